@@ -6,6 +6,9 @@ import type { StageValues } from './stage-values.ts';
  */
 export const unreservedConcurrency = 100;
 
+/** The fewest executions that the lanes leave to what reserves nothing: one for the sweeper, and one for whoever calls. */
+export const fewestBesideLanes = 2;
+
 /**
  * Returns the reserved concurrency of the receiver of smoke tests: a flood of requests to its URL then takes nothing from the
  * service. `undefined` where the stage has no receiver, or its account has no room: a new one has 10, and none can be reserved.

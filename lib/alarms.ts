@@ -202,7 +202,7 @@ export function deliveryAlarms(
     },
     SourceOff: {
       severity: 'ticket',
-      harm: 'A queue is not read: somebody switched the trigger of its consumer off.',
+      harm: 'A queue is not read: somebody switched the trigger of its consumer off, or deleted it.',
       command: 'status',
       rule: { metric: filled(sweep('SourceOff').with({ statistic: 'Maximum', period: Duration.hours(1) })), among: 2 },
     },

@@ -1,12 +1,14 @@
-import { reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
+import { fewestBesideLanes, reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
+import { batchesPerPoller, type LanePlaces, lanePlaces } from './lane-places.ts';
 import type { StageValues } from './stage-values.ts';
 
 /** Returns a text for each rule between values that a stage breaks: the key to change, and what its value must be. */
 export function brokenRules(values: StageValues): readonly string[] {
-  return rules.map(rule => rule(values)).filter(problem => problem !== false);
+  const all = { ...lanePlaces(values.accountConcurrency), ...values };
+  return rules.map(rule => rule(all)).filter(problem => problem !== false);
 }
 
-const rules: readonly ((values: StageValues) => string | false)[] = [
+const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] = [
   ({ account, region }) => !account !== !region && 'region must be given together with account',
   ({ authDomain, authCertificateArn }) =>
     !authDomain !== !authCertificateArn && 'authCertificateArn must be given together with authDomain',
@@ -35,6 +37,8 @@ const rules: readonly ((values: StageValues) => string | false)[] = [
     retrySchedule.reduce((sum, wait) => sum + wait, 0) > 9 * day &&
     'retrySchedule must be 9d at most in all, since a delivery that is late 10 days after its event ends with attempts left, and a receiver may ask for one day more: leave out waits, or shorten them',
   accountTooSmall,
+  lanesTooLarge,
+  lanesTooSmall,
 ];
 
 const day = 86_400_000;
@@ -54,4 +58,27 @@ function accountTooSmall(values: StageValues): string | false {
       ? 'tokenConcurrency, apiConcurrency and the receiver of smoke tests'
       : 'tokenConcurrency and apiConcurrency';
   return `accountConcurrency must be ${needed} at least, because ${whose} reserve ${reserved} and Lambda keeps ${unreservedConcurrency} for all other functions: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or set tokenConcurrency and apiConcurrency to 0`;
+}
+
+/** Lanes that took all would leave nothing to the sweeper, to logins that reserve nothing, and to what answers integrators. */
+function lanesTooLarge(values: StageValues & LanePlaces): string | false {
+  const { accountConcurrency, firstConcurrency, retryConcurrency, slowConcurrency } = values;
+  const most = accountConcurrency - reservedConcurrency({ ...values, smokeReceiverUrl: '' }) - fewestBesideLanes;
+  const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
+  return (
+    lanes > most &&
+    `firstConcurrency, retryConcurrency and slowConcurrency must be ${most} at most together, and are ${lanes}, because the sweeper and all functions that reserve nothing share the rest of accountConcurrency: lower them, tokenConcurrency or apiConcurrency`
+  );
+}
+
+/** A lane takes what its pollers feed, however few places it was given. */
+function lanesTooSmall({ provisionedPollers, ...values }: StageValues & LanePlaces): string | false {
+  const fewest = provisionedPollers * batchesPerPoller;
+  const small = (['firstConcurrency', 'retryConcurrency', 'slowConcurrency'] as const).filter(
+    lane => values[lane] < fewest,
+  );
+  return (
+    small.length > 0 &&
+    `${small.join(' and ')} must be ${fewest} at least, because provisionedPollers ${provisionedPollers} feed each lane ${fewest} batches at once: raise accountConcurrency, or set provisionedPollers to 0`
+  );
 }

@@ -28,6 +28,7 @@ export function addPublishers(
   { configuration, queue, dataKey, refusedEvents }: PublishersProps,
 ): void {
   refuseLoop(configuration, refusedEvents);
+  // Another description would be another policy, and IAM deletes none that a publisher's role has.
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
     description: 'Allows an internal service to publish events to Emissor, and nothing else',
   });

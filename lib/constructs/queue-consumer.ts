@@ -1,6 +1,7 @@
 import { Names } from 'aws-cdk-lib';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { batchesPerPoller } from '../lane-places.ts';
 import { NodeFunction, type NodeFunctionProps } from './node-function.ts';
 import type { WorkQueue } from './work-queue.ts';
 
@@ -46,11 +47,5 @@ export class QueueConsumer<Environment extends Record<string, string>> extends N
 
 /** Lambda accepts either pollers or a maximum concurrency: the maximum of pollers then limits the batches. */
 function pollersFor(minimumPollers: number, maxConcurrency: number) {
-  return {
-    minimumPollers,
-    maximumPollers: Math.max(minimumPollers, Math.ceil(maxConcurrency / batchesPerPoller)),
-  };
+  return { minimumPollers, maximumPollers: Math.floor(maxConcurrency / batchesPerPoller) };
 }
-
-/** Batches at once that one provisioned poller feeds. */
-const batchesPerPoller = 10;

@@ -21,6 +21,7 @@ export class RefusedEventsTopic extends sns.Topic {
       const principals = noticeAccounts.map(account => new iam.AccountPrincipal(account));
       this.addToResourcePolicy(new iam.PolicyStatement({ ...this.#subscription(), principals }));
     }
+    // Another description would be another policy, and IAM deletes none that a subscriber's role has.
     const subscriber = new iam.ManagedPolicy(scope, `${id}Subscriber`, {
       description: 'Allows an internal service to subscribe to the events that Emissor refused, and nothing else',
       statements: [new iam.PolicyStatement(this.#subscription())],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CfnOutput, CfnParameter, Fn, Stack } from 'aws-cdk-lib';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
@@ -18,8 +19,9 @@ export function makeRollbackNumber(stack: Stack, configuration: StageConfigurati
 }
 
 /**
- * Returns the number as templates have it: CloudFormation reads it at each deployment, also where no template changed. The tags of the
- * stage are part of it, since CloudFormation writes the parameter's first value again where they change.
+ * Returns the number as templates have it: CloudFormation reads it at each deployment, also where no template changed. A digest of the
+ * stage's tags is part of it, since CloudFormation writes the parameter's first value again where they change. The tags themselves
+ * may be longer than the description of a version, which has 256 characters at most.
  */
 export function rollbackNumber(scope: Construct, configuration: StageConfiguration): string {
   const stack = Stack.of(scope);
@@ -32,8 +34,12 @@ export function rollbackNumber(scope: Construct, configuration: StageConfigurati
       description: 'How often the stage was rolled back',
     });
   const { owner, costCenter } = configuration;
-  const tags = [owner, costCenter].filter(tag => tag !== undefined);
-  return tags.length === 0 ? parameter.valueAsString : Fn.join(' ', [parameter.valueAsString, ...tags]);
+  if (owner === undefined && costCenter === undefined) return parameter.valueAsString;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([owner, costCenter]))
+    .digest('hex')
+    .slice(0, 8);
+  return Fn.join(' ', [parameter.valueAsString, digest]);
 }
 
 const id = 'RollbackNumber';

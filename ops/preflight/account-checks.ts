@@ -1,4 +1,4 @@
-import { receiverConcurrency, unreservedConcurrency } from '../../lib/account-concurrency.ts';
+import { fewestBesideLanes, receiverConcurrency, unreservedConcurrency } from '../../lib/account-concurrency.ts';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
 import { type StackName, stackNameOf, stackNames } from '../stage/stage-stacks.ts';
@@ -51,9 +51,14 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
   }
   const { firstConcurrency, retryConcurrency, slowConcurrency } = configuration;
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
-  const crowded = lanes > left ? `; the lanes may want ${lanes} at once, and wait for each other then` : '';
+  if (lanes > left - fewestBesideLanes) {
+    return problem(
+      `the lanes may take ${lanes} of the ${left} concurrent executions that stay unreserved: too few are left to the sweeper and to the functions that reserve nothing`,
+      `${raise}, or lower firstConcurrency, retryConcurrency and slowConcurrency in stages/${stage}.ts`,
+    );
+  }
   return ok(
-    `${quota} concurrent executions, of which ${left} stay unreserved${crowded}${laneAdvice(configuration, quota)}${receiverAdvice(configuration, quota, left)}`,
+    `${quota} concurrent executions, of which ${left} stay unreserved${laneAdvice(configuration, quota)}${receiverAdvice(configuration, quota, left)}`,
   );
 }
 

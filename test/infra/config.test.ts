@@ -216,6 +216,26 @@ describe('the stage configuration', () => {
       /accountConcurrency must be 300 at least, because tokenConcurrency and apiConcurrency reserve 200 /,
     ],
     ['a reservation in a new account', 'dev', { apiConcurrency: 1 }, /accountConcurrency must be 103 at least/],
+    // Bug: the lanes took all that functions share, and the sweeper was throttled.
+    [
+      'lanes that leave nothing to others',
+      'dev',
+      { firstConcurrency: '5' },
+      /: firstConcurrency, retryConcurrency and slowConcurrency must be 8 at most together, and are 9, because /,
+    ],
+    [
+      'lanes that leave nothing beside reservations',
+      'prod',
+      { ...required.prod, accountConcurrency: 10_000, tokenConcurrency: 9_000, apiConcurrency: 800 },
+      /must be 198 at most together, and are 900/,
+    ],
+    // Bug: each lane of an account of 10 got twenty batches at once.
+    [
+      'pollers that feed more batches than lanes may take',
+      'dev',
+      { accountConcurrency: 500, provisionedPollers: '2' },
+      /: retryConcurrency and slowConcurrency must be 20 at least, because provisionedPollers 2 feed /,
+    ],
     [
       'a domain without certificate',
       'dev',

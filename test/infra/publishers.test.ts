@@ -37,6 +37,17 @@ const topicPolicy = ({ Delivery }: Templates) =>
   resourcesOf(Delivery, 'AWS::SNS::TopicPolicy').flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
 const bySource = (source: readonly string[]) => ({ ArnEquals: { 'aws:SourceArn': source } });
 
+// Bug: a changed description would have replaced a policy that roles of others have.
+it('the policies of publishers and subscribers keep their descriptions', () => {
+  const policies = resourcesOf(plain.Delivery, 'AWS::IAM::ManagedPolicy');
+  expect(
+    policies.map(([, { Properties }]) => Properties.Description).filter(text => text.includes('internal')),
+  ).toEqual([
+    'Allows an internal service to subscribe to the events that Emissor refused, and nothing else',
+    'Allows an internal service to publish events to Emissor, and nothing else',
+  ]);
+});
+
 describe('a publisher', () => {
   it('of the same account may send to the events queue by a policy, and do nothing else', () => {
     expect(managedPolicy('Publisher')).toEqual([{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: queueArn }]);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { mostStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/limits.ts';
 import { deferral } from '../../lambdas/delivery/worker/message-visibility.ts';
-import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
+import { authDomain, baseDomain, type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
 const { Delivery } = stageTemplates('prod');
 const changed = {
@@ -34,6 +34,17 @@ describe('the outputs', () => {
     }
     expect(HistoryDays.Value).toBe('30');
   });
+});
+
+it('no policy of a queue has more conditions than SQS takes', () => {
+  const stacks = Object.values(stageTemplates('prod', { ...authDomain, ...baseDomain }));
+  const policies = stacks.flatMap(stack => resourcesOf(stack, 'AWS::SQS::QueuePolicy'));
+  const counts = policies.map(([, { Properties }]) => {
+    const statements: { Condition?: object }[] = Properties.PolicyDocument.Statement;
+    return statements.flatMap(({ Condition = {} }) => Object.keys(Condition)).length;
+  });
+  expect(Math.max(...counts)).toBeLessThanOrEqual(10);
+  expect(counts.length).toBeGreaterThan(4);
 });
 
 describe('the queues', () => {
@@ -117,7 +128,7 @@ describe('the queues', () => {
   });
 
   it('have provisioned pollers where the stage wants them, for as many batches at once', () => {
-    const bulkheads = { firstConcurrency: 50, retryConcurrency: 21, slowConcurrency: 10 };
+    const bulkheads = { firstConcurrency: 50, retryConcurrency: 49, slowConcurrency: 30 };
     const stage = stageTemplates('prod', { ...bulkheads, provisionedPollers: 3 });
     const mappings = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(
       ([, { Properties }]) => Properties,
@@ -126,7 +137,7 @@ describe('the queues', () => {
     expect(mappings.map(({ ScalingConfig }) => ScalingConfig)).toEqual([undefined, undefined, undefined]);
     expect(mappings.map(({ ProvisionedPollerConfig }) => ProvisionedPollerConfig)).toEqual([
       { MinimumPollers: 3, MaximumPollers: 5 },
-      { MinimumPollers: 3, MaximumPollers: 3 },
+      { MinimumPollers: 3, MaximumPollers: 4 },
       { MinimumPollers: 3, MaximumPollers: 3 },
     ]);
     for (const { ProvisionedPollerConfig } of sources) expect(ProvisionedPollerConfig).toBeUndefined();

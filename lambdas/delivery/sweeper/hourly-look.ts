@@ -1,4 +1,5 @@
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { isUnavailable } from '../../platform/aws/dynamo.ts';
 import type { ReadEventSourceState } from '../../platform/aws/event-source.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
@@ -8,7 +9,7 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
  * Makes the look that the sweeper takes in the first minute of each hour, at what alarms cannot see by themselves. What it cannot
  * read is logged: sweeps go on.
  *
- * - An event source that somebody switched off: its queue is not read, and nothing fails.
+ * - An event source that somebody switched off or deleted: its queue is not read, and nothing fails.
  * - The dead-letter queue. A queue that nobody asked for six hours reports nothing to CloudWatch, and the first dead letter after
  *   that would have no value to grow from.
  */
@@ -41,7 +42,8 @@ export function makeHourlyLook({
       count('SourceOff');
       log.error('event_source.off', { id, state });
     } catch (error) {
-      log.warn('event_source.not_read', { id, ...describeError(error) });
+      if (!isUnavailable(error)) count('SourceOff'); // it is gone, or a look that is refused would see nothing for ever
+      log.error('event_source.not_read', { id, ...describeError(error) });
     }
   }
 

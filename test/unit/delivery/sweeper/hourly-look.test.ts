@@ -13,7 +13,7 @@ const lookAt = async (time: string, ids = ['first', 'retry', 'slow'], queueFails
     eventSources: ids,
     readEventSourceState: async id => {
       asked.push(id);
-      if (id === 'denied') throw Object.assign(new Error('…'), { name: 'AccessDeniedException' });
+      if (id.endsWith('Exception')) throw Object.assign(new Error('…'), { name: id });
       return states[id];
     },
     sqs: {
@@ -37,6 +37,17 @@ describe('the look of each hour', () => {
     expect(lines).toEqual(['["event_source.off",{"id":"retry","state":"Disabled"}]']);
   });
 
+  // Bug: a trigger that was deleted rang nothing, for ever.
+  it.each([
+    ['ResourceNotFoundException', { SourceOff: 1 }],
+    ['AccessDeniedException', { SourceOff: 1 }],
+    ['ThrottlingException', {}],
+  ])('counts where the answer is %s: %j', async (id, expected) => {
+    const { counts, lines } = await lookAt('2026-11-20T12:00:30.000Z', [id]);
+    expect(counts).toEqual(expected);
+    expect(lines.join()).toContain(`"event_source.not_read",{"id":"${id}"`);
+  });
+
   it('counts nothing where all are on: a metric that is written costs money', async () => {
     expect((await lookAt('2026-11-20T12:00:30.000Z', ['first', 'slow'])).counts).toEqual({});
   });
@@ -50,9 +61,8 @@ describe('the look of each hour', () => {
   });
 
   it('does not fail the sweep', async () => {
-    const { counts, lines } = await lookAt('2026-11-20T12:00:00.000Z', ['denied', 'retry'], true);
+    const { counts, lines } = await lookAt('2026-11-20T12:00:00.000Z', ['ThrottlingException', 'retry'], true);
     expect(counts).toEqual({ SourceOff: 1 });
-    expect(lines.join()).toContain('event_source.not_read');
     expect(lines.join()).toContain('queue.not_counted');
   });
 });

@@ -253,6 +253,8 @@ describe('the concurrency', () => {
     ['a reservation in a new account', 10, 10, 10, 5, 0, /5 would be left, and AWS keeps 10 unreserved/],
     ['a reservation that leaves less than 100', 10, 250, 250, 200, 0, /50 would be left, and AWS keeps 100/],
     ['one beside those of others', 10, 1_000, 250, 200, 0, /and other functions 750: 50 would be left/],
+    // Bug: it said that lanes wait for each other.
+    ['lanes that leave too little', 1_000, 1_000, 91, 0, 0, /lanes may take 90 of the 91 .* left to the sweeper/],
   ])('refuses %s', async (_case, accountConcurrency, quota, unreserved, wanted, held, message) => {
     const next = { Auth: reserving('Token', wanted) };
     const deployed = { Auth: reserving('Token', held) };
@@ -264,13 +266,12 @@ describe('the concurrency', () => {
   });
 
   it.each([
-    ['nothing reserved in a new account', 10, 10, 0, 0, /10 stay unreserved(?!; the lanes)/, {}],
-    ['lanes that the file makes too large', 10, 10, 0, 0, /the lanes may want 12 at once/, { firstConcurrency: 8 }],
-    ['what leaves 100', 300, 300, 200, 0, /of which 100 stay unreserved/, {}],
-    ['what the stage holds already', 1_000, 100, 200, 200, /of which 100 stay unreserved/, {}],
-  ])('takes %s', async (_case, quota, unreserved, wanted, held, message, values) => {
+    ['nothing reserved in a new account', 10, 10, 0, 0, /10 stay unreserved/],
+    ['what leaves 100', 300, 300, 200, 0, /of which 100 stay unreserved/],
+    ['what the stage holds already', 1_000, 100, 200, 200, /of which 100 stay unreserved/],
+  ])('takes %s', async (_case, quota, unreserved, wanted, held, message) => {
     const [next, deployed] = [{ Auth: reserving('Token', wanted) }, { Auth: reserving('Token', held) }];
-    await expectOk('concurrency', { values, next, deployed, aws: inAccount(quota, unreserved) }, message);
+    await expectOk('concurrency', { next, deployed, aws: inAccount(quota, unreserved) }, message);
   });
 
   // Bug: only the end was compared, and Lambda refused the higher value in the middle of the deployment.
@@ -310,7 +311,7 @@ describe('the concurrency', () => {
   it('is read of the account, and told where the file makes the lanes smaller than they may be', () =>
     expectOk(
       'concurrency',
-      { values: { retryConcurrency: 7 }, aws: inAccount(1_000, 1_000) },
+      { values: { retryConcurrency: 4 }, aws: inAccount(1_000, 1_000) },
       /the lanes are small \(firstConcurrency 2 and not 50, slowConcurrency 2 and not 20\), .* accountConcurrency: 1000 makes/,
     ));
 });
