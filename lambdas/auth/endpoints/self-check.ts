@@ -1,3 +1,4 @@
+import { notAnswered } from '../../platform/deployment/patience.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { assertHashing, type PasswordHashing } from '../principals/password-hash.ts';
@@ -7,7 +8,8 @@ import type { IpRateLimit } from '../protection/rate-limit.ts';
  * Makes the check that a deployment has the token function do before anybody calls it: it hashes a password, opens the keys that sign,
  * and answers a login of a client that does not exist. So it has what its image, its role and its environment must give it.
  *
- * @throws {Error} that says what failed.
+ * @throws {Error} that says what failed. A login that ended in a fault may pass by itself, such as a permission that IAM does not know
+ * yet: its name is `notAnswered`.
  */
 export function makeSelfCheck({
   passwords,
@@ -23,7 +25,9 @@ export function makeSelfCheck({
     await assertHashing(passwords);
     for (const kind of ['signing', 'mac'] as const) await keyring.open(await keyring.active(kind));
     const { statusCode, body } = await tokenEndpoint(loginOfNobody);
-    if (statusCode !== 401) throw new Error(`A login of nobody was answered with ${statusCode}: ${body}`);
+    if (statusCode === 401) return;
+    const name = Number(statusCode) >= 500 ? notAnswered : 'Error';
+    throw Object.assign(new Error(`A login of nobody was answered with ${statusCode}: ${body}`), { name });
   };
 }
 

@@ -18,6 +18,9 @@ export async function withPatience<Answer>({ pause, now }: Waiting, call: () => 
   }
 }
 
+/** The name of the error of a version that answered its trial with a fault of what it calls. */
+export const notAnswered = 'NotAnswered';
+
 /** Milliseconds in which a call is repeated. With the two minutes of the longest call it ends before its own function does. */
 const patience = 3 * 60_000;
 
@@ -26,7 +29,7 @@ const interval = 5_000;
 
 /**
  * Recognises a call that AWS refused for now: what is throttled, a function without a free place, a resource that somebody else changes,
- * a permission that IAM does not know yet. A version that ran and failed fails again, unless its role was refused something.
+ * a permission that IAM does not know yet. A version that ran and failed fails again, unless its role was refused something, or its answer tells a fault.
  */
 function passesByItself(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -38,6 +41,7 @@ const passing = [
   'AccessDenied',
   'AccessDeniedException',
   'ConflictException',
+  notAnswered,
   'ResourceConflictException',
   'Throttling',
   'ThrottlingException',

@@ -4,6 +4,7 @@ import {
   makeDeploymentTrigger,
   type TriggerRequest,
 } from '../../../../lambdas/platform/deployment/deployment-trigger.ts';
+import { notAnswered } from '../../../../lambdas/platform/deployment/patience.ts';
 
 const request = (
   RequestType: TriggerRequest['RequestType'] = 'Update',
@@ -65,11 +66,13 @@ it.each([
   expect(failed).toMatchObject({ message, stack: expect.stringContaining(`Error: ${message}\n`) });
 });
 
-it('repeats what is throttled, or not permitted yet', async () => {
-  const denied = Object.assign(new Error('not yet'), { name: 'AccessDeniedException' });
-  const { run, invoked } = triggerIn('UPDATE_IN_PROGRESS', throttled(), denied, undefined);
+it('repeats what is throttled, not permitted yet, or answered with a fault', async () => {
+  const [denied, fault] = ['AccessDeniedException', notAnswered].map(name =>
+    Object.assign(new Error('not yet'), { name }),
+  );
+  const { run, invoked } = triggerIn('UPDATE_IN_PROGRESS', throttled(), denied, fault, undefined);
   await run(request());
-  expect(invoked).toHaveLength(3);
+  expect(invoked).toHaveLength(4);
 });
 
 it('ends after three minutes without a free place, so that the stack can roll back', async () => {
