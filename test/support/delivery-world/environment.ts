@@ -2,6 +2,7 @@ import { deliveryEnvironment } from '../../../lab/world/stage.ts';
 import { ownUrls } from './callers.ts';
 
 const nothing: string[] = [];
+const ownHosts = ['base.emissor.example.net'];
 
 /** The environment of all functions, but for what each lane has of its own. */
 export const environment = {
@@ -15,7 +16,7 @@ export const environment = {
   attemptTimeoutMs: 15_000,
   eventSources: nothing,
   keyArn: undefined,
-  ownHosts: nothing,
+  ownHosts,
   issuers: [ownUrls.issuer],
   audiences: [ownUrls.audience],
   authorizationServers: [ownUrls.issuer],

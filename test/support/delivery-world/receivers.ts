@@ -29,9 +29,12 @@ export function makeReceivers() {
   const during: (() => Promise<unknown>)[] = [];
   return { posts, answers, during, resolve, postFrom };
 
-  /** Resolves every name at once, unless the next outcome is that it cannot, or must not. */
-  async function resolve(...[, , onAsking]: Parameters<Resolve>): ReturnType<Resolve> {
+  /** Resolves every name at once, unless the next outcome is that it cannot, or must not; three names have outcomes of their own. */
+  async function resolve(...[name, , onAsking]: Parameters<Resolve>): ReturnType<Resolve> {
     onAsking?.();
+    if (name.startsWith('nowhere.')) throw new ResolutionError('not_found', 'ENOTFOUND');
+    if (name.startsWith('silent.')) throw new ResolutionError('temporary', 'ESERVFAIL');
+    if (name.startsWith('six.')) return ['2606:4700::1'];
     const [next] = answers;
     if (next?.outcome !== 'dns' && next?.outcome !== 'blocked') return ['93.184.215.14'];
     answers.shift();

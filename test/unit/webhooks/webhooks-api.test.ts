@@ -1,162 +1,77 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Context } from 'aws-lambda';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
-import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
-import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
-import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
 import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { systemRandom } from '../../../lambdas/platform/random.ts';
-import type { Route } from '../../../lambdas/platform/route-table.ts';
-import { makeSealing, type Sealing } from '../../../lambdas/platform/sealing.ts';
-import { type Log, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
-import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
-import { authorizationBinding, secretBinding, type Webhook, webhookKey } from '../../../lambdas/webhooks/webhook.ts';
-import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
-import { describeApiRefusals, type HostFinding } from '../../support/api-refusals.ts';
-import { type AuthService, authEnvironment, issuer, startAuthService } from '../../support/auth-service.ts';
-import { frozenClock } from '../../support/clock.ts';
-import type { Database } from '../../support/database/database.ts';
+import { makeTelemetry, type Telemetry } from '../../../lambdas/platform/telemetry.ts';
+import { systemTime } from '../../../lambdas/platform/timer.ts';
+import { authorizationBinding, secretBinding, webhookKey } from '../../../lambdas/webhooks/webhook.ts';
+import { makeCallers } from '../../support/delivery-world/callers.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../support/delivery-world/delivery-world.ts';
+import { environment } from '../../support/delivery-world/environment.ts';
+import type { Answered, Sent } from '../../support/delivery-world/requests.ts';
 import { httpRequest } from '../../support/http-request.ts';
-import { judgedBy } from '../../support/password-hashing.ts';
+import { noon } from '../delivery/builders.ts';
+import { kms, sealing } from '../delivery/test-keyring.ts';
 
-const clock = frozenClock(Date.parse('2026-11-20T12:00:00.000Z'));
+const account = 'conta-1';
 
-let service: AuthService;
-let database: Database;
-let sealing: Sealing;
-let store: WebhookStore;
-let api: ReturnType<typeof apiOver>;
-let account = '';
-let accounts = 0;
-let logged: unknown[] = [];
-const note = (...entry: unknown[]) => void logged.push(entry);
-const log: Log = { info: note, warn: note, error: note };
-
-beforeAll(async () => {
-  service = await startAuthService({
-    clock,
-    tables: ['Webhooks', 'Deliveries'],
-    keyDerivation: judgedBy(() => true), // each test has an account of its own, with a login
-  });
-  database = service.database;
-  sealing = makeSealing(service.keyring, systemRandom);
-  store = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
-  api = apiOver();
-});
-afterAll(() => service.stop());
+let world: DeliveryWorld;
 beforeEach(() => {
-  account = `account-${++accounts}`;
-  logged = [];
+  world = makeDeliveryWorld();
 });
 
-const resolve = async (name: string) => {
-  if (name.startsWith('nowhere')) throw new ResolutionError('not_found', 'ENOTFOUND');
-  if (name.startsWith('silent')) throw new ResolutionError('temporary', 'ESERVFAIL');
-  return name.startsWith('six') ? ['2606:4700::1'] : ['93.184.216.34'];
-};
-
-/** The function over this store, or over one that fails. */
-const apiOver = (dynamo = database.dynamo, written = log, docsUrl?: string) =>
-  composeWebhooksApi(
-    {
-      ...authEnvironment,
-      webhooksTable: 'Webhooks',
-      deliveriesTable: 'Deliveries',
-      authorizationServers: [issuer],
-      ownHosts: ['base.emissor.example.net'],
-      docsUrl,
-    },
-    { ...service.outside, dynamo, resolve },
-    { log: written },
-  );
-
-/** The store, where calls that name a table and match a pattern fail. */
-const failing =
-  (table: string, pattern: RegExp, error: Error): Dynamo =>
-  command => {
+/** Has calls fail that name a table and match a pattern. */
+const fail = (table: string, pattern: RegExp, error: Error) =>
+  world.intercept((command, next) => {
     const text = `${command.constructor.name} ${JSON.stringify(command.input)}`;
-    return text.includes(`"${table}"`) && pattern.test(text) ? Promise.reject(error) : database.dynamo(command);
-  };
+    if (text.includes(`"${table}"`) && pattern.test(text)) throw error;
+    return next(command);
+  });
 
-/** The store, where every conditional write of a webhook is lost to another. */
-const contended = failing(
-  'Webhooks',
-  /ConditionExpression/,
-  Object.assign(new Error('lost'), { name: 'ConditionalCheckFailedException' }),
-);
-
-/** Returns an access token of `<role>|<scope> <scope>|<account>`; of any other text that text. */
-const tokenFor = (text: string): Promise<string> => {
-  const name = `${text} at ${clock.now()}`;
-  const token = tokens.get(name) ?? logIn(text);
-  tokens.set(name, token);
-  return token;
-};
-const tokens = new Map<string, Promise<string>>();
-const logIn = async (text: string): Promise<string> => {
-  const [role, scope = '', accountId] = text.split('|');
-  if ((role !== 'admin' && role !== 'member') || accountId === undefined) return text;
-  const client = await service.makeClient({ scopes: [...(parseScope(scope) ?? [])] });
-  return (await service.logIn(client, await service.makeUser({ role, accountId }))).json.access_token;
-};
-
-interface Sent {
-  readonly body?: unknown;
-  readonly token?: string | undefined;
-  readonly headers?: Record<string, string>;
-  readonly raw?: string | Buffer;
-}
-
-const requestOf = async (method: string, path: string, { body, token, headers, raw }: Sent = {}) => {
-  const bytes = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const all = {
-    authorization: `Bearer ${await tokenFor(token ?? `admin|webhooks:read webhooks:manage|${account}`)}`,
-    ...(bytes !== undefined && { 'content-type': 'application/json' }),
-    ...headers,
-  };
-  return httpRequest({ method, path, headers: all, ...(bytes !== undefined && { body: bytes }) });
-};
-
-const send = async (method: string, rawPath: string, sent: Sent = {}, used = api) => {
-  const response = await used(await requestOf(method, rawPath, sent));
-  const text = response.body ?? '';
-  expect(response.headers?.['cache-control']).toBe('no-store');
-  const isRefused = (response.statusCode ?? 0) >= 400;
-  expect('content-language' in (response.headers ?? {})).toBe(isRefused); // refusals alone are texts
+const send = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
+  const answered = await world.request(method, path, sent);
+  if (answered?.status === undefined) throw new Error('no answer');
+  const { status, headers, json } = answered;
+  expect(headers['cache-control']).toBe('no-store');
+  const isRefused = status >= 400;
+  expect('content-language' in headers).toBe(isRefused); // refusals alone are texts
   if (isRefused) {
-    expect(response.headers?.['content-type']).toBe('application/problem+json');
-    expect(JSON.parse(text)).toMatchObject({ type: 'about:blank', status: response.statusCode });
+    expect(headers['content-type']).toBe('application/problem+json');
+    expect(json).toMatchObject({ type: 'about:blank', status });
   }
-  return {
-    status: response.statusCode,
-    headers: response.headers ?? {},
-    text,
-    json: text === '' ? undefined : JSON.parse(text),
-  };
+  return answered;
 };
 
 const url = 'https://receiver.example.com/hook';
 const registration = { evento: 'demanda.criada', url };
 const register = (changes: object = {}) => send('POST', '/v1/webhooks', { body: { ...registration, ...changes } });
-const codeOf = ({ status, json }: { status: number | undefined; json?: { code?: string } }) =>
-  `${status} ${json?.code}`;
-const findingsOf = ({ json }: { json: { errors: { pointer: string; code: string }[] } }) =>
-  json.errors.map(({ pointer, code }) => `${pointer} ${code}`);
+const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
+const findingsOf = ({ json }: Answered) =>
+  json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
+const logged = () => world.lines.map(line => JSON.parse(line));
+const find = () => world.webhooks.find(account, 'demanda.criada');
 
-/** Changes what is stored of the account's webhook. */
-const change = async (changes: Partial<Webhook>) => {
-  const stored = await store.find(account, 'demanda.criada');
-  await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
-};
+/** An error of that name, as the SDK throws it. */
+const named = (name: string) => Object.assign(new Error(`s3cret ${name}`), { name });
+
+/** The function alone, whose tables are busy. */
+const busyApi = (telemetry: Pick<Telemetry, 'log'>, docsUrl?: string) =>
+  composeWebhooksApi(
+    { ...environment, docsUrl },
+    {
+      ...{ time: systemTime, random: systemRandom, kms, resolve: async () => [] },
+      dynamo: () => Promise.reject(named('ThrottlingException')),
+    },
+    telemetry,
+  );
 
 describe('events that came without a webhook', () => {
-  const [came, long] = [clock.now() - 3_600_000, clock.now() - 31 * 24 * 3_600_000];
+  const [came, long] = [noon - 3_600_000, noon - 31 * 24 * 3_600_000];
   const note = () => {
     const Item = { id: `without-webhook#${account}`, part: 'head', 'proposta.recebida': came, 'demanda.criada': came };
-    return database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: { ...Item, 'demanda.cancelada': long } }));
+    return world.dynamo(new PutCommand({ TableName: 'Deliveries', Item: { ...Item, 'demanda.cancelada': long } }));
   };
   const ultimo_em = new Date(came).toISOString();
 
@@ -196,23 +111,16 @@ describe('events that came without a webhook', () => {
 
 describe('the health in a record', () => {
   const failingSince = Date.UTC(2026, 10, 19, 8);
-  const slowSince = Date.UTC(2026, 10, 18, 7);
-  const health = { falhando_desde: '2026-11-19T08:00:00.000Z', lento_desde: '2026-11-18T07:00:00.000Z' };
+  const health = { falhando_desde: '2026-11-19T08:00:00.000Z', lento_desde: '2026-11-20T12:00:00.000Z' };
   const beSlow = async () => {
-    const slowness = makeSlownessStore({
-      dynamo: database.dynamo,
-      table: 'Deliveries',
-      now: () => slowSince,
-      rate: 20,
-    });
-    await slowness.change({ accountId: account, eventName: 'demanda.criada' }, found => withSlowDns(found, slowSince));
+    await world.slowDown();
+    await world.pass(1_000);
   };
 
   it('tells since when nothing but failures came, and since when the slow lane has the event', async () => {
     await beSlow();
-    await register();
+    await world.register({ failingSince });
     await register({ evento: 'proposta.recebida' });
-    await change({ failingSince });
     expect((await send('GET', '/v1/webhooks/demanda.criada')).json).toMatchObject(health);
     expect((await send('GET', '/v1/webhooks')).json.webhooks).toMatchObject([
       { evento: 'demanda.criada', ...health },
@@ -226,19 +134,18 @@ describe('the health in a record', () => {
   });
 
   it('that cannot be read registers nothing: a secret that nobody was shown would sign', async () => {
-    const broken = apiOver(failing('Deliveries', /slowness/, new Error('the table is down')));
-    expect((await send('POST', '/v1/webhooks', { body: registration }, broken)).status).toBe(500);
-    expect(await store.find(account, 'demanda.criada')).toBeUndefined();
+    fail('Deliveries', /slowness/, new Error('the table is down'));
+    expect((await register()).status).toBe(500);
+    expect(await find()).toBeUndefined();
   });
 
   it('has no more failures after another URL or a reactivation, and stays slow', async () => {
     await beSlow();
-    await register();
     const forgiven = { falhando_desde: null, lento_desde: health.lento_desde };
-    await change({ failingSince });
+    await world.register({ failingSince });
     const other = { body: { url: 'https://other.example.com/' } };
     expect((await send('PUT', '/v1/webhooks/demanda.criada', other)).json).toMatchObject(forgiven);
-    await change({ failingSince, status: 'suspended', suspensionReason: 'gone' });
+    await world.register({ failingSince, status: 'suspended', suspensionReason: 'gone' });
     const active = { ...forgiven, estado: 'ativo', motivo_suspensao: null };
     expect((await send('POST', '/v1/webhooks/demanda.criada/reativacao')).json).toMatchObject(active);
   });
@@ -247,7 +154,7 @@ describe('the health in a record', () => {
 describe('POST /v1/webhooks', () => {
   it('stores credential and secret sealed, bound to account and event', async () => {
     const { json } = await register({ autorizacao: 'Bearer s3cret' });
-    const stored = await store.find(account, 'demanda.criada');
+    const stored = await find();
     expect(JSON.stringify(stored)).not.toContain('s3cret');
     expect(JSON.stringify(stored)).not.toContain(json.segredo);
     const { sealedAuthorization = '', secrets } = stored ?? { secrets: [] };
@@ -257,7 +164,7 @@ describe('POST /v1/webhooks', () => {
     );
     expect(await sealing.open(sealed, secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
     await expect(sealing.open(sealed, secretBinding(account, 'demanda.cancelada'))).rejects.toThrow();
-    expect(JSON.stringify(logged)).not.toMatch(/s3cret|whsec_|receiver/);
+    expect(world.lines.join()).not.toMatch(/s3cret|whsec_|receiver/);
   });
 
   it.each([undefined, null])('takes autorizacao %s as absent', async autorizacao => {
@@ -294,7 +201,7 @@ describe('POST /v1/webhooks', () => {
     const refused = await register(changes);
     expect(codeOf(refused)).toBe('422 validation_failed');
     expect(findingsOf(refused).sort()).toEqual(findings);
-    expect(await store.list(account)).toEqual([]);
+    expect(await world.webhooks.list(account)).toEqual([]);
   });
 
   it('refuses __proto__ like any unknown field', async () => {
@@ -308,7 +215,7 @@ describe('POST /v1/webhooks', () => {
     const body = { ...registration, autorizacao: 's3cret\n', s3cret: 1, url: 'https://s3cret@receiver.example.com/' };
     for (const language of ['en', 'pt']) {
       const refused = await send('POST', '/v1/webhooks', { body, headers: { 'accept-language': language } });
-      expect(refused.text.replace('"/s3cret"', '')).not.toContain('s3cret');
+      expect(JSON.stringify(refused.json).replace('"/s3cret"', '')).not.toContain('s3cret');
     }
   });
 });
@@ -316,7 +223,7 @@ describe('POST /v1/webhooks', () => {
 describe('PUT /v1/webhooks/{evento}', () => {
   it('keeps the moment of the registration, and has one of its own', async () => {
     await register();
-    clock.advance(1_000);
+    await world.pass(1_000);
     const { json } = await send('PUT', '/v1/webhooks/demanda.criada', { body: { url: 'https://other.example.com/' } });
     expect(Date.parse(json.atualizado_em) - Date.parse(json.criado_em)).toBe(1_000);
   });
@@ -327,7 +234,8 @@ it.each([
   ['DELETE', {}],
 ])('%s answers 503 when others keep changing the webhook', async (method, sent) => {
   await register();
-  const refused = await send(method, '/v1/webhooks/demanda.criada', sent, apiOver(contended));
+  fail('Webhooks', /ConditionExpression/, named('ConditionalCheckFailedException'));
+  const refused = await send(method, '/v1/webhooks/demanda.criada', sent);
   expect(codeOf(refused)).toBe('503 temporarily_unavailable');
   expect(refused.headers['retry-after']).toBe('1');
 });
@@ -337,8 +245,7 @@ describe('a webhook that an operator suspended', () => {
 
   // DELETE and POST made it active again.
   it('stays suspended through a deletion and a new registration', async () => {
-    await register();
-    await change({ status: 'suspended', suspensionReason: 'operator' });
+    await world.register({ status: 'suspended', suspensionReason: 'operator' });
     expect((await send('DELETE', path)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
     expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
@@ -360,27 +267,27 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
       const { status, json } = await rotate(time % 2 ? { body: {} } : {});
       expect(status).toBe(201);
       expect(Object.keys(json)).toEqual(['segredo']);
-      const [current] = (await store.find(account, 'demanda.criada'))?.secrets ?? [];
+      const [current] = (await find())?.secrets ?? [];
       expect(await sealing.open(current?.sealed ?? '', secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
     }
-    clock.advance(3_599_999);
+    await world.pass(3_599_999);
     const refused = await rotate();
     expect(codeOf(refused)).toBe('409 too_many_secrets');
     expect(refused.headers['retry-after']).toBe(String(23 * 3_600 + 1)); // never too short
     expect((await rotate({ body: { imediato: true } })).status).toBe(201);
-    expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(1);
+    expect((await find())?.secrets).toHaveLength(1);
   });
 
   it('shows when the replaced ones stop signing', async () => {
     await register();
-    const begun = clock.now();
+    const begun = world.now();
     await rotate();
-    clock.advance(60_000);
+    await world.pass(60_000);
     await rotate();
     const shown = async () => (await send('GET', '/v1/webhooks/demanda.criada')).json.segredos_anteriores;
     const until = (moment: number) => ({ valido_ate: new Date(moment + 24 * 3_600_000).toISOString() });
     expect(await shown()).toEqual([until(begun + 60_000), until(begun)]);
-    clock.set(begun + 24 * 3_600_000);
+    await world.run(begun + 24 * 3_600_000);
     expect(await shown()).toEqual([until(begun + 60_000)]);
     await rotate({ body: { imediato: true } });
     expect(await shown()).toEqual([]);
@@ -390,7 +297,7 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
     await register();
     const all = await Promise.all([rotate(), rotate(), rotate()]);
     expect(all.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(4);
+    expect((await find())?.secrets).toHaveLength(4);
   });
 });
 
@@ -402,43 +309,6 @@ describe('paths and methods', () => {
   it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])('no webhook is called %s', async evento => {
     await register();
     expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway has decoded it once
-  });
-});
-
-describe('authorization', () => {
-  describeApiRefusals({
-    paths: Object.values<Route>(webhookRoutes).map(({ path }) => path),
-    urls: {
-      own_host: 'https://base.emissor.example.net/',
-      ipv4: 'https://six.example.com/',
-      not_found: 'https://nowhere.example.com/',
-      temporary: 'https://silent.example.com/',
-    } satisfies Record<HostFinding, string>,
-    makeWorld: async () => {
-      await send('POST', '/v1/webhooks', { body: registration, token: 'admin|webhooks:manage|neighbour' });
-      return {
-        tokens: {
-          admin: await tokenFor('admin|webhooks:read webhooks:manage|empty'),
-          reader: await tokenFor('admin|webhooks:read|empty'),
-          manager: await tokenFor('admin|webhooks:manage|empty'),
-          unscoped: await tokenFor('admin||empty'),
-          member: await tokenFor('member|webhooks:manage|empty'),
-        },
-        url,
-      };
-    },
-    send: async (method, path, { headers, body }) => {
-      const raw = body === undefined ? {} : { raw: body };
-      const answer = await send(method, path, {
-        headers: { authorization: '', 'content-type': '', ...headers },
-        ...raw,
-      });
-      return { ...answer, status: answer.status ?? 0 };
-    },
-  });
-
-  it('reached no webhook of another account in any of these', async () => {
-    expect(await store.find('neighbour', 'demanda.criada')).toMatchObject({ url, secrets: [{}] });
   });
 });
 
@@ -482,7 +352,7 @@ describe('an endpoint without a body', () => {
 
 describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
   it('is the page of its code, if the stage has one', async () => {
-    const api = apiOver(undefined, undefined, 'https://docs.example.com/erros');
+    const api = busyApi(world, 'https://docs.example.com/erros');
     const { body = '' } = await api(httpRequest({ path: '/v1/none' }));
     expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
   });
@@ -491,7 +361,7 @@ describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
 describe('the log', () => {
   it('names the caller, the request and the reason of the refusal', async () => {
     await register({ evento: 'x', url: 'http://localhost/', autorizacao: 's3cret\n', s3cret: 1 });
-    expect(logged).toEqual([
+    expect(logged()).toEqual([
       [
         'webhook.refused',
         {
@@ -506,11 +376,14 @@ describe('the log', () => {
         },
       ],
     ]);
-    expect(JSON.stringify(logged)).not.toContain('s3cret');
+    expect(world.lines.join()).not.toContain('s3cret');
     await send('GET', '/v1/webhooks/demanda.criada');
-    expect(logged[1]).toMatchObject(['webhook.refused', { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' }]);
+    expect(logged()[1]).toMatchObject([
+      'webhook.refused',
+      { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' },
+    ]);
     await send('PATCH', '/v1/webhooks/demanda.criada'); // a 405 named no route
-    expect(logged[2]).toMatchObject([
+    expect(logged()[2]).toMatchObject([
       'webhook.refused',
       { route: '/v1/webhooks/{evento}', code: 'method_not_allowed' },
     ]);
@@ -518,11 +391,11 @@ describe('the log', () => {
 });
 
 describe('when a dependency fails', () => {
-  const storeWith = (name: string) =>
-    failing('Webhooks', /^Query/, Object.assign(new Error(`s3cret ${name}`), { name }));
+  const failReads = (name: string) => fail('Webhooks', /^Query/, named(name));
 
   it('because it is busy: 503, soon again', async () => {
-    const refused = await send('GET', '/v1/webhooks', {}, apiOver(storeWith('ThrottlingException')));
+    failReads('ThrottlingException');
+    const refused = await send('GET', '/v1/webhooks');
     expect(codeOf(refused)).toBe('503 temporarily_unavailable');
     expect(refused.headers['retry-after']).toBe('1');
   });
@@ -532,8 +405,11 @@ describe('when a dependency fails', () => {
     vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
     const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const telemetry = makeTelemetry('webhooks');
-    const handler = makeHttpHandler(telemetry, apiOver(storeWith('ThrottlingException'), telemetry.log), {});
-    await handler(await requestOf('GET', '/v1/webhooks'), { functionVersion: '7' } as Context);
+    const handler = makeHttpHandler(telemetry, busyApi(telemetry), {});
+    const authorization = await makeCallers(world.now, world.dynamo).authorization(`Bearer admin||${account}`);
+    await handler(httpRequest({ path: '/v1/webhooks', headers: { authorization } }), {
+      functionVersion: '7',
+    } as Context);
     const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)));
     vi.restoreAllMocks();
     vi.unstubAllEnvs();
@@ -544,16 +420,17 @@ describe('when a dependency fails', () => {
   });
 
   it('anything else: an opaque 500', async () => {
-    const refused = await send('GET', '/v1/webhooks', {}, apiOver(storeWith('ResourceNotFoundException')));
+    failReads('ResourceNotFoundException');
+    const refused = await send('GET', '/v1/webhooks');
     expect(codeOf(refused)).toBe('500 internal_error');
-    expect(refused.text).not.toContain('s3cret');
-    expect(JSON.stringify(logged)).not.toContain('s3cret');
-    expect(JSON.stringify(logged)).toContain('ResourceNotFoundException');
+    expect(JSON.stringify(refused.json)).not.toContain('s3cret');
+    expect(world.lines.join()).not.toContain('s3cret');
+    expect(world.lines.join()).toContain('ResourceNotFoundException');
   });
 
   it('an item that is not a webhook: an opaque 500', async () => {
     const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
-    await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: item }));
+    await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');
   });
 });

@@ -4,8 +4,9 @@ import { deliveryRoutes } from '../../../../lambdas/delivery/api/routes.ts';
 import { sampleBody } from '../../../../lambdas/delivery/intake/event.ts';
 import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/representation.ts';
 import type { Route } from '../../../../lambdas/platform/route-table.ts';
+import { webhookRoutes } from '../../../../lambdas/webhooks/routes.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
-import { describeApiRefusals } from '../../../support/api-refusals.ts';
+import { describeApiRefusals, type HostFinding } from '../../../support/api-refusals.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import type { Answered, Sent } from '../../../support/delivery-world/requests.ts';
 import { answer, secret } from '../builders.ts';
@@ -51,8 +52,16 @@ const listAll = async (query: string) => {
 const oneId = async (): Promise<string> => (await list()).entregas[0].id;
 
 describe('every endpoint', () => {
+  beforeEach(() => world.register()); // of another account than the callers'
+
   describeApiRefusals({
-    paths: Object.values<Route>(deliveryRoutes).map(({ path }) => path),
+    paths: Object.values<Route>({ ...webhookRoutes, ...deliveryRoutes }).map(({ path }) => path),
+    urls: {
+      own_host: 'https://base.emissor.example.net/',
+      ipv4: 'https://six.example.com/',
+      not_found: 'https://nowhere.example.com/',
+      temporary: 'https://silent.example.com/',
+    } satisfies Record<HostFinding, string>,
     makeWorld: async () => ({
       tokens: {
         admin: 'admin|webhooks:read webhooks:manage|empty',
