@@ -134,11 +134,6 @@ describe('introspection (RFC 7662)', () => {
     expect((await introspect(tokens[kind], privileged)).json).toEqual({ active: false });
   });
 
-  it.each(kinds)('calls the %s of a disabled user inactive', async kind => {
-    await service.users.setUserStatus(userId, 'disabled');
-    expect(await introspect(tokens[kind])).toMatchObject(inactive);
-  });
-
   it('calls a refresh token inactive whose client may not refresh any more, for as long as it may not', async () => {
     const privileged = await service.makeClient({ introspect: true });
     await service.clients.updateClient(client.id, { grants: ['password'] });
