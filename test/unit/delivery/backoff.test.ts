@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffWait, internalErrorWait, retryAfterWait } from '../../../lambdas/delivery/backoff.ts';
+import { backoffWait, retryAfterWait } from '../../../lambdas/delivery/backoff.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -43,20 +43,6 @@ describe('backoff over the retry schedule', () => {
         return wait === Math.max(planned, Math.min(retryAfterMs, 24 * hour));
       }),
     );
-  });
-});
-
-describe('waits after internal errors', () => {
-  it.each([
-    [1, minute],
-    [2, 2 * minute],
-    [3, 4 * minute],
-    [4, 8 * minute],
-    [5, 15 * minute],
-    [6, 15 * minute],
-    [2_000, 15 * minute],
-  ])('after %i in a row: %i ms', (count, wait) => {
-    expect(internalErrorWait(count)).toBe(wait);
   });
 });
 

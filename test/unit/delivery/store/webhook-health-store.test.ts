@@ -89,21 +89,6 @@ describe('a webhook’s health', () => {
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
   });
 
-  it('is not suspended by 410 where an operator did that meanwhile', async () => {
-    const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
-    await put(suspended);
-    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended_already');
-    expect(await stored()).toEqual(suspended);
-  });
-
-  it.each([
-    ['another registration', { webhookId: 'webhook-0' }],
-    ['an earlier URL', { url: 'https://earlier.example.com/' }],
-  ])('is not touched by a 410 of %s', async (_, earlier) => {
-    expect(await health().suspendGone(aWebhook(earlier), told('http'))).toBe('replaced');
-    expect(await stored()).toEqual(aWebhook());
-  });
-
   it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
     const { accountId, eventName } = aWebhook();
     const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };

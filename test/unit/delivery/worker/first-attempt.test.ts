@@ -14,25 +14,6 @@ const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id:
 const id = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
 
 describe('a first attempt', () => {
-  it('that succeeds is recorded', async () => {
-    world.publish(event);
-    await world.step('first');
-    expect(world.posts).toMatchObject([{ id, body: '{"event":"demanda.criada","id_demanda":7}' }]);
-    expect(world.deliveries()).toMatchObject([
-      { id, state: 'delivered', attempts: [{ number: 1, result: 'delivered' }] },
-    ]);
-  });
-
-  it('that fails is recorded and sent to the retry queue', async () => {
-    world.answers.push(answer(500));
-    world.publish(event);
-    await world.step('first');
-    expect(world.deliveries()).toMatchObject([{ state: 'pending', attempt: 2, charged: 1 }]);
-    expect(world.waiting('retries').map(({ body }) => JSON.parse(body))).toEqual([
-      { id, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 },
-    ]);
-  });
-
   it('is made once, however often the event is published or the queue delivers it', async () => {
     world.publish(event);
     world.publish(event);
