@@ -25,6 +25,8 @@ export interface Database {
    * @param meanwhile - what happens between both.
    */
   repeatNext(operation: string, meanwhile?: () => Promise<unknown>): void;
+  /** Acts before each operation of a matching name, which is refused where that throws. Returns what ends it. */
+  before(operation: string | RegExp, act: (input: object) => unknown): () => void;
   stop(): Promise<void>;
 }
 
@@ -80,6 +82,18 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     repeatNext: (operation, meanwhile) => {
       repeated = operation;
       between = meanwhile;
+    },
+    before: (operation, act) => {
+      const name = randomUUID();
+      client.middlewareStack.add(
+        (next, { commandName }) =>
+          async args => {
+            if (commandName?.match(operation)) await act(args.input);
+            return next(args);
+          },
+        { step: 'initialize', name },
+      );
+      return () => void client.middlewareStack.remove(name);
     },
     fractions,
     stop: async () => {

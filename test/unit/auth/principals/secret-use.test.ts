@@ -1,5 +1,5 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLastUses } from '../../../../lambdas/auth/principals/secret-use.ts';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
@@ -31,14 +31,16 @@ async function makeClient() {
   };
 }
 
-const isNote = (command: unknown) => JSON.stringify(command).includes('lastUsedOn');
+const isNote = (input: object) => JSON.stringify(input).includes('lastUsedOn');
 
 /** Returns how many notes of uses are written meanwhile. */
 async function countNotes(work: () => Promise<unknown>): Promise<number> {
-  const send = vi.spyOn(service.database.client, 'send');
+  let notes = 0;
+  const stop = service.database.before(/./, input => {
+    if (isNote(input)) notes++;
+  });
   await work();
-  const notes = send.mock.calls.filter(([command]) => isNote(command.input)).length;
-  send.mockRestore();
+  stop();
   return notes;
 }
 
@@ -59,18 +61,12 @@ describe('the last use of a client secret', () => {
 
   it.each(['logIn', 'introspect'] as const)('is written before the answer of %s', async ask => {
     const client = await makeClient();
-    const send = service.database.client.send.bind(service.database.client);
-    let isNoted = false;
-    const slow = vi.spyOn(service.database.client, 'send').mockImplementation(async command => {
-      if (!isNote(command.input)) return send(command);
-      for (let time = 0; time < 50; time++) await client.lastUses(); // far longer than a request takes
-      const written = await send(command);
-      isNoted = true;
-      return written;
+    const stop = service.database.before('UpdateItemCommand', async input => {
+      if (isNote(input)) for (let time = 0; time < 50; time++) await client.lastUses(); // far longer than a request takes
     });
     expect((await client[ask]()).status).toBe(200);
-    slow.mockRestore();
-    expect(isNoted).toBe(true);
+    stop();
+    expect(await client.lastUses()).toEqual([isoDay(service.clock.now())]);
   });
 
   it('is told of each of two secrets, in the log line too', async () => {
@@ -105,12 +101,11 @@ describe('the last use of a client secret', () => {
 
   it('refuses nobody where it cannot be written, and is tried again', async () => {
     const client = await makeClient();
-    const send = service.database.client.send.bind(service.database.client);
-    const failing = vi
-      .spyOn(service.database.client, 'send')
-      .mockImplementation(command => (isNote(command.input) ? Promise.reject(new Error('throttled')) : send(command)));
+    const stop = service.database.before('UpdateItemCommand', input => {
+      if (isNote(input)) throw new Error('throttled');
+    });
     expect((await client.logIn()).status).toBe(200);
-    failing.mockRestore();
+    stop();
     expect(service.logs.at(-2)).toContain('client_secret.use_not_noted');
     expect(await client.lastUses()).toEqual([undefined]);
     await client.logIn();

@@ -11,27 +11,12 @@ let drawn = 0;
 let service: AuthService;
 let client: Awaited<ReturnType<AuthService['makeClient']>>;
 let user: Awaited<ReturnType<AuthService['makeUser']>>;
-/** Happens just before each operation whose name it matches, or after it where its answer is lost. */
-let meanwhile:
-  | { readonly operation: RegExp | string; readonly before?: () => unknown; readonly after?: () => unknown }
-  | undefined;
 beforeAll(async () => {
   // verification without its cost, since thousands of logins are made here
   service = await startAuthService({ keyDerivation: judgedBy(() => true), random: () => drawn });
-  service.database.client.middlewareStack.add(
-    (next, context) => async args => {
-      const due = context.commandName?.match(meanwhile?.operation ?? /^$/) ? meanwhile : undefined;
-      await due?.before?.();
-      const answer = await next(args);
-      due?.after?.();
-      return answer;
-    },
-    { step: 'initialize', name: 'meanwhile' },
-  );
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
-  meanwhile = undefined;
   drawn = 0;
   client = await service.makeClient();
   user = await service.makeUser();
@@ -173,14 +158,11 @@ describe('the sessions of a user at one client', () => {
     await storeEarlier(210);
     drawn = 0.95;
     const now = service.clock.now();
-    meanwhile = {
-      operation: 'DeleteItemCommand',
-      before: async () => {
-        meanwhile = undefined;
-        const rotation = { keyId: 'k', rotatedAt: now, idleExpiresAt: now + 1_000_000, rotationId: 'r' };
-        await service.sessions.rotateSession(earlier(0), rotation);
-      },
-    };
+    const stop = service.database.before('DeleteItemCommand', async () => {
+      stop();
+      const rotation = { keyId: 'k', rotatedAt: now, idleExpiresAt: now + 1_000_000, rotationId: 'r' };
+      await service.sessions.rotateSession(earlier(0), rotation);
+    });
     expect((await logIn()).status).toBe(200);
     const left = (await liveOf()).map(({ sessionId }) => sessionId);
     expect(left).toContain(earlier(0).sessionId);
@@ -300,43 +282,46 @@ describe('a login that is not answered with tokens leaves no session', () => {
     ['UpdateItemCommand', 'SomethingUnforeseen', 500],
     ['PutItemCommand', 'ThrottlingException', 503],
   ])('where %s fails with %s', async (operation, name, status) => {
-    meanwhile = { operation, before: throwing(name) };
-    expect((await logIn()).status).toBe(status);
-    meanwhile = undefined;
+    const stop = service.database.before(operation, throwing(name));
+    const answer = await logIn();
+    stop();
+    expect(answer.status).toBe(status);
     expect(await storedOf(user.user.userId)).toEqual([]);
   });
 
   it('also where it was stored and the answer was lost', async () => {
-    meanwhile = { operation: 'PutItemCommand', after: throwing('TimeoutError') };
+    service.database.repeatNext('PutItemCommand', throwing('TimeoutError'));
     expect((await logIn()).status).toBe(503);
     expect(await storedOf(user.user.userId)).toEqual([]);
   });
 
   // Bug: where its session could not be stored either, it was a 503, which a wrong password never got: nor did it count.
   it.each([
-    ['', undefined],
-    [', though it could not be stored', { operation: 'PutItemCommand', before: throwing('ThrottlingException') }],
-  ])('nor where a lock overtook it%s', async (_case, next) => {
-    const lock = async () => {
-      meanwhile = next;
-      const key = await service.lockout.keyOf(client.id, user.user.email);
+    ['', async () => {}],
+    [', though it could not be stored', throwing('ThrottlingException')],
+  ])('nor where a lock overtook it%s', async (_case, store) => {
+    const key = await service.lockout.keyOf(client.id, user.user.email);
+    await logIn();
+    const stopLock = service.database.before('UpdateItemCommand', async () => {
+      stopLock();
       for (let times = 0; times < 5; times++) {
         await service.lockout.countFailure(key, service.lockout.failuresIn(key, undefined));
       }
-    };
-    await logIn();
-    meanwhile = { operation: 'UpdateItemCommand', before: lock };
-    expect(await logIn()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
-    meanwhile = undefined;
+    });
+    const stop = service.database.before('PutItemCommand', store);
+    const answer = await logIn();
+    stop();
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect(await storedOf(user.user.userId)).toHaveLength(1);
     const { clients } = await service.lockout.findFailures(user.user.email, [client.id]);
     expect(clients).toMatchObject([{ failures: 6 }]);
   });
 
   it('unless the store does not take the deletion: then one that was never used', async () => {
-    meanwhile = { operation: /^(?:Update|Delete)Item/, before: throwing('ThrottlingException') };
-    expect((await logIn()).status).toBe(503);
-    meanwhile = undefined;
+    const stop = service.database.before(/^(?:Update|Delete)Item/, throwing('ThrottlingException'));
+    const answer = await logIn();
+    stop();
+    expect(answer.status).toBe(503);
     expect(await storedOf(user.user.userId)).toMatchObject([{ counter: 1 }]);
   });
 });
@@ -348,10 +333,10 @@ describe('a login does not fail where its user’s sessions', () => {
   ])('%s', async (_, operation) => {
     await storeEarlier(220);
     drawn = 0.95;
-    meanwhile = { operation, before: throwing('ThrottlingException') };
+    const stop = service.database.before(operation, throwing('ThrottlingException'));
     const answer = await logIn();
+    stop();
     expect(answer.status).toBe(200);
-    meanwhile = undefined;
     expect((await refresh(answer.json.refresh_token)).status).toBe(200);
     expect(service.logs.filter(line => line.includes('sessions.not_limited')).at(-1)).toContain('ThrottlingException');
     expect(service.logs.join()).not.toContain('canary');
