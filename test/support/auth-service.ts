@@ -9,6 +9,7 @@ import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
+import { type BearerAuthentication, makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
 import { makeSessionList, type SessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore, type SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
@@ -16,6 +17,7 @@ import { makeRandomIds, randomId } from '../../lambdas/platform/identifiers.ts';
 import type { KeyDerivation } from '../../lambdas/platform/key-derivation.ts';
 import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/platform/keyring.ts';
 import type { Outside } from '../../lambdas/platform/outside.ts';
+import type { OwnUrls } from '../../lambdas/platform/own-urls.ts';
 import { systemRandom } from '../../lambdas/platform/random.ts';
 import type { Log, Telemetry } from '../../lambdas/platform/telemetry.ts';
 import { stageConfiguration } from '../../lib/config.ts';
@@ -101,6 +103,11 @@ export interface AuthService {
   logIn(client: ClientCredentials, user: UserCredentials, more?: Record<string, string>): Promise<Answer>;
   /** Asks for tokens by the refresh grant. */
   refresh(client: ClientCredentials, token: string, more?: Record<string, string>): Promise<Answer>;
+  /** Authenticates a request to {base_url} by its Authorization header, under the service's own names unless told otherwise. */
+  authenticate(
+    header: string | undefined,
+    names?: { readonly issuers: OwnUrls; readonly audiences: OwnUrls },
+  ): ReturnType<BearerAuthentication>;
   stop(): Promise<void>;
 }
 
@@ -204,6 +211,10 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     post('token', { grant_type, client_id: id, client_secret: secret, ...parameters });
 
   const keyring = makeKeyring({ ...time, dynamo, kms: kms.client, table: 'Keyring' });
+  const bearer = {
+    ...{ ...authEnvironment, ...time, dynamo, tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' } },
+    keyring: makeKeyring({ ...time, dynamo, table: 'Keyring' }), // without KMS: it only lists keys
+  };
   return {
     clock,
     outside,
@@ -234,6 +245,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     post,
     logIn: (client, { username, password }, more) => grant('password', client, { username, password, ...more }),
     refresh: (client, refresh_token, more) => grant('refresh_token', client, { refresh_token, ...more }),
+    authenticate: (header, names) => makeBearerAuthentication({ ...bearer, ...names })(header),
     stop: () => database.stop(),
   };
 }

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
 import { authRoutes } from '../../lambdas/auth/routes.ts';
-import { makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
 import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
@@ -12,12 +11,11 @@ import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts'
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
-import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import type { OperationId, Route } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
-import { type AuthService, audience, authEnvironment, issuer, startAuthService } from '../support/auth-service.ts';
+import { type AuthService, authEnvironment, startAuthService } from '../support/auth-service.ts';
 import { type CallCounts, countCalls, countCommands } from '../support/database/call-counts.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../support/delivery-world/delivery-world.ts';
 import type { Sent } from '../support/delivery-world/requests.ts';
@@ -313,17 +311,8 @@ describe('what a request to {auth_url} asks of a full store', () => {
   });
 
   it('the token of a request to {base_url} keeps to its row', async () => {
-    const { outside, clock } = service;
     const { json } = await service.post('token', login);
-    const authenticateBearer = makeBearerAuthentication({
-      dynamo: outside.dynamo,
-      keyring: makeKeyring({ ...outside, ...clock.time, table: 'Keyring' }),
-      tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
-      issuers: [issuer],
-      audiences: [audience],
-      now: clock.now,
-    });
-    const taken = await counted(() => authenticateBearer(`Bearer ${json.access_token}`));
+    const taken = await counted(() => service.authenticate(`Bearer ${json.access_token}`));
     expectWithin('the token of a request to {base_url}', [taken]);
   });
 });

@@ -1,14 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { composeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.composition.ts';
-import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
 import {
   type AuthService,
-  audience,
   authEnvironment,
   basic,
   type ClientCredentials,
-  issuer,
   startAuthService,
 } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
@@ -116,17 +113,9 @@ describe('no input causes a 500:', () => {
   });
 
   it('no Authorization header at {base_url}', async () => {
-    const authenticate = makeBearerAuthentication({
-      keyring: service.keyring,
-      issuers: [issuer],
-      audiences: [audience],
-      dynamo: service.database.dynamo,
-      tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
-      now: service.clock.now,
-    });
     await fc.assert(
       fc.asyncProperty(headers, async ({ authorization }) => {
-        expect(['missing', 'invalid']).toContain((await authenticate(authorization)).outcome);
+        expect(['missing', 'invalid']).toContain((await service.authenticate(authorization)).outcome);
       }),
       runs,
     );

@@ -2,8 +2,6 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { User } from '../../../../lambdas/auth/principals/user.ts';
-import { type BearerAuthentication, makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
-import { makeKeyring } from '../../../../lambdas/platform/keyring.ts';
 import {
   type AuthService,
   audience,
@@ -17,22 +15,11 @@ const former = { issuer: 'https://former-auth.example.com', audience: 'https://f
 
 describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algorithm => {
   let service: AuthService;
-  let authenticate: BearerAuthentication;
   let client: ClientCredentials;
   let user: User;
   let token: string;
   beforeAll(async () => {
     service = await startAuthService({ algorithm });
-    const { dynamo } = service.database;
-    const { now } = service.clock;
-    authenticate = makeBearerAuthentication({
-      keyring: makeKeyring({ ...service.clock.time, dynamo, table: 'Keyring' }), // without KMS: it only lists keys
-      issuers: [issuer, former.issuer],
-      audiences: [audience, former.audience],
-      dynamo,
-      tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
-      now,
-    });
   });
   afterAll(() => service.stop());
   beforeEach(async () => {
@@ -42,6 +29,8 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     token = (await service.logIn(client, made)).json.access_token;
   });
 
+  const authenticate = (header: string | undefined) =>
+    service.authenticate(header, { issuers: [issuer, former.issuer], audiences: [audience, former.audience] });
   const outcome = async (text = token) => (await authenticate(`Bearer ${text}`)).outcome;
   const decode = (part: number) => JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString());
   const encode = (value: unknown) =>

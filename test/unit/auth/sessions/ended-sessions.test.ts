@@ -1,15 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
 import { sessionKey } from '../../../../lambdas/auth/sessions/session.ts';
 import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
-import {
-  type AuthService,
-  audience,
-  type ClientCredentials,
-  issuer,
-  startAuthService,
-} from '../../../support/auth-service.ts';
+import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
 let client: ClientCredentials;
@@ -27,17 +20,7 @@ const login = () => service.logIn(client, user);
 const refresh = (token: string) => service.refresh(client, token);
 const introspect = async (token: string) =>
   (await service.post('introspect', { client_id: client.id, client_secret: client.secret, token })).json;
-const bearer = async (token: string): Promise<string> => {
-  const authenticate = makeBearerAuthentication({
-    keyring: service.keyring,
-    issuers: [issuer],
-    audiences: [audience],
-    dynamo: service.database.dynamo,
-    tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
-    now: service.clock.now,
-  });
-  return (await authenticate(`Bearer ${token}`)).outcome;
-};
+const bearer = async (token: string) => (await service.authenticate(`Bearer ${token}`)).outcome;
 
 /** Each ends the session, then reverts the change as far as possible. */
 const ends: readonly (readonly [string, () => Promise<unknown>])[] = [
