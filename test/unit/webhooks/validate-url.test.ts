@@ -21,6 +21,8 @@ describe('makeValidateUrl', () => {
   it.each([
     ['https://base.example.net/', ['url_not_public']],
     ['https://93.184.216.34/', []],
+    ['https://93.184.216.34./', []],
+    ['https://0x5db8d822/', []],
   ])('judges %s without asking', async (text, expected) => {
     const unasked: Resolve = async name => {
       throw new Error(`asked for ${name}`);
