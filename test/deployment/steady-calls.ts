@@ -28,7 +28,7 @@ export interface SteadyCalls {
 }
 
 /**
- * Calls the emulator twice a second, as integrators do who know one of its hosts: each logs in or refreshes, and then calls
+ * Calls the emulator again and again, as integrators do who know one of its hosts: each logs in or refreshes, and then calls
  * {base_url} at every host, with tokens that are good until the call has ended.
  *
  * @param port - the emulator's. It tells APIs apart by the header `Host`, as API Gateway does.
@@ -59,7 +59,7 @@ export function makeSteadyCalls(port: number, { clientId, clientSecret, email, p
         for (const token of tokens.filter(({ end }) => end < soon)) tokens.splice(tokens.indexOf(token), 1);
         await Promise.all(tokens.map(({ value, of }) => list(base, value, of)));
       }
-      await pause(500);
+      await pause(1_500);
     }
   }
 
