@@ -1,6 +1,5 @@
 import { type Html, type HtmlValue, html } from './html.ts';
-import { onceField } from './once.ts';
-import { type Answer, type Context, crumbs, link, stepsOf, stepsTo, troubleNote } from './page.ts';
+import { type Answer, button, type Context, crumbs, link, stepsOf, stepsTo, troubleNote } from './page.ts';
 import type { OperatorSource } from './source.ts';
 import { textFor } from './texts.ts';
 import { type DeliveryRow, NotThere, Refusal } from './views.ts';
@@ -10,14 +9,15 @@ import { type DeliveryRow, NotThere, Refusal } from './views.ts';
  *
  * @throws {NotThere} where the credentials may only read: the answer would be refused.
  */
-export function question({ source, texts, folder }: Context, asked: Question): Answer {
+export function question(context: Context, asked: Question): Answer {
+  const { source, texts, folder } = context;
   if (!source.mayChange) throw new NotThere(texts.notFound);
-  const { title, means, verb, kind = 'main', action, cancel, values = {} } = asked;
+  const { title, means, verb, kind = 'main', action, cancel, values } = asked;
   return {
     title,
     isLive: false,
     content: html`<div class="card inside asked"><h1>${title}</h1><div class="means">${means}</div>
-<div class="actions"><form method="post" action="${folder}${action}">${onceField()}${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
+<div class="actions">${button(context, action, verb, kind, values && { fields: values })}
 <a class="button" href="${folder}${cancel}">${texts.cancel}</a></div></div>`,
   };
 }

@@ -173,16 +173,27 @@ export function oneLine({ texts }: Context, text: string, shown: HtmlValue = tex
   return html`<span class="one-line"><span class="code" title="${text}">${shown}</span><button type="button" class="copy" data-copy="${text}" aria-label="${texts.copy} ${text}" hidden>${texts.copy}</button></span>`;
 }
 
-/** Writes a button that changes something, once. It is left out where the credentials may only read. */
+/**
+ * Writes a button that changes something, once. It is left out where the credentials may only read.
+ *
+ * @param isQuestion - true where the answer only asks: such a form may be sent again.
+ */
 export function button(
   { source, folder }: Context,
   path: string,
   label: string,
   kind: 'main' | 'danger' | '' = '',
+  {
+    fields = {},
+    isQuestion = false,
+  }: { readonly fields?: Readonly<Record<string, string>>; readonly isQuestion?: boolean } = {},
 ): HtmlValue {
+  const hidden = Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
   return (
     source.mayChange &&
-    html`<form method="post" action="${folder}${path}">${onceField()}<button class="${kind}">${label}</button></form>`
+    html`<form method="post" action="${folder}${path}">${!isQuestion && onceField()}${hidden}<button class="${kind}">${label}</button></form>`
   );
 }
 

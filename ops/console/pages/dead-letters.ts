@@ -227,11 +227,12 @@ function pageOf(context: Context, letter: LetterView, body?: string): Answer {
   const { say, texts } = context;
   const { id, reason, detail, sender, sentAt, account, event, copies } = letter;
   const path = `/dead-letters/${encodeURIComponent(id)}`;
+  const asking = { fields: { id }, isQuestion: true };
   return {
     title: `${texts.deadLetters} ${id}`,
     isLive: false,
     content: html`${crumbs(context, [['/dead-letters', texts.deadLetters]])}<div class="heading"><div><h1>${nameOf(context, letter)}</h1>${oneLine(context, id)}</div>
-<div class="actions">${reason === null && post(context, '/dead-letters/ask-redrive', id, say('Redrive', 'Devolver'), 'main')}${post(context, '/dead-letters/ask-discard', id, say('Discard', 'Descartar'), 'danger')}</div></div>
+<div class="actions">${reason === null && button(context, '/dead-letters/ask-redrive', say('Redrive', 'Devolver'), 'main', asking)}${button(context, '/dead-letters/ask-discard', say('Discard', 'Descartar'), 'danger', asking)}</div></div>
 ${card(
   say('Why it is here', 'Por que está aqui'),
   html`<p class="inside">${detail === null ? meaningOf(context, letter) : detailIn(context, detail)}</p>
@@ -255,19 +256,6 @@ ${facts([
 )}
 ${body === undefined ? bodyQuestion(context, path) : card(texts.body, html`<pre class="inside">${body}</pre>`)}`,
   };
-}
-
-function post(
-  { source, folder }: Context,
-  path: string,
-  id: string,
-  label: string,
-  kind: 'main' | 'danger',
-): HtmlValue {
-  return (
-    source.mayChange &&
-    html`<form method="post" action="${folder}${path}"><input type="hidden" name="id" value="${id}"><button class="${kind}">${label}</button></form>`
-  );
 }
 
 function redriveCard(context: Context, { state, total, moved, kept, error }: RedriveView): Html {

@@ -1,11 +1,11 @@
 import { businessEvents } from '../../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
-import { onceField } from '../once.ts';
 import type { ReceivedView } from '../operator/sandbox.ts';
 import {
   type Answer,
   badge,
+  button,
   type Context,
   facts,
   link,
@@ -145,7 +145,7 @@ function tokenStep(context: Context, { sandbox, claims }: Steps, next: number): 
   const { say } = context;
   return html`<p>${sandbox ? say('The demo client logs its admin in. The token is not kept: what it says is shown.', 'O cliente de demonstração faz o login do administrador. O token não é guardado: mostra-se o que ele diz.') : say('The panel is logged in. Its token stays in memory: what it says is shown.', 'O painel está conectado. O token fica na memória: mostra-se o que ele diz.')}</p>
 ${claims && facts(Object.entries(claims).map(([name, value]) => [html`<code>${name}</code>`, claim(context, name, value)] as const))}
-${sandbox && actionForm(context, 'token', say('Get a token', 'Obter um token'), next === 1)}`;
+${sandbox && button(context, `${path}/token`, say('Get a token', 'Obter um token'), next === 1 ? 'main' : '')}`;
 }
 
 function claim(context: Context, name: string, value: unknown): HtmlValue {
@@ -174,8 +174,7 @@ function secretNote(context: Context, secret: string): Html {
 function registration(context: Context, { sandbox, account, event }: Steps, isMain: boolean): HtmlValue {
   const { source, say, folder } = context;
   const verb = say('Register', 'Cadastrar');
-  if (sandbox)
-    return actionForm(context, 'register', verb, isMain, html`<input type="hidden" name="event" value="${event}">`);
+  if (sandbox) return button(context, `${path}/register`, verb, isMain ? 'main' : '', { fields: { event } });
   const form = `${folder}${pathOf({ account })}/webhooks/new?${new URLSearchParams({ event })}`;
   return source.mayChange && html`<a class="button${isMain && ' main'}" href="${form}">${verb}</a>`;
 }
@@ -185,7 +184,7 @@ function sendStep(context: Context, { sandbox, account, event, webhook, delivery
   const verb = sandbox ? say('Publish a sample', 'Publicar um exemplo') : say('Send a test', 'Enviar um teste');
   return html`<p>${sandbox ? html`${say('An internal service puts an event on the queue:', 'Um serviço interno põe um evento na fila:')} <code>${event}</code>.` : say('A test is an event whose numbers are 0. It is delivered like any other.', 'Um teste é um evento cujos números são 0. É entregue como qualquer outro.')}</p>
 ${delivery && html`<p>${oneLine(context, delivery.id, link(context, pathOf({ account, event, id: delivery.id }), delivery.id))} ${timeOf(delivery.createdAt, context)}</p>`}
-${webhook ? actionForm(context, 'send', verb, next === 3, html`<input type="hidden" name="event" value="${event}">`) : needs(context, 2)}`;
+${webhook ? button(context, `${path}/send`, verb, next === 3 ? 'main' : '', { fields: { event } }) : needs(context, 2)}`;
 }
 
 function verifyStep(context: Context, { sandbox, account, event, delivery, received, isVerified }: Steps): HtmlValue {
@@ -211,19 +210,6 @@ function verifyStep(context: Context, { sandbox, account, event, delivery, recei
 
 function needs({ say }: Context, number: number): Html {
   return html`<p class="muted">${say(`Step ${number} comes first.`, `Antes vem o passo ${number}.`)}</p>`;
-}
-
-function actionForm(
-  { source, folder }: Context,
-  action: string,
-  label: string,
-  isMain: boolean,
-  fields?: Html,
-): HtmlValue {
-  return (
-    source.mayChange &&
-    html`<form class="row" method="post" action="${folder}${path}/${action}">${onceField()}${fields}<button class="${isMain ? 'main' : ''}">${label}</button></form>`
-  );
 }
 
 /** The commands of a local run, with its own values: each can be pasted into a shell. */

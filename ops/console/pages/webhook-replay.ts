@@ -1,8 +1,7 @@
 import { wireReplayStates } from '../../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type Html, html } from '../html.ts';
-import { onceField } from '../once.ts';
-import { type Answer, badge, type Context, card, exactTimeOf, type Parameters, pathOf } from '../page.ts';
+import { type Answer, badge, button, type Context, card, exactTimeOf, type Parameters, pathOf } from '../page.ts';
 import { question } from '../page-parts.ts';
 import { NotThere, Refusal, type ReplayView, type WebhookReference } from '../views.ts';
 import { addressOf, filterOf, queryOf, timesOf } from './webhook-filter.ts';
@@ -62,16 +61,16 @@ export async function cancelReplay(context: Context, parameters: Parameters, for
 
 /** Writes how far a replay is, with the button that ends it. One that has ended is shown only where it is asked for. */
 export function replayCard(context: Context, webhook: WebhookReference, found?: ReplayView): Html | undefined {
-  const { source, say, folder, query } = context;
+  const { say, query } = context;
   if (!found || !(found.isRunning || query.get('replay') === found.id)) return undefined;
   const { id, isRunning, state, total, sent } = found;
   const filter = filterOf(query);
-  const hidden = Object.entries({ replay: id, ...Object.fromEntries(new URLSearchParams(queryOf(filter))) });
+  const fields = { replay: id, ...Object.fromEntries(new URLSearchParams(queryOf(filter))) };
   return card(
     headingOf(context, found),
     html`<div class="inside replay">${total !== null && html`<progress max="${Math.max(1, total)}" value="${total === 0 ? 1 : sent}" aria-label="${say('Sent again', 'Reenviadas')}"></progress>`}
 <p>${total === null ? say('Counting what matches.', 'Contando o que corresponde.') : say(`${sent} of ${total} sent again.`, `${sent} de ${total} reenviadas.`)}</p>
-${isRunning && source.mayChange && html`<form method="post" action="${folder}${pathOf(webhook)}/replay/cancel">${onceField()}${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button>${say('Cancel the replay', 'Cancelar o reenvio')}</button></form>`}</div>`,
+${isRunning && button(context, `${pathOf(webhook)}/replay/cancel`, say('Cancel the replay', 'Cancelar o reenvio'), '', { fields })}</div>`,
     { id: 'replay', beside: html`<small class="wire">${state}</small>` },
   );
 }
