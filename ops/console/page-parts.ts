@@ -1,5 +1,5 @@
 import { type Html, type HtmlValue, html } from './html.ts';
-import { type Answer, button, type Context, crumbs, link, stepsOf, stepsTo, troubleNote } from './page.ts';
+import { type Answer, button, type Context, crumbs, stepsOf, stepsTo, troubleNote } from './page.ts';
 import type { OperatorSource } from './source.ts';
 import { textFor } from './texts.ts';
 import { type DeliveryRow, NotThere, Refusal } from './views.ts';
@@ -44,18 +44,16 @@ export function unreadPart(context: Context, why: HtmlValue): Html {
   return html`<p class="note trouble">${texts.unread}: ${source.operator && typeof why === 'string' ? inEnglish(context, why) : why}</p>`;
 }
 
-/** Writes figures that are seen first, each as a tile; with a path it is a link. */
-export function tiles(context: Context, figures: readonly Tile[]): Html {
-  return html`<ul class="tiles">${figures.map(({ name, figure, tone = '', beside, path }) => html`<li><span class="name">${path === undefined ? name : link(context, path, name)}</span><span class="figure ${tone}">${figure}</span>${beside}</li>`)}</ul>`;
+/** Writes figures that are seen first, each as a tile. */
+export function tiles(figures: readonly Tile[]): Html {
+  return html`<ul class="tiles">${figures.map(({ name, figure, beside }) => html`<li><span class="name">${name}</span><span class="figure">${figure}</span>${beside}</li>`)}</ul>`;
 }
 
 interface Tile {
   readonly name: string;
   readonly figure: HtmlValue;
-  readonly tone?: 'good' | 'bad' | 'wait' | 'held';
   /** A sentence or a spark line below the figure. */
   readonly beside?: HtmlValue;
-  readonly path?: string;
 }
 
 /** Says which values of an address a page could not take: what is dropped without a word seems to count. */
@@ -69,6 +67,15 @@ export function leftOut({ say }: Context, values: readonly (readonly [name: stri
 /** Writes the card of a body that was not asked for yet: it is by a POST, since an operator's look is written down. */
 export function bodyQuestion({ source, texts, folder }: Context, path: string): Html {
   return html`<section class="card" id="body"><header><h2>${texts.body}</h2></header><div class="inside actions"><form method="post" action="${folder}${path}/body"><button>${texts.showBody}</button></form>${source.operator && html`<small>${texts.bodyAudited}</small>`}</div></section>`;
+}
+
+/** Returns a JSON text set in lines; nothing where it is none. */
+export function inLines(body: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Marks a text of the command line as English, where the page is not. */

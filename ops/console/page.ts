@@ -163,9 +163,9 @@ export function exactTimeOf(time: string | null | undefined, context: Context): 
 }
 
 /** Writes what a word of the wire means as a badge, with the word beside; colour never says alone what the word says. */
-export function badge({ texts }: Context, word: string, tone = tones[word] ?? ''): Html {
+export function badge({ texts }: Context, word: string): Html {
   const meaning = textFor(texts, 'word', word) ?? word;
-  return html`<span class="badge ${tone}">${meaning}</span>${meaning.toLowerCase() !== word && html` <small class="wire">${word}</small>`}`;
+  return html`<span class="badge ${tones[word]}">${meaning}</span>${meaning.toLowerCase() !== word && html` <small class="wire">${word}</small>`}`;
 }
 
 /** Writes a text that may be long in one line: the rest shows on hover, and a button copies it. */
@@ -195,6 +195,11 @@ export function button(
     source.mayChange &&
     html`<form method="post" action="${folder}${path}">${!isQuestion && onceField()}${hidden}<button class="${kind}">${label}</button></form>`
   );
+}
+
+/** Writes a number as people of the language do. */
+export function number({ language }: Context, count: number): string {
+  return count.toLocaleString(locales[language]);
 }
 
 export function link({ folder }: Context, path: string, label: HtmlValue): Html {
@@ -311,13 +316,16 @@ function localeOf(language: Language): string {
 }
 
 function formatsOf(language: Language) {
-  const locale = language === 'pt' ? 'pt-BR' : 'en-US';
+  const locale = locales[language];
   return {
     clock: new Intl.DateTimeFormat(locale, { timeStyle: 'long', hourCycle: 'h23' }),
     time: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }),
     ago: new Intl.RelativeTimeFormat(locale, { style: 'short' }),
   };
 }
+
+/** The locales by which times and numbers are written. */
+export const locales: Readonly<Record<Language, string>> = { en: 'en-US', pt: 'pt-BR' };
 
 const formats: Readonly<Record<Language, ReturnType<typeof formatsOf>>> = {
   pt: formatsOf('pt'),
@@ -333,18 +341,11 @@ const units = [
 
 const tones: Readonly<Record<string, string>> = {
   entregue: 'good',
-  delivered: 'good',
   ativo: 'good',
   falhou: 'bad',
-  failed: 'bad',
-  refused: 'bad',
   suspenso: 'held',
   retida: 'held',
-  held: 'held',
   pendente: 'wait',
-  waiting: 'wait',
-  failing: 'bad',
-  slow: 'wait',
 };
 
 function hashOf(text: string): string {

@@ -171,6 +171,11 @@ export function attemptView(record: AttemptRecord) {
   };
 }
 
+/** Returns a time in milliseconds since the epoch. */
+export function momentOf(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
+}
+
 /** Counts moments by the step of a span that each is in. */
 export function countBySteps(
   { from, until, step }: Pick<TallySpan, 'from' | 'until' | 'step'>,

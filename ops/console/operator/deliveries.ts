@@ -27,6 +27,7 @@ import {
   type DeliveryRow,
   type DeliveryView,
   deliveryRow,
+  momentOf,
   NotThere,
   type ReplayRange,
   type ReplayView,
@@ -142,10 +143,6 @@ const callsOfTally = 24;
 
 function cursorAt(listKey: string | undefined): string | null {
   return listKey === undefined ? null : encodeCursor(listKey);
-}
-
-function momentOf(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time);
 }
 
 function registeredAs({ webhookId, createdAt }: WebhookView) {

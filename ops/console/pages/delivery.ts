@@ -15,7 +15,7 @@ import {
   stepsTo,
   timeOf,
 } from '../page.ts';
-import { bodyQuestion, type Part, partOf, unreadPart } from '../page-parts.ts';
+import { bodyQuestion, inLines, type Part, partOf, unreadPart } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
 import { type AttemptView, type DeliveryView, NotThere, type WebhookView } from '../views.ts';
 
@@ -248,15 +248,6 @@ function copyButton({ texts }: Context, text: Html | string): Html {
 /** Quotes a text for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Returns a JSON text set in lines; nothing where it is none. */
-function inLines(body: string): string | undefined {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return undefined;
-  }
 }
 
 function spanOf(milliseconds: number): string {

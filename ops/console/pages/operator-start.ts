@@ -4,7 +4,7 @@ import { healthBadge, healthReason, healthTime } from '../health.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { StartView, TroubledWebhook } from '../operator/start.ts';
 import type { Traffic } from '../operator/traffic.ts';
-import { type Answer, type Context, card, facts, link, pathOf, table, timeOf } from '../page.ts';
+import { type Answer, type Context, card, facts, link, number, pathOf, table, timeOf } from '../page.ts';
 import { inEnglish, tiles, unreadPart } from '../page-parts.ts';
 import type { OperatorSource } from '../source.ts';
 import { wayToFirstSteps } from './first-steps.ts';
@@ -76,26 +76,28 @@ function needs(context: Context, { problems, unreadParts, cutOffParts }: StartVi
 }
 
 function trafficTiles(context: Context, traffic: Traffic): Html {
-  const { say, language } = context;
+  const { say } = context;
   const { hours, delivered, failed, held, isCutOff } = traffic;
   const series = [
     { kind: 'entregue', name: say('Delivered', 'Entregues'), counts: delivered },
     { kind: 'falhou', name: say('Failed', 'Falharam'), counts: failed },
     { kind: 'retida', name: say('Held', 'Retidas'), counts: held },
   ];
-  const number = (count: number) => count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en-US');
   const rows = hours.map((hour, at) => ({ hour, counts: series.map(({ counts }) => counts[at] ?? 0) }));
   const figures = series.map(({ kind, name, counts }) => {
-    const total = number(counts.reduce((sum, count) => sum + count, 0));
+    const total = number(
+      context,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
     const figure = isCutOff ? `${say('at least', 'pelo menos')} ${total}` : total;
     return { name, figure, beside: sparkLine(kind, counts) };
   });
-  return html`${tiles(context, figures)}<details><summary>${say('The numbers by the hour', 'Os números por hora')}</summary>${table(
+  return html`${tiles(figures)}<details><summary>${say('The numbers by the hour', 'Os números por hora')}</summary>${table(
     [
       { heading: say('From', 'Desde'), value: ({ hour }: (typeof rows)[number]) => timeOf(hour, context) },
       ...series.map(({ name }, at) => ({
         heading: name,
-        value: ({ counts }: (typeof rows)[number]) => number(counts[at] ?? 0),
+        value: ({ counts }: (typeof rows)[number]) => number(context, counts[at] ?? 0),
         isNumber: true,
       })),
     ],

@@ -14,7 +14,7 @@ import {
   pathOf,
   timeOf,
 } from '../page.ts';
-import { label, operatorOf } from '../page-parts.ts';
+import { inLines, label, operatorOf } from '../page-parts.ts';
 import type { SandboxSource } from '../source.ts';
 import { NotThere } from '../views.ts';
 
@@ -87,7 +87,7 @@ ${facts([
   [say('Answered', 'Respondido'), html`<span class="code">${status}</span>`],
   [say('Request', 'Requisição'), html`<span class="code">${method} ${path}</span>`],
 ])}<div class="inside">${id !== null && html`<p>${texts.delivery} ${isKnown ? oneLine(context, id, link(context, pathOf({ account, event, id }), id)) : oneLine(context, id)}</p>`}
-<h3>${texts.body}</h3><pre>${inLines(body)}</pre>
+<h3>${texts.body}</h3><pre>${inLines(body) ?? body}</pre>
 <h3>${say('Headers', 'Cabeçalhos')}</h3><pre>${Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre></div>`,
     {
       id: 'one',
@@ -134,12 +134,4 @@ function meaningOf({ say }: Context, verdict: Verdict): string {
     ),
   };
   return meanings[verdict];
-}
-
-function inLines(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
 }

@@ -1,9 +1,9 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
-import { type Context, exactTimeOf } from '../page.ts';
+import { type Context, exactTimeOf, locales, number } from '../page.ts';
 import { failureOf, unreadPart } from '../page-parts.ts';
 import type { Tally, TallyGroup, WebhookReference } from '../views.ts';
-import { type Filter, locales, queryOf, type Steps, spanText, timeChips, zoneName } from './webhook-filter.ts';
+import { type Filter, queryOf, type Steps, spanText, timeChips, zoneName } from './webhook-filter.ts';
 
 /** Writes the deliveries of a webhook over time: bars that lead to their deliveries, and the same numbers in a table. */
 export function tallyCard(
@@ -203,10 +203,6 @@ function labelOf({ language }: Context, time: number, isBrief: boolean): string 
   // Where the clock is put forward in between, what was midnight is an hour early.
   const day = new Date(time + 2 * hour).toLocaleDateString(locale, { day: 'numeric', month: 'short' });
   return day.replace(' de ', ' ').replace('.', '');
-}
-
-function number({ language }: Context, count: number): string {
-  return count.toLocaleString(locales[language]);
 }
 
 function compact({ language }: Context, count: number): string {

@@ -1,10 +1,10 @@
 import { type WireState, wireStates } from '../../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
-import { type Context, pathOf } from '../page.ts';
+import { type Context, locales, pathOf } from '../page.ts';
 import { leftOut } from '../page-parts.ts';
-import { type Language, textFor } from '../texts.ts';
-import type { WebhookReference } from '../views.ts';
+import { textFor } from '../texts.ts';
+import { momentOf, type WebhookReference } from '../views.ts';
 
 /** What of a webhook's deliveries a page is asked for. Times are RFC 3339 in UTC. */
 export interface Filter {
@@ -142,14 +142,7 @@ function chip(
   return html`<a class="chip"${isChosen && html` aria-current="true"`} href="${folder}${addressOf(webhook, filter)}${fragment}">${name}</a>`;
 }
 
-/** The locales by which times and numbers are written. */
-export const locales: Readonly<Record<Language, string>> = { en: 'en-US', pt: 'pt-BR' };
-
 const toTheMinute = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-
-function momentOf(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time);
-}
 
 const [minute, hour] = [60_000, 3_600_000];
 

@@ -187,7 +187,6 @@ function speed(context: Context, { timed, unread }: LatestDeliveries): HtmlValue
   const figure = (values: readonly number[], share: number) =>
     html`${duration(context, percentile(values, share))} <small>p${100 * share}</small>`;
   return html`<section id="speed" data-live aria-label="${answer}">${tiles(
-    context,
     figures.map(([name, values]) => ({ name, figure: html`${figure(values, 0.5)} ${figure(values, 0.99)}` })),
   )}<p class="muted">${timed.length === 1 ? say('Of the latest delivery.', 'Da última entrega.') : say(`Of the latest ${timed.length} deliveries and their attempts that are kept.`, `Das últimas ${timed.length} entregas e das suas tentativas que são guardadas.`)}</p></section>`;
 }
