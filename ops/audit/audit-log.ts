@@ -5,6 +5,7 @@ import {
   DescribeLogStreamsCommand,
   GetLogEventsCommand,
   PutLogEventsCommand,
+  paginateDescribeLogStreams,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import * as z from 'zod';
@@ -227,20 +228,11 @@ async function* newestFirst(logs: CloudWatchLogsClient, logGroupName: string, si
   }
 }
 
-async function* latestStreams(logs: CloudWatchLogsClient, logGroupName: string): AsyncGenerator<string> {
-  let nextToken: string | undefined;
-  do {
-    const answer = await logs.send(
-      new DescribeLogStreamsCommand({
-        logGroupName,
-        orderBy: 'LogStreamName',
-        descending: true,
-        ...(nextToken === undefined ? {} : { nextToken }),
-      }),
-    );
-    for (const { logStreamName = '' } of answer.logStreams ?? []) yield logStreamName;
-    nextToken = answer.nextToken;
-  } while (nextToken !== undefined);
+async function* latestStreams(client: CloudWatchLogsClient, logGroupName: string): AsyncGenerator<string> {
+  const request = { logGroupName, orderBy: 'LogStreamName', descending: true } as const;
+  for await (const { logStreams = [] } of paginateDescribeLogStreams({ client }, request)) {
+    for (const { logStreamName = '' } of logStreams) yield logStreamName;
+  }
 }
 
 /** Parses a line; what is none of ours is left out. */

@@ -78,17 +78,16 @@ export function connectAws(configuration: StageConfiguration, region: string) {
 
     /** Lists tables whose names begin so, and whether there may be more: the first 1,000 tables are looked at. */
     tables: async (prefix: string) => {
-      const { DynamoDBClient, ListTablesCommand } = await import('@aws-sdk/client-dynamodb');
-      const client = new DynamoDBClient(settings);
+      const { DynamoDBClient, paginateListTables } = await import('@aws-sdk/client-dynamodb');
       const names: string[] = [];
-      let from: string | undefined;
-      for (let page = 0; page < 10; page++) {
-        const answer = await client.send(new ListTablesCommand({ Limit: 100, ExclusiveStartTableName: from }));
-        names.push(...(answer.TableNames ?? []).filter(name => name.startsWith(prefix)));
-        from = answer.LastEvaluatedTableName;
-        if (!from) break;
+      let [pages, isCutOff] = [0, false];
+      for await (const page of paginateListTables({ client: new DynamoDBClient(settings) }, { Limit: 100 })) {
+        names.push(...(page.TableNames ?? []).filter(name => name.startsWith(prefix)));
+        isCutOff = page.LastEvaluatedTableName !== undefined;
+        pages += 1;
+        if (pages === 10) break;
       }
-      return { names, isCutOff: from !== undefined };
+      return { names, isCutOff };
     },
 
     /** Lists the URLs of the queues that begin so, 1,000 at most. */

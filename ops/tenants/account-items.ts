@@ -1,4 +1,4 @@
-import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { listShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
@@ -10,7 +10,6 @@ export type AccountItems = ReturnType<typeof openAccountItems>;
 
 /** Opens the lists of what the tables hold of an account. They are read as they are needed; nothing keeps a long one in memory. */
 export function openAccountItems(target: Target, account: string) {
-  const dynamo = target.dynamo;
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
     account,
@@ -49,20 +48,13 @@ export function openAccountItems(target: Target, account: string) {
     of: string,
     { index, name, value }: { readonly index?: string; readonly name: string; readonly value: string },
   ): AsyncGenerator<Item> {
-    let from: Item | undefined;
-    do {
-      const page: QueryCommandOutput = await dynamo(
-        new QueryCommand({
-          TableName: table(of),
-          ...(index === undefined ? { ConsistentRead: true } : { IndexName: index }),
-          KeyConditionExpression: '#key = :value',
-          ExpressionAttributeNames: { '#key': name },
-          ExpressionAttributeValues: { ':value': value },
-          ExclusiveStartKey: from,
-        }),
-      );
-      yield* page.Items ?? [];
-      from = page.LastEvaluatedKey;
-    } while (from);
+    const request = {
+      TableName: table(of),
+      ...(index === undefined ? { ConsistentRead: true } : { IndexName: index }),
+      KeyConditionExpression: '#key = :value',
+      ExpressionAttributeNames: { '#key': name },
+      ExpressionAttributeValues: { ':value': value },
+    };
+    for await (const { Items = [] } of paginateQuery({ client: target.documents() }, request)) yield* Items;
   }
 }
