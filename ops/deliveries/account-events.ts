@@ -2,7 +2,7 @@ import { type Delivery, isTest } from '../../lambdas/delivery/delivery.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
+import { type LoggedLine, openEventLog, textOf } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
 import { openQueues } from '../stage/queues.ts';
 import { openDeliveries, openWebhooks, readSlowSince } from '../stage/stores.ts';
@@ -143,10 +143,6 @@ const mostLines = 10_000;
 
 function idOf({ deliveryId }: LoggedLine['fields']): string | undefined {
   return textOf(deliveryId);
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 function eventOf(delivery: Delivery, webhooks: readonly WebhookWithSlowness[]): AccountEvent {

@@ -4,15 +4,14 @@ import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
 import { asShown, wireStates } from '../../lambdas/delivery/representation.ts';
 import { dueNow } from '../../lambdas/delivery/transitions.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { type AuditedTask, audited } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
 import { openDeliveries, openReplays } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import type { ReplayRequest } from './replay-deliveries.ts';
-import type { Registration } from './webhooks.ts';
+import { begin, type ReplayRequest } from './replay-deliveries.ts';
+import { noWebhook, type Registration } from './webhooks.ts';
 
 /** The choice of a page. Times in milliseconds since the epoch. */
 interface PageQuery {
@@ -59,18 +58,10 @@ export async function findDelivery(target: Target, id: string): Promise<Delivery
 /** Begins a replay, which the service goes on with. Returns its id. @throws {CliError} where it cannot begin. */
 export const beginReplay = audited('deliveries replay', {
   effect: 'writes',
-  act: async ({ target, nameDone }, { account, event, ...range }: ReplayRequest) => {
-    const { findWebhook, start } = openReplays(target, openRetryQueue(target));
-    const webhook = await findWebhook(account, event);
-    if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}.`);
-    if (webhook.status === 'suspended') {
-      const reason = webhook.suspensionReason && wireReasons[webhook.suspensionReason];
-      throw new CliError(`the webhook is suspended (${reason}): reactivate it first.`);
-    }
-    const begun = await start(webhook, range);
-    if (!begun) throw new CliError('a replay of this webhook is under way: wait for its end.');
-    nameDone({ replay: begun.id });
-    return begun.id;
+  act: async ({ target, nameDone }, request: ReplayRequest) => {
+    const { id } = await begin(request, openReplays(target, openRetryQueue(target)));
+    nameDone({ replay: id });
+    return id;
   },
   subject: (_task, { account, event }) => ({ account, event }),
   change: ({ wanted, from, to }) => ({ state: wireStates[wanted], since: isoTime(from), until: isoTime(to) }),
@@ -90,13 +81,11 @@ export const cancelReplay = audited('deliveries replay', {
 });
 
 /** Sends one attempt of a sample event, as the account's own test does. Returns its id. @throws {CliError} where there is no webhook. */
-export async function sendTest(
-  { target, nameDone }: AuditedTask,
-  { account: accountId, event: eventName }: Registration,
-): Promise<string> {
+export async function sendTest({ target, nameDone }: AuditedTask, registration: Registration): Promise<string> {
+  const { account: accountId, event: eventName } = registration;
   const { create, findWebhook } = openDeliveries(target);
   const webhook = await findWebhook(accountId, eventName);
-  if (!webhook) throw new CliError(`account "${accountId}" has no webhook for ${eventName}.`);
+  if (!webhook) throw noWebhook(registration);
   if (webhook.suspensionReason === 'operator') {
     throw new CliError('an operator suspended the webhook: nothing is sent until it is reactivated.');
   }

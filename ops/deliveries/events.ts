@@ -3,7 +3,7 @@ import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { asShown } from '../../lambdas/delivery/representation.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { type EventLog, type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
+import { type EventLog, type LoggedLine, openEventLog, textOf } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
 import { type DeadLetter, lookedAt, openQueues, type Queues, standInQueue } from '../stage/queues.ts';
 import { openDeliveries } from '../stage/stores.ts';
@@ -117,10 +117,6 @@ export async function findEvent(
     ...ids,
     logSince,
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** Returns whether a delivery is that of a message: its own, or that of which it was a copy. */

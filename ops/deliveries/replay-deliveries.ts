@@ -8,6 +8,7 @@ import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
 import { openReplays } from '../stage/stores.ts';
+import { noWebhook } from './webhooks.ts';
 
 /** The choice of deliveries to replay. */
 export interface ReplayRequest extends ReplayRange {
@@ -34,7 +35,7 @@ export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayR
  * @throws {CliError} where it cannot begin, or was cancelled on the way.
  */
 export async function replayDeliveries(
-  { account, event, ...range }: ReplayRequest,
+  request: ReplayRequest,
   {
     findWebhook,
     findLatest,
@@ -50,18 +51,7 @@ export async function replayDeliveries(
   },
   { progress, nameDone }: Pick<AuditedTask, 'progress' | 'nameDone'>,
 ): Promise<Replayed> {
-  const name = `the webhook of account "${account}" for ${event}`;
-  const webhook = await findWebhook(account, event);
-  if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
-  if (webhook.status === 'suspended') {
-    throw new CliError(
-      `${name} is suspended (${webhook.suspensionReason && wireReasons[webhook.suspensionReason]}): "webhooks reactivate" first.`,
-    );
-  }
-  const begun = await start(webhook, range);
-  if (!begun) throw new CliError(`a replay of ${name} is under way: wait for its end.`);
-
-  for (let replay = begun; ; ) {
+  for (let replay = await begin(request, { findWebhook, start }); ; ) {
     const { state, sent } = progressAt(replay, now());
     const { id, total } = replay;
     nameDone({ replay: id, count: sent });
@@ -73,10 +63,28 @@ export async function replayDeliveries(
     }
     progress(describe(replay, sent));
     await pause(betweenLooks);
-    const latest = await findLatest(account, event);
+    const latest = await findLatest(request.account, request.event);
     if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
     replay = latest;
   }
+}
+
+/** Begins a replay, which the service goes on with. @throws {CliError} where it cannot begin. */
+export async function begin(
+  { account, event, ...range }: ReplayRequest,
+  { findWebhook, start }: { readonly findWebhook: FindWebhook; readonly start: StartReplay },
+): Promise<Replay> {
+  const name = `the webhook of account "${account}" for ${event}`;
+  const webhook = await findWebhook(account, event);
+  if (!webhook) throw noWebhook({ account, event });
+  if (webhook.status === 'suspended') {
+    throw new CliError(
+      `${name} is suspended (${webhook.suspensionReason && wireReasons[webhook.suspensionReason]}): "webhooks reactivate" first.`,
+    );
+  }
+  const begun = await start(webhook, range);
+  if (!begun) throw new CliError(`a replay of ${name} is under way: wait for its end.`);
+  return begun;
 }
 
 function describe({ total, countCursor }: Replay, sent: number): string {

@@ -1,7 +1,7 @@
 import { fewestBesideLanes, receiverConcurrency, unreservedConcurrency } from '../../lib/account-concurrency.ts';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
-import { type StackName, stackNameOf, stackNames } from '../stage/stage-stacks.ts';
+import { certificatesOf, type StackName, stackNameOf, stackNames } from '../stage/stage-stacks.ts';
 import { type Check, type Finding, ok, problem, type Subject } from './checks.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
@@ -89,11 +89,7 @@ function reservedBy(templates: readonly Template[]): number {
 }
 
 async function checkCertificates({ configuration, aws, region, now }: Subject): Promise<Finding> {
-  const { authDomain, authCertificateArn, baseDomain, baseCertificateArn } = configuration;
-  const wanted = [
-    { host: authDomain, arn: authCertificateArn },
-    { host: baseDomain, arn: baseCertificateArn },
-  ].flatMap(({ host, arn }) => (host && arn ? [{ host, arn }] : []));
+  const wanted = certificatesOf(configuration);
   if (wanted.length === 0) return ok('none is needed: the stage has no domains of its own');
   const findings = await Promise.all(
     wanted.map(async ({ host, arn }) => {

@@ -64,6 +64,11 @@ export interface LoggedLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** Returns the value of a field; nothing where it is no text. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** The logs of the functions that deliver, as far as an id is looked for. */
 export type EventLog = Pick<ReturnType<typeof openLogs>, 'keptSince' | 'find'>;
 

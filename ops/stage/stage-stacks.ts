@@ -53,6 +53,15 @@ export async function readStageStacks(
   return { configuration, region, account, stacks };
 }
 
+/** Returns the certificates that a stage's file names, with their hosts. */
+export function certificatesOf({ authDomain, authCertificateArn, baseDomain, baseCertificateArn }: StageConfiguration) {
+  const pairs = [
+    { host: authDomain, arn: authCertificateArn },
+    { host: baseDomain, arn: baseCertificateArn },
+  ];
+  return pairs.flatMap(({ host, arn }) => (host && arn ? [{ host, arn }] : []));
+}
+
 /** Returns the stacks that a stage's file asks for. */
 export function stackNamesOf(configuration: StageConfiguration): readonly StackName[] {
   return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));

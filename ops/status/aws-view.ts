@@ -1,8 +1,8 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
-import type { StageConfiguration } from '../../lib/config.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
+import { certificatesOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import type { Problem } from './problem.ts';
 import { counted, placeOf } from './sentences.ts';
@@ -145,14 +145,6 @@ function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): Pro
 /** By then ACM has renewed its own: 45 days before their end, or 60 where they live 395. */
 function isEnding({ state, daysLeft }: Certificate): boolean {
   return state !== 'ISSUED' || (daysLeft ?? 0) <= 30;
-}
-
-function certificatesOf({ authDomain, authCertificateArn, baseDomain, baseCertificateArn }: StageConfiguration) {
-  const pairs = [
-    { host: authDomain, arn: authCertificateArn },
-    { host: baseDomain, arn: baseCertificateArn },
-  ];
-  return pairs.flatMap(({ host, arn }) => (host && arn ? [{ host, arn }] : []));
 }
 
 function sum(values: readonly number[] = []): number {
