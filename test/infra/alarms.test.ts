@@ -118,8 +118,7 @@ describe('the runbook', () => {
     ...['SourceOff', 'Blocked', 'MailsFail'],
   ];
   const afterRelease = `
-- What was deployed when? \`ops status\` (stacks at different commits too).
-- If just before: [\`ops rollback\`](#a-bad-version-was-deployed).
+- Deployed just before (\`ops status\`; stacks at different commits too)? [\`ops rollback\`](#a-bad-version-was-deployed).
 `;
 
   it('asks first what was deployed, and for the roll-back, wherever a bad release may be the cause', () => {
