@@ -1,7 +1,7 @@
 /**
  * Says in one line that Node is too old, or that dependencies are missing. CommonJS and plain JavaScript, because a Node
  * that is too old cannot even load the TypeScript entries: `npm start`, `npm run ops` and the CDK preload this with
- * --require.
+ * --require. Those who start an entry without npm get it by its import. Developers' programs go without.
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(
