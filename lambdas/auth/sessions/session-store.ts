@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { StoreParts } from '../../platform/aws/dynamo.ts';
+import { isWritten, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type After, withDeadline } from '../../platform/timer.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
@@ -14,9 +14,14 @@ export type SessionStore = ReturnType<typeof makeSessionStore>;
 export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now'> & { readonly after: After }) {
   return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
-  /** Stores a new session. Unconditional: the id is random, so that only a repeated write can find it taken. */
+  /**
+   * Stores a new session. The id is random: only a repeated write can find it taken. Its first try may come after the session was
+   * rotated or revoked, and must not undo that.
+   */
   async function createSession(session: Session): Promise<void> {
-    await dynamo(new PutCommand({ TableName: table, Item: { ...session, ttl: ttl(session) } }));
+    const Item = { ...session, ttl: ttl(session) };
+    const ConditionExpression = 'attribute_not_exists(sessionId)';
+    await isWritten(dynamo(new PutCommand({ TableName: table, Item, ConditionExpression })));
   }
 
   async function findSession(sessionId: string): Promise<Session | undefined> {
