@@ -35,17 +35,20 @@ export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: ProblemCase['status'];
   readonly code: string;
+  /** The name of its case. */
+  readonly reason: string;
   readonly detail: Texts;
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly Finding[] | undefined;
   readonly members: ExtensionMembers;
 
-  private constructor({ status, code, ...texts }: Required<ProblemCase>, extras: ProblemExtras) {
+  private constructor({ reason, status, code = reason, ...texts }: NamedCase, extras: ProblemExtras) {
     const { values = {}, headers = {}, errors, members = {} } = extras;
     const detail = fillInBoth(texts, values);
     super(detail.en);
     this.status = status;
     this.code = code;
+    this.reason = reason;
     this.detail = detail;
     this.headers = headers;
     this.errors = errors;
@@ -61,7 +64,7 @@ export class Problem extends Error {
       name: Case,
       ...[extras]: ExtrasParameter<Table[Case]['en']>
     ): Problem {
-      return new Problem({ code: name, ...table[name] }, extras ?? {});
+      return new Problem({ reason: name, ...table[name] }, extras ?? {});
     };
   }
 }
@@ -117,6 +120,8 @@ interface ProblemCase extends Texts {
   readonly status: keyof typeof problemTitles;
   readonly code?: string;
 }
+
+type NamedCase = ProblemCase & { readonly reason: string };
 
 interface ProblemExtras {
   readonly values?: Values;

@@ -1,6 +1,6 @@
 import type { Principal } from '../auth/sessions/bearer.ts';
 import { isUnavailable } from '../platform/aws/dynamo.ts';
-import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http.ts';
+import { bodyBytes, type HttpRequest, type HttpResponse, isRefusal } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
 import { authorize, type BearerProtection } from './authorization.ts';
 import type { Finding } from './findings.ts';
@@ -56,10 +56,12 @@ export function makeApi(
       return response;
     } catch (error) {
       const problem = toProblem(error, log);
-      const { status, code } = problem;
-      log.warn('webhook.refused', { ...logFields(), status, code, findings: describeFindings(problem) });
+      const { status, code, reason } = problem;
+      const told = { status, code, ...(reason !== code && { reason }), findings: describeFindings(problem) };
+      log.warn('webhook.refused', { ...logFields(), ...told });
       const language = preferredLanguage(request.headers['accept-language']);
-      return toProblemResponse(problem, { docsUrl, requestId, language });
+      const response = toProblemResponse(problem, { docsUrl, requestId, language });
+      return problem === error ? { ...response, [isRefusal]: true } : response;
     }
   };
 }

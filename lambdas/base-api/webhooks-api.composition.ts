@@ -54,6 +54,7 @@ export function composeWebhooksApi(
           validateUrl: makeValidateUrl({ ...time, resolve, ownHosts: environment.ownHosts }),
           makeSecret: makeSigningSecrets(random),
           makeId: makeRandomIds(random),
+          random: random.number,
         }),
       ),
     ],

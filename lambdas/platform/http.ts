@@ -4,7 +4,10 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 export type HttpRequest = APIGatewayProxyEventV2;
 
 /** A response to an HTTP API (payload format 2.0). */
-export type HttpResponse = APIGatewayProxyStructuredResultV2;
+export type HttpResponse = APIGatewayProxyStructuredResultV2 & { readonly [isRefusal]?: true };
+
+/** Marks what was refused by a rule: no fault of ours, whatever its status. JSON leaves symbols out. */
+export const isRefusal: unique symbol = Symbol('isRefusal');
 
 /** Returns the body's bytes. HTTP APIs encode forms as base64, so the bytes are those that the caller sent. */
 export function bodyBytes(request: Pick<HttpRequest, 'body' | 'isBase64Encoded'>): Buffer {

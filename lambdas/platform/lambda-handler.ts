@@ -1,7 +1,7 @@
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
-import type { HttpRequest, HttpResponse } from './http.ts';
+import { type HttpRequest, type HttpResponse, isRefusal } from './http.ts';
 import { describeError, type Telemetry } from './telemetry.ts';
 
 /**
@@ -48,7 +48,7 @@ function requestIdOf(event: unknown): string | undefined {
 }
 
 /**
- * Counts the answers with status 500 and 503, which are no errors to Lambda: by service, and of all services together, which an
+ * Counts the answers with status 500 and 503 for a fault of ours, which are no errors to Lambda: by service, and of all services together, which an
  * alarm watches. Those with 500 also count by the function's version, so that a release can be told from the one before it while
  * both answer requests.
  */
@@ -56,7 +56,7 @@ function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, 
   return {
     after: ({ response, context }) => {
       const status = response?.statusCode ?? 0;
-      if (status < 500) return;
+      if (status < 500 || response?.[isRefusal]) return;
       const failed = metrics.singleMetric();
       failed.clearDefaultDimensions();
       failed.addDimension('service', service);

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { type Problem, type Refuse, retryAfter } from '../api/problem.ts';
+import { retryAfter } from '../api/problem.ts';
 import { parseJsonBody } from '../api/request-body.ts';
 import {
   type BodyRefusal,
@@ -16,11 +16,13 @@ import type { MakeId } from '../platform/identifiers.ts';
 import type { OperationId } from '../platform/route-table.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { fillIn } from '../platform/text-template.ts';
+import type { Pause } from '../platform/timer.ts';
 import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
+import { makeTryChange } from './try-change.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
 import { makeWebhookNotFound, type ReadWithoutWebhook, requireEventName } from './webhook-not-found.ts';
@@ -43,9 +45,13 @@ export function makeWebhookHandlers(dependencies: {
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
+  readonly pause: Pause;
+  /** Draws from [0, 1). */
+  readonly random: () => number;
 }): Handlers<typeof webhookRoutes> {
   const { store, readSlowSince, readWithoutWebhook, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
   const webhookNotFound = makeWebhookNotFound(readWithoutWebhook);
+  const tryChange = makeTryChange(dependencies);
 
   return {
     listWebhooks,
@@ -111,22 +117,22 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
-    for (let tries = 0; tries < maxTries; tries++) {
+    const webhook = await tryChange(context.refuse, async () => {
       const read = await store.find(accountId, eventName);
       if (!read) throw await webhookNotFound(context, eventName);
-      const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
-      if (webhook) return respondWith(webhook);
-    }
-    throw contended(context.refuse);
+      return store.replace(read, { url, sealedAuthorization, updatedAt: now() });
+    });
+    return respondWith(webhook);
   }
 
   async function deleteWebhook(context: Context<'deleteWebhook'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
-    const removal = await store.remove(accountId, eventName, now());
-    if (removal === 'not_registered') throw await webhookNotFound(context, eventName);
-    if (removal === 'contended') throw contended(context.refuse);
-    return noContent;
+    return tryChange(context.refuse, async () => {
+      const removal = await store.remove(accountId, eventName, now());
+      if (removal === 'not_registered') throw await webhookNotFound(context, eventName);
+      return removal === 'removed' ? noContent : undefined;
+    });
   }
 
   async function rotateSecret(context: Context<'rotateSecret'>): Promise<HttpResponse> {
@@ -136,18 +142,17 @@ export function makeWebhookHandlers(dependencies: {
     const { accountId } = context.caller;
     const secret = makeSecret();
     const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
-    for (let tries = 0; tries < maxTries; tries++) {
+    return tryChange(refuse, async () => {
       const webhook = await store.find(accountId, eventName);
       if (!webhook) throw await webhookNotFound(context, eventName);
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
       if (replaced.outcome === 'too_many') {
-        throw context.refuse('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
+        throw refuse('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
       }
-      if (await store.replaceSecrets(webhook, replaced.secrets, moment))
-        return jsonResponse<typeof newSecret>(201, { segredo: secret });
-    }
-    throw contended(context.refuse);
+      const isReplaced = await store.replaceSecrets(webhook, replaced.secrets, moment);
+      return isReplaced ? jsonResponse<typeof newSecret>(201, { segredo: secret }) : undefined;
+    });
   }
 
   async function reactivateWebhook(context: Context<'reactivateWebhook'>): Promise<HttpResponse> {
@@ -189,10 +194,3 @@ export function makeWebhookHandlers(dependencies: {
 
 /** A request of an operation. */
 type Context<Id extends OperationId<typeof webhookRoutes>> = ContextOf<typeof webhookRoutes, Id>;
-
-/** The most times that a change is tried while others change the same webhook. */
-const maxTries = 3;
-
-function contended(refuse: Refuse<'contended'>): Problem {
-  return refuse('contended', { headers: retryAfter(1) });
-}

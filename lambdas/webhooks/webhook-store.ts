@@ -81,26 +81,23 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   /** Removes a registration. An operator's suspension stays for the next one, and announcements until they are published. */
   async function remove(accountId: string, eventName: EventName, now: number): Promise<Removal> {
     const isGone = async () => (await find(accountId, eventName)) === undefined;
-    for (let tries = 0; tries < maxRemovalTries; tries++) {
-      const removal = new DeleteCommand({
-        TableName: table,
-        Key: webhookKey(accountId, eventName),
-        ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}
-          AND attribute_not_exists(announcements)`),
-      });
-      if (await isWritten(dynamo(removal), isGone)) return 'removed';
-      const item = await readItem(accountId, eventName);
-      if (item?.webhookId === undefined) return 'not_registered';
-      const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
-      if (Object.keys(kept).length === 0) continue; // somebody else changed it meanwhile
-      const replacement = new PutCommand({
-        TableName: table,
-        Item: { ...webhookKey(accountId, eventName), ...kept },
-        ...conditionOf(isAsRead(item)),
-      });
-      if (await isWritten(dynamo(replacement), isGone)) return 'removed';
-    }
-    return 'contended';
+    const removal = new DeleteCommand({
+      TableName: table,
+      Key: webhookKey(accountId, eventName),
+      ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}
+        AND attribute_not_exists(announcements)`),
+    });
+    if (await isWritten(dynamo(removal), isGone)) return 'removed';
+    const item = await readItem(accountId, eventName);
+    if (item?.webhookId === undefined) return 'not_registered';
+    const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
+    if (Object.keys(kept).length === 0) return 'contended';
+    const replacement = new PutCommand({
+      TableName: table,
+      Item: { ...webhookKey(accountId, eventName), ...kept },
+      ...conditionOf(isAsRead(item)),
+    });
+    return (await isWritten(dynamo(replacement), isGone)) ? 'removed' : 'contended';
   }
 
   /** Sets the secrets of the webhook that was read; false when its registration or secrets have changed since. */
@@ -196,16 +193,13 @@ interface Replacement {
   readonly updatedAt: number;
 }
 
-/** The outcome of a removal. `contended`: nothing was removed, since others changed the webhook at each try. */
+/** The outcome of a removal. `contended`: nothing was removed, since somebody else changed the webhook meanwhile. */
 type Removal = 'removed' | 'not_registered' | 'contended';
 
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */
 function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href;
 }
-
-/** The most times that a removal is tried while others change the same webhook. */
-const maxRemovalTries = 3;
 
 /** Returns what an operator's suspension leaves in the item of a removed webhook. */
 function keptHold({ status, suspensionReason }: Item, now: number): Item {

@@ -170,7 +170,18 @@ describe('what a request to {base_url} asks of a full store', () => {
     listWebhooks: [to('GET', '/v1/webhooks')],
     registerWebhook: [to('POST', '/v1/webhooks', { body: { evento: registered, url } })],
     getWebhook: [to('GET', at(registered)), to('GET', at(gone))],
-    replaceWebhook: [to('PUT', at(registered), { body: { url } }), to('PUT', at(gone), { body: { url } })],
+    replaceWebhook: [
+      to('PUT', at(registered), { body: { url } }),
+      to('PUT', at(gone), { body: { url } }),
+      async () => {
+        // it ends a suspension, which is announced
+        const suspended = { status: 'suspended', suspensionReason: 'gone' } as const;
+        const Item = aWebhook({ eventName: 'mensagem.recebida', ...suspended });
+        await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
+        counts.take();
+        await to('PUT', at('mensagem.recebida'), { body: { url } })();
+      },
+    ],
     rotateSecret: [to('POST', at(registered, '/segredo')), to('POST', at(gone, '/segredo'))],
     reactivateWebhook: [to('POST', at(registered, '/reativacao')), to('POST', at(gone, '/reativacao'))],
     deleteWebhook: [

@@ -419,6 +419,20 @@ describe('when a dependency fails', () => {
     expect(lines).toContainEqual(expect.objectContaining({ service: 'webhooks', functions: 'http', RequestFailed: 1 }));
   });
 
+  // Bug: an account that changed one webhook several times at once paged the on-call.
+  it('does not count the 503 of a webhook that others keep changing', async () => {
+    vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
+    await register();
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const handler = makeHttpHandler(makeTelemetry('webhooks'), apiOver(contended), {});
+    const refused = await handler(await requestOf('DELETE', '/v1/webhooks/demanda.criada'), {} as Context);
+    const lines = written.mock.calls.map(([line]) => String(line));
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    expect(refused?.statusCode).toBe(503);
+    expect(lines.join()).not.toContain('RequestFailed');
+  });
+
   it('anything else: an opaque 500', async () => {
     failReads('ResourceNotFoundException');
     const refused = await send('GET', '/v1/webhooks');
