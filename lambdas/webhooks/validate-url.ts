@@ -1,10 +1,14 @@
 import { type Finding, finding } from '../api/findings.ts';
 import { makeResolveDestination } from '../platform/egress/resolve-destination.ts';
-import type { Resolve } from '../platform/egress/resolver.ts';
+import { ResolutionError, type Resolve } from '../platform/egress/resolver.ts';
 import { type After, withDeadline } from '../platform/timer.ts';
 import { urlFinding, webhookFindings } from './findings.ts';
 
-/** Validates a URL at registration by the rules that deliveries obey, and returns all findings. */
+/**
+ * Validates a URL at registration by the rules that deliveries obey, and returns all findings.
+ *
+ * @throws {ResolutionError} where our own side failed.
+ */
 export type ValidateUrl = (text: string) => Promise<readonly Finding[]>;
 
 /**
@@ -28,9 +32,8 @@ export function makeValidateUrl(dependencies: {
       case 'refused':
         return destination.findings.map(urlFinding);
       case 'unresolved':
-        return [
-          finding({ pointer: '/url' }, webhookFindings[destination.fault === 'not_found' ? 'not_found' : 'temporary']),
-        ];
+        if (destination.fault === 'not_asked') throw new ResolutionError(destination.fault, destination.detail);
+        return [finding({ pointer: '/url' }, webhookFindings[destination.fault])];
     }
   };
 }

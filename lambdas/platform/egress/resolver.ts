@@ -10,10 +10,12 @@ export type ResolutionFault = 'not_found' | 'temporary' | 'not_asked' | 'interna
 export class ResolutionError extends Error {
   override readonly name = 'ResolutionError';
   readonly fault: ResolutionFault;
+  readonly code: string;
   /** @param code - the resolver's error code, such as `ENOTFOUND`. */
   constructor(fault: ResolutionFault, code: string) {
     super(code);
     this.fault = fault;
+    this.code = code;
   }
 }
 
