@@ -78,26 +78,21 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     });
   }
 
-  /** Removes a registration. An operator's suspension stays for the next one, and announcements until they are published. */
+  /**
+   * Removes the registration that stands there when it is read, and no later one. An operator's suspension stays for the next one, and
+   * announcements until they are published.
+   */
   async function remove(accountId: string, eventName: EventName, now: number): Promise<Removal> {
-    const isGone = async () => (await find(accountId, eventName)) === undefined;
-    const removal = new DeleteCommand({
-      TableName: table,
-      Key: webhookKey(accountId, eventName),
-      ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}
-        AND attribute_not_exists(announcements)`),
-    });
-    if (await isWritten(dynamo(removal), isGone)) return 'removed';
     const item = await readItem(accountId, eventName);
     if (item?.webhookId === undefined) return 'not_registered';
     const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
-    if (Object.keys(kept).length === 0) return 'contended';
-    const replacement = new PutCommand({
-      TableName: table,
-      Item: { ...webhookKey(accountId, eventName), ...kept },
-      ...conditionOf(isAsRead(item)),
-    });
-    return (await isWritten(dynamo(replacement), isGone)) ? 'removed' : 'contended';
+    const [Key, condition] = [webhookKey(accountId, eventName), conditionOf(isAsRead(item))];
+    const removal =
+      Object.keys(kept).length === 0
+        ? dynamo(new DeleteCommand({ TableName: table, Key, ...condition }))
+        : dynamo(new PutCommand({ TableName: table, Item: { ...Key, ...kept }, ...condition }));
+    const isGone = async () => (await find(accountId, eventName))?.webhookId !== item.webhookId;
+    return (await isWritten(removal, isGone)) ? 'removed' : 'contended';
   }
 
   /** Sets the secrets of the webhook that was read; false when its registration or secrets have changed since. */
