@@ -67,7 +67,12 @@ export function composeDeliveriesApi(
           limits,
           resend: makeResend(shared),
         }),
-        ...makeReplayHandlers({ ...shared, replays, startReplay: makeStartReplay({ ...shared, replays, run }) }),
+        ...makeReplayHandlers({
+          ...shared,
+          replays,
+          startReplay: makeStartReplay({ ...shared, replays, run }),
+          random: random.number,
+        }),
       },
     ),
   });

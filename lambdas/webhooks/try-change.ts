@@ -2,7 +2,7 @@ import { type Refuse, retryAfter } from '../api/problem.ts';
 import type { Pause } from '../platform/timer.ts';
 
 /**
- * Makes what changes a webhook that others change at the same time. A change returns `undefined` where another came before it: it is
+ * Makes what changes a webhook, or its latest replay, that others change at the same time. A change returns `undefined` where another came before it: it is
  * tried again after a wait, exponential with full jitter.
  */
 export function makeTryChange({ pause, random }: { readonly pause: Pause; readonly random: () => number }) {

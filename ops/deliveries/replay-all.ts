@@ -41,7 +41,7 @@ export async function replayAll(
     const startAs = startWith(() => unique);
     const start: StartReplay = async (webhook, wanted) => {
       const begun = await startAs(webhook, wanted);
-      if (begun) await onBegun();
+      if (begun?.outcome === 'started') await onBegun();
       return begun;
     };
     return replayDeliveries(

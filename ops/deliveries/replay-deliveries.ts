@@ -83,8 +83,9 @@ export async function begin(
     );
   }
   const begun = await start(webhook, range);
-  if (!begun) throw new CliError(`a replay of ${name} is under way: wait for its end.`);
-  return begun;
+  if (!begun) throw new CliError(`the latest replay of ${name} changed just now: type it again.`);
+  if (begun.outcome === 'running') throw new CliError(`a replay of ${name} is under way: wait for its end.`);
+  return begun.replay;
 }
 
 function describe({ total, countCursor }: Replay, sent: number): string {

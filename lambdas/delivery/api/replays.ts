@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import type { Problem, Refuse } from '../../api/problem.ts';
 import { parseJsonBody } from '../../api/request-body.ts';
 import { type ContextOf, type Handlers, jsonResponse, noContent, type RequestContext } from '../../api/route.ts';
 import { requireValid } from '../../api/validation.ts';
@@ -7,6 +6,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { OperationId } from '../../platform/route-table.ts';
 import { fillIn } from '../../platform/text-template.ts';
+import type { Pause } from '../../platform/timer.ts';
+import { makeTryChange } from '../../webhooks/try-change.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { requireEventName, type WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import { type PastReplay, progressAt, type Replay, replayIdForm } from '../replay/replay.ts';
@@ -21,11 +22,15 @@ import { deliveryRoutes } from './routes.ts';
 export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
   readonly webhookNotFound: WebhookNotFound;
-  readonly replays: Pick<ReplayStore, 'findLatest' | 'find' | 'cancel' | 'hide'>;
+  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'hide'>;
   readonly startReplay: StartReplay;
   readonly now: Clock;
+  readonly pause: Pause;
+  /** Draws from [0, 1). */
+  readonly random: () => number;
 }): Pick<Handlers<typeof deliveryRoutes>, 'startReplay' | 'getReplay' | 'cancelReplay'> {
   const { findWebhook, webhookNotFound, replays, now } = dependencies;
+  const tryChange = makeTryChange(dependencies);
 
   return { startReplay, getReplay, cancelReplay };
 
@@ -35,15 +40,11 @@ export function makeReplayHandlers(dependencies: {
     const { desde: from, ate: to, estado: wanted } = requireValid(replayRequest, body, refuse);
     const webhook = await requireWebhook(context);
     if (webhook.status === 'suspended') throw refuse('webhook_suspended');
-    const replay = await dependencies.startReplay(webhook, { from, to, wanted });
-    if (!replay) throw await inProgress(webhook, refuse);
+    const start = () => dependencies.startReplay(webhook, { from, to, wanted });
+    const { outcome, replay } = await tryChange(refuse, start);
+    // A client that lost the answer to its start finds the replay there.
+    if (outcome === 'running') throw refuse('replay_in_progress', { headers: locationOf(replay) });
     return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), locationOf(replay));
-  }
-
-  /** Names the replay that is under way: a client that lost the answer to its start finds it there. */
-  async function inProgress({ accountId, eventName }: Webhook, refuse: Refuse<'replay_in_progress'>): Promise<Problem> {
-    const latest = await replays.findLatest(accountId, eventName);
-    return refuse('replay_in_progress', { headers: latest && locationOf(latest) });
   }
 
   async function getReplay(context: Context<'getReplay'>): Promise<HttpResponse> {

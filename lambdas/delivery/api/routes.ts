@@ -56,7 +56,7 @@ export const deliveryRoutes = {
         method: 'POST',
         access: 'webhooks:manage',
         takesBody: true,
-        refusals: ['webhook_not_found', 'webhook_suspended', 'replay_in_progress'],
+        refusals: ['webhook_not_found', 'webhook_suspended', 'replay_in_progress', 'contended'],
       },
     },
   },

@@ -8,8 +8,14 @@ import { progressAt, type Replay, type ReplayRange, replayIdOf } from './replay.
 import type { RunReplay } from './replay-runner.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** Starts a replay for a webhook, and sends what is due at once. Returns `undefined` while another one is running. */
-export type StartReplay = (webhook: Webhook, range: ReplayRange) => Promise<Replay | undefined>;
+/**
+ * Starts a replay for a webhook and sends what is due at once, or returns the one that is running. `undefined`: the latest one changed
+ * meanwhile, and nothing was started. It may be tried again.
+ */
+export type StartReplay = (
+  webhook: Webhook,
+  range: ReplayRange,
+) => Promise<{ readonly outcome: 'started' | 'running'; readonly replay: Replay } | undefined>;
 
 /** Returns the function that starts replays, for accounts and for operators. */
 export function makeStartReplay(dependencies: {
@@ -23,7 +29,7 @@ export function makeStartReplay(dependencies: {
   return async function startReplay(webhook, { from, to: end, wanted }) {
     const { accountId, eventName, webhookId } = webhook;
     const latest = await replays.findLatest(accountId, eventName);
-    if (latest && isRunningFor(latest, webhook)) return undefined;
+    if (latest && isRunningFor(latest, webhook)) return { outcome: 'running', replay: latest };
 
     const moment = now();
     const startedAt = latest?.state === 'cancelled' ? Math.max(moment, latest.nextSlotAt + withdrawalLength) : moment;
@@ -52,7 +58,7 @@ export function makeStartReplay(dependencies: {
     if (!(await replays.start(replay, latest))) return undefined;
     if (startedAt === moment) await runFirstSlice(replay);
     const started = await replays.findLatest(accountId, eventName);
-    return started?.id === replay.id ? started : replay;
+    return { outcome: 'started', replay: started?.id === replay.id ? started : replay };
   };
 
   /** A replay of an earlier registration does not block one of the current. */

@@ -36,6 +36,11 @@ it('one that loses every race is refused within three seconds, and its line name
     ['PUT', path, { body: { url: 'https://receiver.example.com/' } }],
     ['POST', `${path}/segredo`, {}],
     ['DELETE', path, {}],
+    [
+      'POST',
+      `${path}/reenvios`,
+      { body: { desde: '2026-11-19T00:00:00Z', ate: '2026-11-20T00:00:00Z', estado: 'falhou' } },
+    ],
   ] as const) {
     const begun = world.now();
     expect(await world.request(method, at, sent)).toMatchObject({

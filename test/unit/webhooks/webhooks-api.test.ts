@@ -14,7 +14,7 @@ import { environment } from '../../support/delivery-world/environment.ts';
 import type { Answered, Sent } from '../../support/delivery-world/requests.ts';
 import { httpRequest } from '../../support/http-request.ts';
 import { noon } from '../delivery/builders.ts';
-import { kms, sealing } from '../delivery/test-keyring.ts';
+import { keyringDynamo, kms, sealing } from '../delivery/test-keyring.ts';
 
 const account = 'conta-1';
 
@@ -78,7 +78,9 @@ const handleAlone = async (method: string, path: string, dynamo?: Dynamo) => {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const telemetry = makeTelemetry('webhooks');
   const handler = makeHttpHandler(telemetry, apiAlone(telemetry, dynamo && { dynamo }), {});
-  const authorization = await makeCallers(world.now, world.dynamo).authorization(`Bearer admin||${account}`);
+  const authorization = await makeCallers(world.now, world.dynamo).authorization(
+    `Bearer admin|webhooks:read webhooks:manage|${account}`,
+  );
   const answer = await handler(httpRequest({ method, path, headers: { authorization } }), {
     functionVersion: '7',
   } as Context);
@@ -440,11 +442,11 @@ describe('when a dependency fails', () => {
   // Bug: an account that changed one webhook several times at once paged the on-call.
   it('does not count the 503 of a webhook that others keep changing', async () => {
     await register();
-    const { status, lines } = await handleAlone('DELETE', '/v1/webhooks/demanda.criada', command =>
-      JSON.stringify(command.input).includes('"ConditionExpression"')
-        ? Promise.reject(named('ConditionalCheckFailedException'))
-        : world.dynamo(command),
-    );
+    const { status, lines } = await handleAlone('DELETE', '/v1/webhooks/demanda.criada', command => {
+      const text = JSON.stringify(command.input);
+      if (text.includes('"ConditionExpression"')) throw named('ConditionalCheckFailedException');
+      return (text.includes('"Keyring"') ? keyringDynamo : world.dynamo)(command);
+    });
     expect(status).toBe(503);
     expect(lines).toContainEqual(expect.objectContaining({ message: 'webhook.refused', reason: 'contended' }));
     expect(JSON.stringify(lines)).not.toContain('RequestFailed');

@@ -247,6 +247,24 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await isHidden()).toBe(true);
   });
 
+  // Bug: it was refused with 409 `replay_in_progress`, whose `Location` was a 404.
+  it('begins though one that has ended is hidden meanwhile', async () => {
+    const { json } = await start(); // of nothing: it ended at once
+    await world.pass(1);
+    world.between('PutCommand', () => request('DELETE', `${path}/${json.id}`));
+    expect((await start()).status).toBe(202);
+    expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+  });
+
+  it('begins though the sweeper ends that of an earlier registration meanwhile', async () => {
+    await fill(200, 'failed');
+    await start();
+    await world.register({ webhookId: 'webhook-2' });
+    await world.pass(60_000);
+    world.between('PutCommand', () => world.sweep());
+    expect((await start()).status).toBe(202);
+  });
+
   it('is shown for 30 days, however many follow it, and can be hidden', async () => {
     await fill(1, 'delivered');
     const ids: string[] = [];

@@ -32,6 +32,7 @@ const replay = async (
   begun: Replay | undefined,
   later: readonly Replay[] = [],
   webhook: Webhook | undefined = aWebhook(),
+  outcome: 'started' | 'running' = 'started',
 ) => {
   const shown: string[] = [];
   const asked: unknown[] = [];
@@ -45,7 +46,7 @@ const replay = async (
       findLatest: async () => looks.shift(),
       start: async (_webhook, wanted) => {
         asked.push(wanted);
-        return begun;
+        return begun && { outcome, replay: begun };
       },
       now: () => moment,
       pause: async milliseconds => {
@@ -84,7 +85,8 @@ describe('the operator’s replay of a range', () => {
       () => replay(aReplay(), [], aWebhook({ status: 'suspended', suspensionReason: 'gone' })),
       /is suspended \(gone\): "webhooks reactivate" first/,
     ],
-    ['beside another one', () => replay(undefined), /a replay of .* is under way/],
+    ['beside another one', () => replay(aReplay(), [], aWebhook(), 'running'), /a replay of .* is under way/],
+    ['where the latest one changes meanwhile', () => replay(undefined), /changed just now: type it again/],
     [
       'to its end when it is cancelled',
       () => replay(aReplay({ total: 9, countCursor: null, state: 'cancelled', sent: 3, endedAt: noon })),
