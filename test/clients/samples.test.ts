@@ -85,6 +85,17 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(await resultOf(await requestTest())).toMatchObject({ estado: 'falhou', ultimo_status: 400 });
     });
 
+    // Bug: Python's refused whatever a proxy or tunnel passes on in chunks. The stand-in for ASP.NET Core knows none.
+    if (language !== 'C#')
+      it('takes a body that comes in chunks, of 64 KiB at most', async () => {
+        const now = Math.floor(Date.now() / 1_000);
+        const body = '{"event":"demanda.criada","id_demanda":10}';
+        const headers = headersOf('evt_chunks', now, body, secret);
+        expect(await post(receiver, headers, inChunks(body.slice(0, 10), body.slice(10)))).toBe(204);
+        expect(receiver.stored()).toMatchObject({ evt_chunks: body });
+        expect(await post(receiver, headers, inChunks(body.padEnd(65_536), ' '))).toBe(413);
+      });
+
     async function requestTest(): Promise<string> {
       const answer = await callApi('POST', `/v1/webhooks/${event}/teste`, { token: session.token });
       expect(answer).toMatchObject({ status: 202 });
@@ -154,11 +165,21 @@ function headersSigned(
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
 }
 
-async function post({ port }: SampleReceiver, headers: Record<string, string>, body: string): Promise<number> {
+/** Returns a body whose length no header tells. */
+function inChunks(...chunks: readonly string[]): ReadableStream {
+  return ReadableStream.from(chunks.map(chunk => Buffer.from(chunk)));
+}
+
+async function post(
+  { port }: SampleReceiver,
+  headers: Record<string, string>,
+  body: string | ReadableStream,
+): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/emissor`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
+    duplex: 'half',
   });
   return response.status;
 }

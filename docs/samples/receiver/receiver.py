@@ -33,10 +33,9 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
     def receive(self):
-        length = self.headers.get("Content-Length", "")
-        if not re.fullmatch("[0-9]{1,5}", length) or int(length) > 65536:
+        body = self.read_body()  # the bytes as they arrived
+        if body is None:
             return 413
-        body = self.rfile.read(int(length))  # the bytes as they arrived
         id = self.headers.get("webhook-id", "")
         timestamp = self.headers.get("webhook-timestamp", "")
         signatures = self.headers.get("webhook-signature", "")
@@ -44,6 +43,28 @@ class Receiver(BaseHTTPRequestHandler):
             return 400
         store(id, body)
         return 204
+
+    # None: it has over 64 KiB, or nobody says where it ends.
+    def read_body(self):
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            return self.read_chunks()
+        length = self.headers.get("Content-Length", "")
+        if not re.fullmatch("[0-9]{1,5}", length) or int(length) > 65536:
+            return None
+        return self.rfile.read(int(length))
+
+    # A proxy or tunnel may pass a body on in chunks (RFC 9112 section 7.1). http.server does not put them together.
+    def read_chunks(self):
+        body = b""
+        while size := re.match(rb"0*([0-9A-Fa-f]{1,5})[;\s]", self.rfile.readline(1024)):
+            length = int(size[1], 16)
+            if length == 0:
+                return body
+            if len(body) + length > 65536:
+                return None
+            body += self.rfile.read(length)
+            self.rfile.readline(3)  # the end of its line
+        return None
 
 
 # Stores once per webhook-id. In your system: an INSERT with a unique key.
