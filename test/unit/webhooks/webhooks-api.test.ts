@@ -444,7 +444,7 @@ describe('when a dependency fails', () => {
     await register();
     const { status, lines } = await handleAlone('DELETE', '/v1/webhooks/demanda.criada', command => {
       const text = JSON.stringify(command.input);
-      if (text.includes('"ConditionExpression"')) throw named('ConditionalCheckFailedException');
+      if (text.includes('"ConditionExpression"')) return Promise.reject(named('ConditionalCheckFailedException'));
       return (text.includes('"Keyring"') ? keyringDynamo : world.dynamo)(command);
     });
     expect(status).toBe(503);
