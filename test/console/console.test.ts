@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
 import { type Console, startConsole } from '../../ops/console/server.ts';
@@ -10,8 +10,6 @@ import { localTarget } from '../../ops/stage/target.ts';
 import type { Client } from '../../tools/support/accounts.ts';
 import { createClient, logIn } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
-import { ops } from '../support/e2e-ops.ts';
-import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { outputs } from '../support/e2e-target.ts';
@@ -167,36 +165,6 @@ describe('every page', () => {
   });
 });
 
-describe('what an operator does', () => {
-  let page: Page;
-  let base: string;
-  beforeAll(async () => {
-    ({ page, folder: base } = await openWindow(browser, operator.makeLink()));
-  });
-
-  it('suspends and reactivates a webhook, and each leaves an audit line', async () => {
-    await page.goto(base + webhook('demanda.criada'));
-    await page.click('a.button:has-text("Suspend")');
-    await page.click('button:has-text("Suspend")');
-    await page.waitForSelector('text=The webhook is suspended.');
-    await page.click('button:has-text("Reactivate")');
-    await page.waitForSelector('text=The webhook is active again.');
-    const records = await ops<{ command: string; target: { account?: string } }[]>(['audit', 'list']);
-    const own = records.filter(({ target }) => target.account === account).map(({ command }) => command);
-    expect(own).toEqual(expect.arrayContaining(['webhooks suspend', 'webhooks reactivate']));
-  });
-
-  it('sends a test, whose delivery is listed', async () => {
-    await page.goto(base + webhook('demanda.criada'));
-    await page.click('button:has-text("Send a test")');
-    await page.waitForSelector('text=The test is on its way.');
-    await until('the test', async () => {
-      await page.goto(base + webhook('demanda.criada'));
-      return /teste_[\w-]+/.test((await page.textContent('#deliveries')) ?? '') || undefined;
-    });
-  });
-});
-
 describe('a site on another port of this machine', () => {
   it('gets no cookie, reads no page and changes nothing', async () => {
     const { context, page, folder: base } = await openWindow(browser, operator.makeLink());
@@ -223,34 +191,6 @@ describe('a site on another port of this machine', () => {
     site.closeAllConnections();
   });
 });
-
-it('the panel of one account neither shows nor changes anything of another', async () => {
-  const other = await openSession(client);
-  const running = panel.start(client, other.user);
-  const { page, folder: base, context } = await openWindow(browser, await running.link());
-  for (const path of [
-    `/accounts/${account}`,
-    webhook('demanda.criada'),
-    `${webhook('proposta.recebida')}/deliveries/${failedId}`,
-  ]) {
-    await page.goto(base + path);
-    expect(await page.textContent('main')).toContain('This is not your account.');
-  }
-  const own = `/accounts/${other.user.account}/webhooks/proposta.recebida/deliveries/${failedId}`;
-  await page.goto(base + own);
-  expect(await page.textContent('main')).not.toContain('503');
-  const before = receiver.received('/fails').length;
-  const { status } = await page.request
-    .post(`${base}${webhook('proposta.recebida')}/deliveries/${failedId}/resend`, {
-      headers: { origin: new URL(base).origin },
-      form: {},
-    })
-    .then(answer => ({ status: answer.status() }));
-  expect(status).toBe(409);
-  expect(receiver.received('/fails')).toHaveLength(before);
-  await context.close();
-  await running.stop();
-}, 60_000);
 
 describe('"nothing since yesterday" is answered in three clicks', () => {
   it('for an operator who knows the account', async () => {

@@ -6,7 +6,7 @@ import { type Console, startConsole } from '../../ops/console/server.ts';
 import type { Source } from '../../ops/console/source.ts';
 import { Refusal, type WebhookView } from '../../ops/console/views.ts';
 import { aContext, aSource, delivery } from '../unit/ops/console/a-source.ts';
-import { expectContrast, openWindow, startBrowser, type Window } from './browser.ts';
+import { openWindow, startBrowser, type Window } from './browser.ts';
 
 /** What all pages do alike, with a source in memory whose pages renew themselves all the time. */
 let browser: Browser;
@@ -255,13 +255,5 @@ describe('the looks', () => {
       `[...document.querySelectorAll('nav.places a')].map(place => getComputedStyle(place).borderBottomColor !== getComputedStyle(document.body).backgroundColor)`,
     );
     expect(edges.filter(isSeen => isSeen)).toHaveLength(1);
-  });
-
-  it.each(['light', 'dark'] as const)('have edges, marks and badges of 3:1: %s', async colorScheme => {
-    await window.page.emulateMedia({ colorScheme });
-    for (const path of ['/', account, webhook, `${webhook}/suspend`, '/find', '/dead-letters', '/sandbox']) {
-      await open(path);
-      await expectContrast(window.page);
-    }
   });
 });
