@@ -8,7 +8,7 @@ import { settled } from '../support/e2e-deliveries.ts';
 import { deliveryId, type PublishedEvent, publish } from '../support/e2e-queues.ts';
 import { type Answer, mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, run } from '../support/e2e-target.ts';
-import { callApi, openSession, register } from '../support/e2e-webhooks.ts';
+import { openSession, register } from '../support/e2e-webhooks.ts';
 
 const attempts = run.attempts ?? 0;
 /** Time enough for all attempts of a delivery, one of which may time out. */
@@ -55,18 +55,6 @@ describeWith(['names', 'schedule'], 'an attempt that fails', () => {
   });
 });
 
-describeWith(['names', 'schedule'], 'a receiver', () => {
-  it.concurrent('that asks for time with Retry-After gets it (RFC 9110 section 10.2.3)', async () => {
-    const path = `/${unique()}`;
-    receiver.script(path, { status: 503, headers: { 'retry-after': '3' } }, { status: 200 });
-    const session = await openSession(client);
-    await register(session, { evento: 'demanda.criada', url: receiver.url(path) });
-    await publish(session.user.account, { event: 'demanda.criada', id_demanda: 1 });
-    const [first, second] = await receiver.waitFor(path, 2, exhaustion);
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
-  });
-});
-
 describeWith(['names', 'schedule'], 'a delivery', () => {
   it.concurrent('ends as "falhou" after the last attempt, and no redirect was followed', async () => {
     const [path, redirected] = [`/${unique()}`, `/${unique()}`];
@@ -85,21 +73,6 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
     ]);
     expect(receiver.received(path).length).toBe(attempts);
     expect(receiver.received(redirected)).toEqual([]);
-  });
-
-  it.concurrent('is done once complete 2xx headers are there, whatever the body does', async () => {
-    const path = `/${unique()}`;
-    receiver.script(path, 'trickle');
-    const session = await openSession(client);
-    await register(session, { evento: 'demanda.finalizada', url: receiver.url(path) });
-    const id = await deliver(session.user.account, { event: 'demanda.finalizada', id_demanda: 3 });
-
-    await receiver.waitFor(path, 1);
-    expect(await settled(id, exhaustion)).toMatchObject({
-      state: 'entregue',
-      attempts: [{ resultado: 'entregue', status: 200 }],
-    });
-    expect(receiver.received(path).length).toBe(1);
   });
 
   it.concurrent('is never connected to an address that the guard refuses', async () => {
@@ -127,23 +100,5 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
     } finally {
       server.close();
     }
-  });
-
-  it.concurrent('that waits goes nowhere once its webhook is deleted', async () => {
-    // Long enough a wait for the deletion to come first.
-    const [deleted, anew] = [`/${unique()}`, `/${unique()}`];
-    receiver.script(deleted, { status: 503, headers: { 'retry-after': '4' } });
-    const session = await openSession(client);
-    await register(session, { evento: 'demanda.criada', url: receiver.url(deleted) });
-    const id = await deliver(session.user.account, { event: 'demanda.criada', id_demanda: 6 });
-    await receiver.waitFor(deleted, 1);
-    await callApi('DELETE', '/v1/webhooks/demanda.criada', { token: session.token });
-    // A new registration of the same event never gets the old one's deliveries.
-    await register(session, { evento: 'demanda.criada', url: receiver.url(anew) });
-    await publish(session.user.account, { event: 'demanda.criada', id_demanda: 7 });
-    await receiver.waitFor(anew, 1);
-    expect((await settled(id, exhaustion)).state).toBe('cancelada');
-    expect(receiver.received(anew).map(delivery => JSON.parse(delivery.body).id_demanda)).toEqual([7]);
-    expect(receiver.received(deleted).length).toBe(1);
   });
 });

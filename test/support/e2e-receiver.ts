@@ -11,9 +11,7 @@ export type Answer =
   /** Takes the request and never answers. */
   | 'hang'
   /** Closes the connection without an answer. */
-  | 'reset'
-  /** Sends complete 200 headers, and then a body that never ends. */
-  | 'trickle';
+  | 'reset';
 
 /** A delivery as it arrived. */
 export interface Received {
@@ -126,12 +124,6 @@ function give(answer: Answer, request: IncomingMessage, response: ServerResponse
   if (answer === 'hang') return;
   if (answer === 'reset') {
     request.socket.destroy();
-    return;
-  }
-  if (answer === 'trickle') {
-    response.writeHead(200, { 'content-type': 'text/plain' });
-    const timer = setInterval(() => response.write('.'), 100);
-    response.once('close', () => clearInterval(timer));
     return;
   }
   response.writeHead(answer.status, answer.headers);
