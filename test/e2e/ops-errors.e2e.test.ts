@@ -28,7 +28,6 @@ describe('ops says what is wrong in one line', () => {
     ['an unknown command', ['clinets', 'list'], /unknown command 'clinets' \(Did you mean clients\?\)/],
     ['an unknown subcommand', ['clients', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
     ['an unknown option', ['clients', 'list', '--jsno'], /unknown option '--jsno' \(Did you mean --json\?\)/],
-    ['a password as an argument', [...create, '--password=secret'], /unknown option '--password'$/m],
     [
       'a replay of an event of all accounts',
       ['deliveries', 'replay', '--event', 'demanda.criada', '--state', 'falhou', '--since', '1h'],
@@ -43,13 +42,7 @@ describe('ops says what is wrong in one line', () => {
     ['a client name on two lines', ['clients', 'create', '--name', 'a\nb'], /--name.*on one line/],
     ['a grace period out of bounds', ['clients', 'create', '--grace-seconds', '3601'], /--grace-seconds.*to 3600/],
     ['an account of a client out of bounds', ['clients', 'create', '--account', 'a/b'], /--account.*letters, digits/],
-    ['no e-mail address', ['users', 'create', '--email', 'ana'], /--email.*must be an e-mail address/],
     ['an e-mail address without a domain', ['users', 'create', '--email', 'ana@acme..com'], /--email.*must be an e-m/],
-    [
-      'an e-mail address with a control character',
-      ['users', 'create', '--email', 'a\u0007@acme.com'],
-      /--email.*must be an e-mail/,
-    ],
     ['an account id out of bounds', ['publish', '--account', 'a b', '--event', 'x', '--demand', '1'], /--account/],
     ['an unknown event', ['publish', '--account', 'a', '--event', 'x', '--demand', '1'], /--event.*demanda\.criada/],
     [
@@ -57,18 +50,8 @@ describe('ops says what is wrong in one line', () => {
       proposal,
       /: proposta\.recebida cannot be published so: --proposal is missing\.$/m,
     ],
-    ['an empty client id', ['clients', 'disable', ''], /client-id.*must not be empty/],
-    ['an empty user', ['users', 'disable', ''], /user.*must not be empty/],
-    ['an empty delivery id', ['deliveries', 'show', ''], /id.*must not be empty/],
-    ['what is no delivery id', ['deliveries', 'resend', 'evt_x'], /must be a webhook-id: "evt_" and 27/],
-    ['a count of what is delivered', ['deliveries', 'list', '--state', 'entregue'], /needs --account/],
     ['a replay without a state', [...replay, '--since', '2h'], /--state/],
     ['a replay of another state', [...replay, '--since', '2h', '--state', 'entregue'], /falhou, retida/],
-    [
-      'a replay since no time',
-      [...replay, '--state', 'falhou', '--since', '1999'],
-      /--since.*such as 2026-11-21T09:30:00Z/,
-    ],
     [
       'a replay that ends before it begins',
       [...replay, '--state', 'falhou', '--since', '1h', '--until', '2h'],
@@ -76,7 +59,6 @@ describe('ops says what is wrong in one line', () => {
     ],
     ['an event by half its names', ['events', 'find', '--account', 'a', '--id', 'x'], /--account, --event and --id/],
     ['an event by two names', ['events', 'find', 'some-message', '--id', 'x'], /name one event/],
-    ['a cut webhook-id', ['events', 'find', 'evt_x'], /must be a webhook-id \("evt_" and 27/],
     ['dead letters that nobody names', ['dlq', 'discard', '--yes'], /by their ids, or by --reason/],
     [
       'an empty id',
@@ -160,7 +142,6 @@ describe('ops --json', () => {
     ['a missing option', ['publish'], 'usage', /^required option '--account/],
     ['an event that cannot be', ['events', 'find'], 'usage', /^name one event/],
     ['a missing run', ['--outputs', '/nonexistent', 'keys', 'list'], 'refused', /cannot be read/],
-    ['what is not there', ['--outputs', run.outputsFile, 'dlq', 'show', 'nope'], 'refused', /shows no message nope/],
     ['what nobody confirmed', ['--outputs', run.outputsFile, 'keys', 'rotate', '--revoke'], 'refused', /add --yes\.$/],
   ])('tells %s as one object on standard error', (_title, args, code, message) => expectJson(args, code, message));
 });

@@ -4,7 +4,6 @@ import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
 import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
 import { ops, runOps } from '../support/e2e-ops.ts';
-import { until } from '../support/e2e-poll.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, plant, run } from '../support/e2e-target.ts';
 import { openSession, register } from '../support/e2e-webhooks.ts';
@@ -71,30 +70,6 @@ describe('ops clients', () => {
     plant(third.clientSecret);
     const secrets = [client.clientSecret, second.clientSecret, third.clientSecret];
     expect(await Promise.all(secrets.map(statusWith))).toEqual([401, 401, 200]);
-  });
-});
-
-describe('ops clients, on settings,', () => {
-  it('limits scopes, and changes what is named only', async () => {
-    const client = await createClient('--grant', 'password', '--scope', 'webhooks:read');
-    const user = await createUser();
-    expect((await logIn(client, user)).scope).toBe('webhooks:read');
-    const updated = await ops(['clients', 'update', client.clientId, '--scope', 'webhooks:manage', '--name', 'New']);
-    expect(updated).toMatchObject({ name: 'New', scopes: ['webhooks:manage'], grants: ['password'], accountId: null });
-    expect((await logIn(client, user)).scope).toBe('webhooks:manage');
-    expect(await ops(['clients', 'show', client.clientId])).toMatchObject({ name: 'New' });
-    expect(await here('clients', 'update', client.clientId)).toMatchObject({ code: 2, stdout: '' });
-  });
-
-  it('ends sessions with the binding to an account, and lets users of others in no more', async () => {
-    const client = await createClient();
-    const user = await createUser();
-    const { refresh_token } = await logIn(client, user);
-    await ops(['clients', 'update', client.clientId, '--account', 'another']);
-    expect((await postToken(passwordGrant(client, user))).status).toBe(400);
-    expect(await ops(['clients', 'update', client.clientId, '--no-account'])).toMatchObject({ accountId: null });
-    expect((await postToken(refreshGrant(client, refresh_token))).status).toBe(400);
-    await logIn(client, user);
   });
 
   it('deletes a client after it was told so, with its sessions', async () => {
@@ -172,16 +147,6 @@ describe('ops sessions', () => {
     expect(await ids('--user', user.email, '--all')).toEqual(both);
   });
 
-  it.each(['--user', '--client'] as const)('ends all by %s, and none of others', async by => {
-    const [client, other, user] = await Promise.all([createClient(), createClient(), createUser()]);
-    const { refresh_token } = await logIn(client, user);
-    const kept = by === '--user' ? await logIn(other, await createUser()) : await logIn(other, user);
-    await ops(['sessions', 'end', by, by === '--user' ? user.email : client.clientId]);
-    expect((await postToken(refreshGrant(client, refresh_token))).status).toBe(400);
-    await getTokens(refreshGrant(other, kept.refresh_token));
-    await logIn(client, user);
-  });
-
   it('wants to know whose', async () => {
     expect(await here('sessions', 'list')).toMatchObject({ code: 2, stdout: '' });
     expect(await here('sessions', 'end')).toMatchObject({ code: 2, stdout: '' });
@@ -209,65 +174,11 @@ describe('ops users', () => {
     expect((await postToken(passwordGrant(client, { email, password: password.trim() }))).status).toBe(400);
   });
 
-  it('lists them', async () => {
-    const users = await ops<{ email: string }[]>(['users', 'list']);
-    expect(users.find(user => user.email === email)).toMatchObject({ role: 'member' });
-    expect((await here('users', 'list')).stdout).toMatch(new RegExp(`${email} +acme +member +enabled`));
-  });
-
-  it('knows them by e-mail address and by id', async () => {
-    const changed = await ops<{ userId: string }>(['users', 'set-role', email, 'admin']);
-    expect(changed).toMatchObject({ role: 'admin' });
-    expect(await ops(['users', 'disable', changed.userId])).toMatchObject({ status: 'disabled' });
-    expect(await ops(['users', 'enable', changed.userId])).toMatchObject({ status: 'enabled' });
-  });
-
   it('has one user per e-mail address', async () => {
     const args = ['users', 'create', '--email', email, '--account', 'a', '--role', 'admin'];
     const refused = await runOpsInProcess(['--outputs', run.outputsFile, ...args], 'x'.repeat(15));
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^error: .*exists already.*\n$/);
-  });
-
-  it('generates a password that logs in, and shows it once', async () => {
-    const [client, user] = await Promise.all([createClient(), createUser()]);
-    const { password } = await ops<{ password: string }>(['users', 'set-password', user.email, '--generate-password']);
-    await logIn(client, { ...user, password: plant(password) });
-    expect(await ops<object>(['users', 'show', user.email])).not.toHaveProperty('password');
-  });
-
-  it.each(['unlock', 'set-password'] as const)('lets a locked user in again: %s', async verb => {
-    const [client, user] = await Promise.all([createClient(), createUser()]);
-    const wrong = { ...passwordGrant(client, user), password: 'wrong' };
-    await until('a lock that stands', async () => {
-      await Promise.all(Array.from({ length: 20 }, () => postToken(wrong))); // one of a second where they come one by one
-      return (await postToken(passwordGrant(client, user))).status === 400 ? true : undefined;
-    });
-    await ops(['users', verb, user.email], `${user.password}\n`);
-    await logIn(client, user);
-  });
-
-  it('gives another address, which ends no session', async () => {
-    const [client, user] = await Promise.all([createClient(), createUser()]);
-    const { refresh_token } = await logIn(client, user);
-    const address = `${unique()}@e2e.example.com`;
-    expect(await ops(['users', 'set-email', user.email, address])).toMatchObject({ email: address });
-    await getTokens(refreshGrant(client, refresh_token));
-    expect((await postToken(passwordGrant(client, user))).status).toBe(400);
-    await logIn(client, { ...user, email: address });
-    expect(await here('users', 'set-email', address, email)).toMatchObject({ code: 1, stdout: '' });
-  });
-
-  it('deletes a user after it was told so, and frees the address', async () => {
-    const [client, user] = await Promise.all([createClient(), createUser()]);
-    const { refresh_token } = await logIn(client, user);
-    expect(await here('users', 'delete', user.email)).toMatchObject({ code: 1, stdout: '' });
-    expect(await ops(['users', 'delete', user.email])).toEqual({ userId: user.userId, deleted: true });
-    expect((await postToken(passwordGrant(client, user))).status).toBe(400);
-    expect((await postToken(refreshGrant(client, refresh_token))).status).toBe(400);
-    expect(await here('users', 'show', user.email)).toMatchObject({ code: 1, stdout: '' });
-    const args = ['users', 'create', '--email', user.email, '--account', 'acme', '--role', 'member'];
-    expect((await ops<{ userId: string }>(args, `${user.password}\n`)).userId).not.toBe(user.userId);
   });
 });
 

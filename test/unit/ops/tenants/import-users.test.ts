@@ -84,6 +84,7 @@ describe('a line', () => {
     ['null', 'null', /no JSON object/],
     ['a field more', userLine('a@b.example', { name: 'Ana' }), /another field/],
     ['no address', userLine('ana'), /"email" must be an e-mail address/],
+    ['a control character in the address', userLine('a\u0007@acme.com'), /"email" must be an e-mail address/],
     ['an address that is too long', userLine(`${'a'.repeat(250)}@b.example`), /"email"/],
     ['an account that cannot be', userLine('a@b.example', { account: 'a b' }), /"account"/],
     ['a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
