@@ -1,24 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { authUrl, baseUrl } from '../support/e2e-target.ts';
 
-describe('/.well-known/oauth-authorization-server (RFC 8414)', () => {
-  it('describes this server', async () => {
-    const response = await fetch(`${authUrl}/.well-known/oauth-authorization-server`);
-
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(await response.json()).toMatchObject({
-      issuer: authUrl,
-      token_endpoint: `${authUrl}/oauth/v1/token`,
-      jwks_uri: `${authUrl}/.well-known/jwks.json`,
-      response_types_supported: [],
-      grant_types_supported: ['password', 'refresh_token'],
-      token_endpoint_auth_methods_supported: expect.arrayContaining(['client_secret_basic', 'client_secret_post']),
-      scopes_supported: expect.arrayContaining(['webhooks:read', 'webhooks:manage']),
-    });
-  });
-});
-
 describe('/.well-known/oauth-protected-resource of {base_url} (RFC 9728)', () => {
   const url = `${baseUrl}/.well-known/oauth-protected-resource`;
 
@@ -42,23 +24,6 @@ describe('/.well-known/oauth-protected-resource of {base_url} (RFC 9728)', () =>
     const posted = await fetch(url, { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
-  });
-});
-
-describe('/.well-known/jwks.json (RFC 7517)', () => {
-  it('publishes public halves of signing keys only', async () => {
-    const response = await fetch(`${authUrl}/.well-known/jwks.json`);
-    const { keys } = (await response.json()) as { keys: Record<string, unknown>[] };
-
-    expect(response.status).toBe(200);
-    expect(response.headers.get('cache-control')).toMatch(/max-age=\d+/);
-    expect(keys.length).toBeGreaterThan(0);
-    for (const key of keys) {
-      expect(key).toMatchObject({ kid: expect.any(String), use: 'sig', alg: expect.stringMatching(/^(ES|RS)256$/) });
-      // RFC 7518 section 6: members of private and symmetric keys.
-      for (const member of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']) expect(key).not.toHaveProperty(member);
-    }
-    expect(new Set(keys.map(key => key.kid)).size).toBe(keys.length);
   });
 });
 

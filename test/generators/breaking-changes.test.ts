@@ -22,56 +22,14 @@ describe.each(documentNames)('%s.openapi.json', name => {
 });
 
 describe('a change', () => {
-  it.each<[what: string, rule: string, change: Parameters<typeof changed>[0]]>([
-    [
-      'removes a field of an answer',
-      'response-required-property-removed',
-      ({ components: { schemas } }) => {
-        delete schemas.Webhook.properties.falhando_desde;
-        schemas.Webhook.required = schemas.Webhook.required.filter((field: string) => field !== 'falhando_desde');
-      },
-    ],
-    [
-      'requires a new field of a request',
-      'new-required-request-property',
-      ({ components: { schemas } }) => {
-        schemas.WebhookRegistration.properties.novo = { type: 'string' };
-        schemas.WebhookRegistration.required.push('novo');
-      },
-    ],
-    [
-      'removes a field of an event',
-      'response-required-property-removed',
-      ({ components: { schemas } }) => {
-        const event = schemas['Event.proposta.recebida'];
-        delete event.properties.link;
-        event.required = event.required.filter((field: string) => field !== 'link');
-      },
-    ],
-    [
-      'gives a field another type',
-      'response-property-type-changed',
-      ({ components: { schemas } }) => {
-        schemas.Delivery.properties.tentativas = { type: 'string' };
-      },
-    ],
-    [
-      'removes an operation',
-      'api-path-removed-without-deprecation',
-      ({ paths }) => {
-        delete paths['/v1/webhooks/{evento}/teste'];
-      },
-    ],
-    [
-      'takes a value of a list no more',
-      'request-property-enum-value-removed',
-      ({ components: { schemas } }) => {
-        schemas.ReplayRequest.properties.estado.enum.pop();
-      },
-    ],
-  ])('that %s is told: %s', async (_what, rule, change) => {
-    const found = await breakingChanges(read(), changed(change));
-    expect(found.map(line => line.split(':')[0])).toContain(rule);
+  it('that removes a field of an event is told', async () => {
+    const shrunk = changed(({ components: { schemas } }) => {
+      const event = schemas['Event.proposta.recebida'];
+      delete event.properties.link;
+      event.required = event.required.filter((field: string) => field !== 'link');
+    });
+    const found = await breakingChanges(read(), shrunk);
+    expect(found.map(line => line.split(':')[0])).toContain('response-required-property-removed');
   });
 
   it('that adds fields, an event and values of lists breaks nothing', async () => {
