@@ -244,6 +244,17 @@ describe('the refresh grant', () => {
     expect(again.json.refresh_token).toBe(second.json.refresh_token);
   });
 
+  it('survives the revocation of the signing keys, and not that of the MAC keys', async () => {
+    const { json } = await login();
+    await service.rotation.rotateNow('signing', { revoke: true });
+    service.clock.advance(31_000);
+    const second = await refresh(json.refresh_token);
+    expect(second.status).toBe(200);
+    await service.rotation.rotateNow('mac', { revoke: true });
+    service.clock.advance(31_000);
+    expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
+  });
+
   it('honours a narrower scope while the session keeps the original (RFC 6749 6)', async () => {
     const first = await login();
     const narrow = await refresh(first.json.refresh_token, client, { scope: 'webhooks:read' });

@@ -1,7 +1,7 @@
 import { type InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { STSClient } from '@aws-sdk/client-sts';
 import { Command } from 'commander';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateKeys } from '../../../../ops/keys/keys.command.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
@@ -44,12 +44,57 @@ const keysIn = async () => (await operated.ask(['keys', 'list'])).length;
 const denied = { errorType: 'AccessDeniedException', errorMessage: 'not authorized to perform: dynamodb:Query' };
 const nothingDue = ['signing', 'mac', 'sealing'].map(kind => ({ kind, removed: [] }));
 
+describe('keys as they are typed, of which each kind has one,', () => {
+  it('are listed with the state that the clock gives them', async () => {
+    const { stdout } = await operated.run('keys', 'list');
+    expect(stdout).toMatch(
+      /^KIND +GENERATION +KEY ID +ALGORITHM +STATE +ACTIVE FROM\nsigning +1 +\w{22} +ES256 +active /,
+    );
+    expect(stdout).toMatch(/\nmac +1 .* active .*\nsealing +1 .* active /);
+  });
+
+  it('rotate where they are due, and nothing else is made', async () => {
+    const none = ['signing', 'mac', 'sealing'].map(kind => ({ kind, created: null, removed: [] }));
+    expect(await operated.ask(['keys', 'rotate'])).toEqual(none);
+    expect(await keysIn()).toBe(3);
+  });
+
+  it('are not revoked where they seal', async () => {
+    const refused = await operated.run('keys', 'rotate', '--now', '--revoke', '--kind', 'sealing', '--yes');
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: sealing keys are never /),
+    });
+    expect(await keysIn()).toBe(3);
+  });
+
+  it('are revoked by a machine whose clock is ahead, too', async () => {
+    const { now } = Date;
+    const machine = vi.spyOn(Date, 'now').mockImplementation(() => now() + 120_000);
+    const rotated = operated.run('keys', 'rotate', '--revoke', '--kind', 'signing', '--yes');
+    const { stdout, stderr } = await rotated.finally(() => machine.mockRestore());
+    expect(stderr).toMatch(/^warning: this machine's clock is \d+ seconds ahead of that of .*\n$/);
+    expect(stdout).toMatch(/^signing: key \w{22} is active, .*; deleted generation 1\.\n/);
+    expect(await operated.ask(['keys', 'list', '--kind', 'signing'])).toMatchObject([
+      { generation: 2, state: 'active' },
+    ]);
+  });
+
+  it('are revoked of all kinds at once, but those that seal retire', async () => {
+    const results: { removed: number[] }[] = await operated.ask(['keys', 'rotate', '--revoke']);
+    expect(results.map(({ removed }) => removed)).toEqual([[2], [1], []]);
+    const sealing: { state: string }[] = await operated.ask(['keys', 'list', '--kind', 'sealing']);
+    expect(sealing.map(({ state }) => state)).toEqual(['retiring', 'active']);
+  });
+});
+
 describe('keys rotate', () => {
   it('invokes the function of a stage, and tells what it did', async () => {
     const before = await keysIn();
-    const answer = [{ kind: 'signing', created: 1, removed: [7] }, ...nothingDue.slice(1)];
+    const answer = [{ kind: 'signing', created: 3, removed: [7] }, ...nothingDue.slice(1)];
     expect(await rotate(stageAnswering(answer))).toMatchObject([
-      { kind: 'signing', created: { generation: 1, state: 'active' }, removed: [7] },
+      { kind: 'signing', created: { generation: 3, state: 'active' }, removed: [7] },
       { kind: 'mac', created: undefined },
       { kind: 'sealing', created: undefined },
     ]);
