@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
@@ -78,20 +78,15 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     const user = { email: 'ana@example.com', password: 'secret', accountId: account, role: 'admin' } as const;
     userId = (await users.createUser(user)).userId;
   },
-  'auth/sessions/session-store.ts': () =>
-    makeSessionStore(store('Sessions')).createSession({
-      ...{
-        sessionId: `${userId}-1`,
-        userId,
-        clientId,
-        accountId: account,
-        userVersion: 1,
-        clientVersion: 1,
-        scope: '',
-      },
-      ...{ counter: 1, keyId: 'key', createdAt: moment, rotatedAt: moment },
-      ...{ idleExpiresAt: moment + 60_000, absoluteExpiresAt: moment + 60_000 },
-    }),
+  'auth/sessions/session-store.ts': async () => {
+    const sessions = makeSessionStore(store('Sessions'));
+    const owner = { userId, clientId, accountId: account, userVersion: 1, clientVersion: 1, scope: '' };
+    const used = { counter: 1, keyId: 'key', createdAt: moment, rotatedAt: moment };
+    const ends = { idleExpiresAt: moment + 60_000, absoluteExpiresAt: moment + 60_000 };
+    // More than one batch of deletions.
+    for (let at = 0; at < 60; at++)
+      await sessions.createSession({ sessionId: `${userId}-${at}`, ...owner, ...used, ...ends });
+  },
   'auth/protection/lockout.ts': async () => {
     const key = await operated.lockout.keyOf(clientId, 'ana@example.com');
     await operated.lockout.countFailure(key, operated.lockout.failuresIn(key, undefined));
@@ -162,25 +157,40 @@ async function itemsByKind() {
   return found;
 }
 
+/** Exports the account, and returns what a line each says. */
+async function exported(file: string) {
+  await operated.ask(['accounts', 'export', account, '--out', file]);
+  const text = await readFile(file, 'utf8');
+  const lines = text.trimEnd().split('\n');
+  return { text, lines, types: lines.map(line => JSON.parse(line).type).sort() };
+}
+
 it('every item is of one kind, which is exported and deleted, or says why not', async () => {
   for (const drive of Object.values(drives)) await drive();
   const stored = await itemsByKind();
   expect(stored.filter(({ kinds }) => kinds.length !== 1)).toEqual([]);
   expect(Object.keys(itemKinds).filter(kind => !stored.some(({ kinds }) => kinds.includes(kind)))).toEqual([]);
 
-  const file = join(folder, 'account.ndjson');
-  await operated.ask(['accounts', 'export', account, '--out', file]);
-  const text = await readFile(file, 'utf8');
-  const types = text
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line).type);
-  const exported = kindsWith('exportedAs');
-  expect(new Set(types)).toEqual(new Set(exported.map(kind => itemKinds[kind].exportedAs)));
+  const [file, second] = [join(folder, 'account.ndjson'), join(folder, 'second.ndjson')];
+  const { text, lines, types } = await exported(file);
+  expect(new Set(types)).toEqual(new Set(kindsWith('exportedAs').map(kind => itemKinds[kind].exportedAs)));
   expect(types.filter(type => type === 'secretUse')).toHaveLength(2);
   expect(types.filter(type => type === 'replay')).toHaveLength(2);
+  expect(types.filter(type => type === 'session')).toHaveLength(60);
+  expect(text).toContain('oops'); // what the receiver answered
   expect(text).not.toMatch(/argon2|passwordHash|"hash"|sealed/);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
 
+  // One that ended half-way, in the middle of a line, is taken up.
+  const had = lines.find(line => JSON.parse(line).type === 'delivery')?.replace('{', '{"had":true,');
+  await writeFile(`${second}.Deliveries.${account}.partial`, `${had}\n{"type":"delivery","id":"evt_cut`);
+  const resumed = await exported(second);
+  expect([resumed.lines[0], resumed.types]).toEqual([had, types]);
+  expect(await readdir(folder)).toEqual(['account.ndjson', 'second.ndjson']);
+
+  const unconfirmed = await operated.run('accounts', 'delete', account);
+  expect(unconfirmed).toMatchObject({ code: 1, stderr: expect.stringMatching(/add --yes/) });
+  expect(await itemsByKind()).toHaveLength(stored.length);
   await deleteAccount.act(aTask(impatientTarget(operated.outputs)), { account });
   const kept = Object.entries(itemKinds).flatMap(([name, kind]) =>
     'notDeleted' in kind && !kind.notDeleted.includes('deleted with') ? [name] : [],
@@ -188,4 +198,16 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
   const left = await itemsByKind();
   expect(new Set(left.flatMap(({ kinds }) => kinds))).toEqual(new Set(kept));
   for (const name of [account, clientId, userId]) expect(JSON.stringify(left)).not.toContain(name);
+  const again = deleteAccount.act(aTask(impatientTarget(operated.outputs)), { account });
+  await expect(again).rejects.toThrow('there is nothing of account');
+});
+
+it('an account is not exported where there is nothing, or where the file cannot be written', async () => {
+  const ask = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
+  expect(await ask('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
+  expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);
+  await drives['auth/principals/user-store.ts']?.();
+  const refused = { code: 1, stderr: expect.stringMatching(/cannot be written \(ENOENT\)/) };
+  expect(await ask(account, '--out', join(folder, 'no', 'folder'))).toMatchObject(refused);
+  expect(await ask(account)).toMatchObject({ code: 2 });
 });
