@@ -14,6 +14,7 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
 import { tableNames } from '../../tools/support/tables.ts';
 import { type Database, startDatabase } from './database/database.ts';
+import { receiveAtOnce } from './receive-at-once.ts';
 
 /** All tables with a keyring, and the operator's command line over them, without a run of the service. */
 export interface OperatedTables {
@@ -34,7 +35,7 @@ export async function startOperatedTables(): Promise<OperatedTables> {
   const database = await startDatabase(...names);
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
-  const queues = await startSqs();
+  const queues = await startSqs({ interceptors: [receiveAtOnce] });
   for (const name of ['dead', 'events']) queues.ensureQueue({ name, attributes: {} });
   keys.ensureKey('test');
   const kms = new KMSClient({

@@ -17,6 +17,7 @@ import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
 import { localTarget, type Task } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
+import { receiveAtOnce } from '../../../support/receive-at-once.ts';
 import { aTask } from '../a-task.ts';
 import { ask } from './a-page.ts';
 import { aSource, done, letter, operator } from './a-source.ts';
@@ -40,12 +41,11 @@ describe('a console at the dead-letter queue', () => {
     const { send } = SQSClient.prototype;
     vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...sent) {
       const [command] = sent;
-      if (command instanceof ReceiveMessageCommand) command.input.WaitTimeSeconds = 0; // the engine answers at once
       calls.push(command.constructor.name);
       const answer = send.apply(this, sent);
       return command instanceof ReceiveMessageCommand && held ? held.then(() => answer) : answer;
     });
-    engine = await startSqs();
+    engine = await startSqs({ interceptors: [receiveAtOnce] });
     for (const name of ['events', 'dead']) engine.ensureQueue({ name, attributes: {} });
     logs = await startLogs();
     const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };

@@ -8,6 +8,7 @@ import { redriveLetters } from '../../../../ops/deliveries/dlq.command.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { receiveAtOnce } from '../../../support/receive-at-once.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
 
@@ -25,13 +26,12 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 beforeEach(async () => {
-  shortenWaits();
   beforeReceive = () => undefined;
   const observe: Interceptor = ({ operation }) => {
     if (operation === 'ReceiveMessage') beforeReceive();
     return undefined;
   };
-  engine = await startSqs({ interceptors: [observe] });
+  engine = await startSqs({ interceptors: [receiveAtOnce, observe] });
   for (const name of ['events', 'dead']) engine.ensureQueue({ name, attributes: {} });
   urls = { events: engine.urlOf('events'), dead: engine.urlOf('dead') };
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
@@ -42,16 +42,6 @@ beforeEach(async () => {
   const tables = { DynamoDbEndpoint: database.endpoint, WebhooksTable: 'Webhooks' };
   outputs = { ...queues, ...audit, ...tables, Region: database.region };
 });
-
-/** The engine answers at once: without this, every empty receive would wait for a second. */
-const shortenWaits = (): void => {
-  const { send } = SQSClient.prototype;
-  vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...sent) {
-    const [command] = sent;
-    if (command instanceof ReceiveMessageCommand) command.input.WaitTimeSeconds = 0;
-    return send.apply(this, sent);
-  });
-};
 
 afterEach(async () => {
   vi.useRealTimers();

@@ -4,12 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { deleteLetters } from '../../../../ops/tenants/account-letters.ts';
+import { receiveAtOnce } from '../../../support/receive-at-once.ts';
 
 let engine: QueueService;
 let client: SQSClient;
 let QueueUrl: string;
 beforeEach(async () => {
-  engine = await startSqs();
+  engine = await startSqs({ interceptors: [receiveAtOnce] });
   engine.ensureQueue({ name: 'dead', attributes: {} });
   QueueUrl = engine.urlOf('dead');
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
