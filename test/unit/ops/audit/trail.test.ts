@@ -1,14 +1,9 @@
 import { userInfo } from 'node:os';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unique } from '../../tools/support/accounts.ts';
-import { sqsClientOf } from '../../tools/support/engines.ts';
-import type { LocalRun } from '../../tools/support/local-run.ts';
-import { auditedCommands, type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
-import { until } from '../support/e2e-poll.ts';
-import { startOwnRun } from '../support/e2e-target.ts';
-
-// It tries every command, those too that end what others' tests use: the suite has a run of its own.
+import { sqsClientOf } from '../../../../tools/support/engines.ts';
+import { auditedCommands } from '../../../../tools/support/ops.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 
 interface AuditRecord {
   readonly command: string;
@@ -18,50 +13,37 @@ interface AuditRecord {
   readonly outcome: string;
 }
 
-let run: LocalRun;
+let operated: OperatedTables;
 beforeAll(async () => {
-  run = await startOwnRun();
-}, 120_000);
-afterAll(() => run.stop());
+  operated = await startOperatedTables();
+});
+afterAll(() => operated.stop());
 
-const ops = (args: readonly string[], input?: string): Promise<OpsResult> =>
-  runOpsInProcess(['--outputs', run.outputsFile, '--json', '--yes', ...args], input);
-const answer = async <Answer>(args: readonly string[], input?: string): Promise<Answer> => {
-  const { code, stdout, stderr } = await ops(args, input);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout);
-};
-const trail = () => answer<AuditRecord[]>(['audit', 'list', '--since', '10m', '--limit', '1000']);
+const answer = (args: readonly string[], input?: string) => operated.ask(args, input);
+const trail = (): Promise<AuditRecord[]> => answer(['audit', 'list', '--since', '10m', '--limit', '1000']);
 
 describe('ops audit list', () => {
   it('shows who did what to whom, by ids, the newest first', async () => {
-    const email = `${unique()}@acme.example`;
+    const email = 'ana@acme.example';
     const create = ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin', '--generate-password'];
-    const { userId } = await answer<{ userId: string }>(create);
+    const { userId } = await answer(create);
     await answer(['users', 'disable', email]);
     expect((await trail()).slice(0, 2)).toMatchObject([
       { command: 'users disable', target: { user: userId }, outcome: 'done', caller: `local:${userInfo().username}` },
       { command: 'users create', target: { account: 'acme', user: userId }, outcome: 'done' },
     ]);
-    const { stdout } = await runOpsInProcess(['--outputs', run.outputsFile, 'audit', 'list', '--limit', '1']);
+    const { stdout } = await operated.run('audit', 'list', '--limit', '1');
     expect(stdout).toMatch(/^BEGUN +CALLER +COMMAND +TARGET +CHANGE +OUTCOME\n/);
     expect(stdout).toContain(`user ${userId}`);
     expect(stdout).toContain('These are the first 1: --limit shows more.');
   });
 
   it('tells what was changed: roles, scopes, accounts, keys and ranges', async () => {
-    const email = `${unique()}@acme.example`;
+    const email = 'eva@acme.example';
     await answer(['users', 'create', '--email', email, '--account', 'acme', '--role', 'member', '--generate-password']);
     await answer(['users', 'set-role', email, 'admin']);
     await answer(['users', 'set-role', email, 'member']);
-    const { clientId } = await answer<{ clientId: string }>([
-      'clients',
-      'create',
-      '--name',
-      'N',
-      '--grant',
-      'password',
-    ]);
+    const { clientId } = await answer(['clients', 'create', '--name', 'N', '--grant', 'password']);
     await answer(['clients', 'update', clientId, '--scope', 'webhooks:read']);
     await answer(['clients', 'update', clientId, '--account', 'acme']);
     await answer(['clients', 'update', clientId, '--no-account']);
@@ -86,15 +68,15 @@ describe('ops audit list', () => {
   });
 
   it('holds a line of every command that writes or shows a body, and no secret, e-mail address or body', async () => {
-    const canary = `canary${unique()}`;
+    const canary = 'canary';
     const email = `${canary}@acme.example`;
     const password = `${canary}-horse-battery`;
     const body = JSON.stringify({ id_conta: 'acme', event: 'demanda.criada', note: canary });
-    const messageId = await sendToEvents(body);
-    const letters = () => answer<{ messageId: string }[]>(['dlq', 'list']);
-    await until('the dead letter', async () => (await letters()).find(letter => letter.messageId === messageId));
+    const { outputs } = operated;
+    const letter = new SendMessageCommand({ QueueUrl: outputs.DeadLetterQueueUrl, MessageBody: body });
+    const { MessageId: messageId = '' } = await sqsClientOf(outputs).send(letter);
 
-    const { clientId, clientSecret } = await answer<Record<'clientId' | 'clientSecret', string>>([
+    const { clientId, clientSecret } = await answer([
       ...['clients', 'create', '--name', canary, '--grant', 'password', '--grant', 'refresh_token'],
     ]);
     const webhook = ['--account', 'acme', '--event', 'demanda.criada'];
@@ -125,6 +107,7 @@ describe('ops audit list', () => {
       ['deliveries', 'replay', ...webhook, '--state', 'falhou', '--since', '1h'],
       ['deliveries', 'replay', '--state', 'retida', '--since', '1h'],
       ['keys', 'rotate'],
+      ['dlq', 'list'],
       ['dlq', 'show', messageId],
       ['dlq', 'redrive'],
       ['dlq', 'discard', messageId],
@@ -140,7 +123,7 @@ describe('ops audit list', () => {
       ['dlq', 'show', clientSecret],
       ['dlq', 'discard', clientSecret],
     ];
-    for (const args of commands) await ops(args, password);
+    for (const args of commands) await operated.ask(args, password).catch(() => {}); // many have nothing to work on
 
     const records = await trail();
     expect([...new Set(records.map(({ command }) => command))].sort()).toEqual(await auditedCommands());
@@ -150,11 +133,3 @@ describe('ops audit list', () => {
     expect(told).toContain(clientId);
   });
 });
-
-/** Sends a message that is no event. */
-async function sendToEvents(body: string): Promise<string> {
-  const { EventsQueueUrl } = run.outputs;
-  const message = { QueueUrl: EventsQueueUrl, MessageBody: body, MessageGroupId: 'acme' };
-  const { MessageId = '' } = await sqsClientOf(run.outputs).send(new SendMessageCommand(message));
-  return MessageId;
-}
