@@ -22,6 +22,7 @@ import {
   type TargetFacts,
 } from '../../../../ops/stage/target.ts';
 import { type ConnectionSettings, thisWorld, type World } from '../../../../ops/stage/world.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const account = '111122223333';
 
@@ -70,9 +71,29 @@ describe('a stage', () => {
 
 it('knows the time of a stage by the answers that found it', async () => {
   const time = { ...thisWorld.time, now: () => Date.now() - 3_600_000 };
-  vi.stubEnv('AWS_REGION', 'sa-east-1');
   const target = await withStacks(['Data'], () => findTarget({ stage: 'dev' }, { ...thisWorld, time }));
   expect(Math.abs(target.clock.now() - Date.now())).toBeLessThan(5_000);
+  expect(target.outputs).toEqual({ Region: 'sa-east-1', ClientsTable: 'Emissor-dev-Data-Clients' });
+});
+
+const all = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'];
+it.each([
+  [
+    'is not deployed, and where',
+    [],
+    'dev',
+    `stage dev is not deployed in sa-east-1 of account ${account}: stack Emissor-dev-`,
+  ],
+  ['is not filled in', [], 'prod', 'Stage prod: stages/prod.ts must give account '],
+  ['lacks an output of this version', all, 'dev', 'stage dev has no output "UsersTable": '],
+])('ops --stage says in one line that a stage %s', async (_case, stacks, stage, said) => {
+  const { code, stdout, stderr } = await withStacks(stacks, () => runOpsInProcess(['--stage', stage, 'users', 'list']));
+  expect({ code, stdout, said: stderr.slice(0, said.length + 7) }).toEqual({
+    code: 1,
+    stdout: '',
+    said: `error: ${said}`,
+  });
+  expect(stderr.trimEnd()).not.toContain('\n');
 });
 
 describe('the stack for smoke tests', () => {
@@ -138,17 +159,26 @@ describe('a client of a target', () => {
   });
 });
 
-/** Runs something beside a CloudFormation that has some stacks of the stage, and no others. */
+/** Runs something beside a CloudFormation that has some stacks of the stage, and no others, and an STS. */
 async function withStacks<Value>(names: readonly string[], run: () => Promise<Value>): Promise<Value> {
   const server = createServer(async (request, response) => {
-    const name = new URLSearchParams(await text(request)).get('StackName') ?? '';
+    const asked = new URLSearchParams(await text(request));
+    const name = asked.get('StackName') ?? '';
+    const isIdentity = asked.get('Action') === 'GetCallerIdentity';
     const isThere = names.includes(name.replace('Emissor-dev-', ''));
-    const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><StackId>arn:aws:cloudformation:sa-east-1:${account}:stack/${name}/1</StackId></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+    const identity = `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`;
+    const outputs = name.endsWith('Data')
+      ? `<Outputs><member><OutputKey>ClientsTable</OutputKey><OutputValue>${name}-Clients</OutputValue></member></Outputs>`
+      : '';
+    const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><StackId>arn:aws:cloudformation:sa-east-1:${account}:stack/${name}/1</StackId>${outputs}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
     const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
-    response.writeHead(isThere ? 200 : 400, { 'content-type': 'text/xml' }).end(isThere ? found : missing);
+    response.writeHead(isThere || isIdentity ? 200 : 400, { 'content-type': 'text/xml' });
+    response.end(isIdentity ? identity : isThere ? found : missing);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  for (const service of ['CLOUDFORMATION', 'STS'])
+    vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_REGION', 'sa-east-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
   try {
