@@ -97,10 +97,6 @@ const after = (status: number) => async () => {
   receiver.script('/hooks', { status: 200 });
   return { ...begun, id };
 };
-const deadLetter = async () => ({
-  ...(await begin()),
-  id: await publish(account, { event: 'nothing.like', id_demanda: 1 }),
-});
 
 // What is so, in one line.
 const record = async () => {
@@ -116,10 +112,6 @@ const tests = async ({ since }: Subject) => {
   const { entregas } = (await api('GET', `/entregas?desde=${since}`)).json;
   return `${Array.isArray(entregas) ? entregas.filter(({ id }) => String(id).startsWith('teste_')).length : '?'} tests`;
 };
-const letters = async ({ id }: Subject) => {
-  const found = await ops<{ messageId: string }[]>(['dlq', 'list', '--limit', '1000']);
-  return found.some(({ messageId }) => messageId === id) ? 'there' : 'gone';
-};
 
 type Path = (subject: Subject) => string;
 
@@ -131,13 +123,9 @@ interface Row {
   readonly from: () => Promise<Subject>;
   /** The page where it begins, then what is clicked, filled in or ticked. */
   readonly way: readonly [Path, ...Step[]];
-  /** What those send by hand who have no button for it. */
-  readonly byHand: readonly [Path, Readonly<Record<string, string>>];
   readonly says: string;
   /** What is so before, and then. */
   readonly state: readonly [(subject: Subject) => Promise<string>, before: string, then: string];
-  /** What an admin who may not is told, where that is a refusal of the API. */
-  readonly refusal?: string;
 }
 
 /** A selector to click, with `?` where it is there (an integrator sees a body at once); or a field and what is filled in. */
@@ -146,17 +134,11 @@ type Step = string | readonly [field: string, value: () => string];
 const all: readonly Role[] = ['operator', 'admin', 'reader'];
 const both: readonly Role[] = ['operator', 'admin'];
 const at = (below: string) => () => `${path()}${below}`;
-const one =
-  (below = '') =>
-  ({ id }: Subject) =>
-    `${path()}/deliveries/${id}${below}`;
+const one = ({ id }: Subject) => `${path()}/deliveries/${id}`;
 const first = () => '/';
-const fresh = () => `/accounts/${account}/webhooks/new`;
 const hooks = ['url', () => receiver.url('/hooks')] as const;
 const other = ['url', () => receiver.url('/other')] as const;
 const header = ['authorization', () => authorization] as const;
-const url = 'https://x.example.com/';
-const range = { state: 'falhou', since: '2020-01-01T00:00:00.000Z', until: '2099-01-01T00:00:00.000Z' };
 const [bare, set] = ['/hooks ativo null bare 0', '/hooks ativo null header 0'];
 
 const rows: readonly Row[] = [
@@ -165,7 +147,6 @@ const rows: readonly Row[] = [
     roles: ['admin'],
     from: nothing,
     way: [first, `a[href$="event=${event}"]`, hooks, 'button.main'],
-    byHand: [fresh, { event, url }],
     says: 'The webhook is registered.',
     state: [record, '404', bare],
   },
@@ -174,7 +155,6 @@ const rows: readonly Row[] = [
     roles: ['admin'],
     from: active,
     way: [at(''), 'a:has-text("Settings")', other, '[name=remove]', 'button.main'],
-    byHand: [at('/settings'), { url, remove: 'yes' }],
     says: 'The webhook is changed.',
     state: [record, set, '/other ativo null bare 0'],
   },
@@ -183,7 +163,6 @@ const rows: readonly Row[] = [
     roles: ['admin'],
     from: active,
     way: [at('/settings'), header, 'button.main'],
-    byHand: [at('/settings'), { authorization: 'x' }],
     says: 'The webhook is changed.',
     state: [record, set, set],
   },
@@ -192,7 +171,6 @@ const rows: readonly Row[] = [
     roles: ['admin'],
     from: active,
     way: [at(''), 'a:has-text("Settings")', 'a:has-text("Replace the secret")', 'button.main'],
-    byHand: [at('/rotate'), {}],
     says: 'The secret is replaced.',
     state: [record, set, '/hooks ativo null header 1'],
   },
@@ -201,7 +179,6 @@ const rows: readonly Row[] = [
     roles: ['admin'],
     from: active,
     way: [at('/settings'), 'a:has-text("at once")', 'button.danger'],
-    byHand: [at('/rotate'), { immediate: 'yes' }],
     says: 'none signs any more',
     state: [record, set, set],
   },
@@ -210,7 +187,6 @@ const rows: readonly Row[] = [
     roles: ['admin'],
     from: active,
     way: [at(''), 'a:has-text("Settings")', 'a:has-text("Delete the webhook")', 'button.danger'],
-    byHand: [at('/remove'), {}],
     says: 'is deleted.',
     state: [record, set, '404'],
   },
@@ -219,7 +195,6 @@ const rows: readonly Row[] = [
     roles: both,
     from: active,
     way: [at(''), 'button:has-text("Send a test")'],
-    byHand: [at('/test'), {}],
     says: 'The test is on its way.',
     state: [tests, '0 tests', '1 tests'],
   },
@@ -228,7 +203,6 @@ const rows: readonly Row[] = [
     roles: ['operator'],
     from: active,
     way: [at(''), 'a:has-text("Suspend")', 'button:has-text("Suspend")'],
-    byHand: [at('/suspend'), {}],
     says: 'The webhook is suspended.',
     state: [record, set, '/hooks suspenso operador header 0'],
   },
@@ -237,7 +211,6 @@ const rows: readonly Row[] = [
     roles: both,
     from: after(410),
     way: [at(''), 'button:has-text("Reactivate")'],
-    byHand: [at('/reactivate'), {}],
     says: 'The webhook is active again.',
     state: [record, '/hooks suspenso gone header 0', set],
   },
@@ -246,17 +219,14 @@ const rows: readonly Row[] = [
     roles: ['operator'],
     from: suspended,
     way: [at(''), 'button:has-text("Reactivate")'],
-    byHand: [at('/reactivate'), {}],
     says: 'The webhook is active again.',
     state: [record, '/hooks suspenso operador header 0', set],
-    refusal: 'only an operator ends that',
   },
   {
     does: 'sends a failed delivery again',
     roles: both,
     from: after(500),
-    way: [one(), 'button:has-text("Send again")'],
-    byHand: [one('/resend'), {}],
+    way: [one, 'button:has-text("Send again")'],
     says: 'It is sent now, or on its way.',
     state: [delivery, 'falhou', 'entregue'],
   },
@@ -265,7 +235,6 @@ const rows: readonly Row[] = [
     roles: both,
     from: after(500),
     way: [at('?state=falhou'), 'a:has-text("Send all of these again")', 'button.main'],
-    byHand: [at('/replay'), range],
     says: 'They are being sent again.',
     state: [delivery, 'falhou', 'entregue'],
   },
@@ -273,44 +242,31 @@ const rows: readonly Row[] = [
     does: 'shows the body',
     roles: all,
     from: after(500),
-    way: [one(), '?button:has-text("Show the body")'],
-    byHand: [one('/body'), {}],
+    way: [one, '?button:has-text("Show the body")'],
     says: '"id_demanda":1',
     state: [delivery, 'falhou', 'falhou'],
   },
 ];
 
-describe.each(rows)(
-  '$does',
-  ({ roles, from, way: [start, ...steps], byHand, says, state: [state, before, then], refusal }) => {
-    it.each(all)('%s', async role => {
-      const { page, folder, troubles } = windows[role];
-      const subject = await from();
-      const isSo = (expected: string) =>
-        until(`the state ${expected}`, async () => (await state(subject)) === expected || undefined);
-      await isSo(before);
-      const shown = await page.goto(folder + start(subject));
-      if (roles.includes(role)) {
-        for (const step of steps) {
-          if (typeof step !== 'string') await page.fill(`[name=${step[0]}]`, step[1]());
-          else if (!step.startsWith('?')) await page.click(step);
-          else if ((await page.locator(step.slice(1)).count()) > 0) await page.click(step.slice(1));
-        }
-        expect(await page.textContent('main')).toContain(says);
-        await isSo(then);
-      } else {
-        const [control = ''] = steps.filter(step => typeof step === 'string');
-        if (shown?.ok()) expect(await page.locator(control).count()).toBe(0);
-        const [target, form] = byHand;
-        const answer = await page.request.post(folder + target(subject), { headers: originOf(folder), form });
-        expect(answer.status()).toBeGreaterThanOrEqual(400);
-        expect(await answer.text()).toContain(role === 'admin' && refusal ? refusal : 'There is no such page');
-        expect(await state(subject)).toBe(before);
-      }
-      expect(troubles.filter(trouble => !trouble.includes('Failed to load resource'))).toEqual([]);
-    });
-  },
-);
+// pages.test.ts holds what those are refused who may not.
+describe.each(rows)('$does', ({ roles, from, way: [start, ...steps], says, state: [state, before, then] }) => {
+  it.each(roles)('%s', async role => {
+    const { page, folder, troubles } = windows[role];
+    const subject = await from();
+    const isSo = (expected: string) =>
+      until(`the state ${expected}`, async () => (await state(subject)) === expected || undefined);
+    await isSo(before);
+    await page.goto(folder + start(subject));
+    for (const step of steps) {
+      if (typeof step !== 'string') await page.fill(`[name=${step[0]}]`, step[1]());
+      else if (!step.startsWith('?')) await page.click(step);
+      else if ((await page.locator(step.slice(1)).count()) > 0) await page.click(step.slice(1));
+    }
+    expect(await page.textContent('main')).toContain(says);
+    await isSo(then);
+    expect(troubles.filter(trouble => !trouble.includes('Failed to load resource'))).toEqual([]);
+  });
+});
 
 const originOf = (folder: string) => ({ origin: new URL(folder).origin });
 
@@ -401,22 +357,6 @@ describe('what the API refuses', () => {
   });
 });
 
-it('what is the operator’s alone is no page of an integrator, and does nothing', async () => {
-  const letter = await deadLetter();
-  await until('the letter', async () => (await letters(letter)) === 'there' || undefined);
-  const paths = ['discard', 'ask-discard', 'redrive'].map(step => `/dead-letters/${step}`);
-  for (const role of ['admin', 'reader'] as const) {
-    const { page, folder } = windows[role];
-    for (const below of ['/dead-letters', ...paths, '/sandbox', '/sandbox/publish', '/sandbox/clear']) {
-      const form = { id: letter.id, ids: letter.id, event };
-      const answer = await page.request.post(folder + below, { headers: originOf(folder), form });
-      expect([role, below, answer.status()]).toEqual([role, below, 404]);
-      expect(await answer.text()).toContain('There is no such page.');
-    }
-  }
-  expect(await letters(letter)).toBe('there');
-});
-
 describe('who', () => {
   it('has no right on webhooks is told so before there is a page', async () => {
     const member = await createUser({ account, role: 'member' });
@@ -457,7 +397,7 @@ it('no secret of the panel is on another page, or in what it writes', async () =
   const questions = ['/settings', '/rotate', '/remove'].map(below => path() + below);
   for (const role of ['admin', 'reader'] as const) {
     const { page, folder } = windows[role];
-    for (const below of ['/', path(), ...questions, one()({ since: '', id }), '/find', '/nothing']) {
+    for (const below of ['/', path(), ...questions, one({ since: '', id }), '/find', '/nothing']) {
       await page.goto(folder + below);
       const content = await page.content();
       for (const secret of secrets) expect([below, content.includes(secret)]).toEqual([below, false]);
