@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
 import { type Console, startConsole } from '../../ops/console/server.ts';
@@ -10,6 +10,8 @@ import { localTarget } from '../../ops/stage/target.ts';
 import type { Client } from '../../tools/support/accounts.ts';
 import { createClient, logIn } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
+import { ops } from '../support/e2e-ops.ts';
+import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { outputs } from '../support/e2e-target.ts';
@@ -162,6 +164,56 @@ describe('every page', () => {
     await page.click('button:has-text("Send again")');
     await page.waitForSelector('text=It is sent now, or on its way.');
     await context.close();
+  });
+});
+
+describe('the pages where an operator begins', () => {
+  let page: Page;
+  let base: string;
+  beforeAll(async () => {
+    ({ page, folder: base } = await openWindow(browser, operator.makeLink()));
+  });
+  const textOf = async (selector: string) => (await page.textContent(selector)) ?? '';
+
+  it('say what needs somebody, as `ops status` does, each with a page that has it', async () => {
+    await page.goto(`${base}/`);
+    const { problems } = await ops<{ problems: readonly string[] }>(['status']);
+    expect(await page.locator('#needs li').count()).toBe(problems.length);
+    for (const link of await page.locator('#needs a').all()) {
+      const [path = '', card] = (await link.getAttribute('href'))?.split('#') ?? [];
+      if (card === undefined) expect((await page.request.get(new URL(path, base).href)).status()).toBe(200);
+      else expect(await page.locator(`#${card}`).count()).toBe(1);
+    }
+    expect(await textOf('#alarms')).toContain('A local run has no alarms.');
+    expect(await textOf('#undelivered')).toContain(account);
+    await expectAccessible(page);
+  });
+
+  it('count what became of deliveries on the local run', async () => {
+    await until('the counts', async () => {
+      await page.goto(`${base}/`);
+      const figures = await page.locator('#traffic .figure').allTextContents();
+      return (figures.length === 3 && figures.every(figure => Number(figure) > 0)) || undefined;
+    });
+  });
+
+  it('list the events of an account in lines, with the way to what can be done', async () => {
+    await page.goto(`${base}/accounts/${account}`);
+    expect(await textOf('#webhooks')).toMatch(/proposta\.recebida\s*Failing/);
+    expect(await textOf('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended.*410 Gone/s);
+    await page.click('nav.tabs >> text=Events');
+    await until('the refused event', async () => {
+      await page.reload();
+      return (await textOf('main')).includes('There is no such event') || undefined;
+    });
+    await expectAccessible(page);
+    await page.click('nav.chips >> text=Failed');
+    expect(await page.locator('main tbody tr').count()).toBe(1);
+    await page.click('td:not(.more) summary');
+    await page.click('text=Open the delivery');
+    expect(page.url()).toBe(`${base}/accounts/${account}/webhooks/proposta.recebida/deliveries/${failedId}`);
+    await page.goto(`${base}/accounts/${account}/events?fate=no+webhook`);
+    expect(await textOf('main')).toMatch(/demanda\.cancelada\s*No webhook\s*The account had no webhook/);
   });
 });
 
