@@ -10,9 +10,10 @@ import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith } from '../support/e2e-target.ts';
 import { callApi, expectProblem, openSession, publicHost, register, type Session } from '../support/e2e-webhooks.ts';
 
-// Unit tests describe the same in process.
+// Unit tests describe the same in process, in both languages.
 
 describeApiRefusals({
+  isBrief: true,
   makeWorld,
   send: async (method, path, { query, ...request }) => {
     const target = query === undefined ? path : `${path}?${query}`;

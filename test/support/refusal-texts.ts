@@ -18,16 +18,16 @@ export interface Told {
   readonly detail: string;
 }
 
-/** Returns whether a problem is that of a row and a title, in both languages. */
-export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem): boolean {
+/** Returns whether a problem is that of a row and a title, in both languages, or in English where it was asked for so alone. */
+export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem | undefined): boolean {
   const { status, title } = english;
   const { en, pt } = Object.entries(problemTitles).find(([of]) => of === `${status}`)?.[1] ?? {};
   const rows = namesOf(problems, english, portuguese, row => row.status === status);
-  return title === en && portuguese.title === pt && rows.length > 0;
+  return title === en && (portuguese?.title ?? pt) === pt && rows.length > 0;
 }
 
-/** Returns the names of the rows that say a finding in both languages. */
-export function findingNames(english: Told, portuguese: Told): readonly string[] {
+/** Returns the names of the rows that say a finding in both languages, or in English where it was asked for so alone. */
+export function findingNames(english: Told, portuguese: Told | undefined): readonly string[] {
   return namesOf<Row>(findings, english, portuguese);
 }
 
@@ -45,13 +45,13 @@ interface Row {
 function namesOf<Of extends Row>(
   table: Readonly<Record<string, Of>>,
   english: Told,
-  portuguese: Told,
+  portuguese: Told | undefined,
   fits: (row: Of) => boolean = () => true,
 ): readonly string[] {
   return Object.entries(table).flatMap(([name, row]) =>
     (row.code ?? name) === english.code &&
     isFilledIn(english.detail, row.en) &&
-    isFilledIn(portuguese.detail, row.pt) &&
+    (!portuguese || isFilledIn(portuguese.detail, row.pt)) &&
     fits(row)
       ? [name]
       : [],
