@@ -95,22 +95,13 @@ export function describePublisher(title: string, prepare: () => Promise<Publishi
         120_000,
       );
 
-    it.each([1, 10, 11, 1_000])('%i events arrive under the webhook-ids that it told', async count => {
+    it.each([11, 1_000])('%i events arrive under the webhook-ids that it told', async count => {
       const began = Date.now();
       const { sent, refused, failed } = await publishAll(output('EventsQueueUrl'), eventsOf(count));
       if (count === 1_000)
         console.log(`${title}: 1,000 events in ${Date.now() - began} ms, the program's start included`);
       expect([refused, failed]).toEqual([[], []]);
       expect(sent.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, index) => index));
-      await allArrive(sent.map(({ webhookId }) => webhookId));
-    });
-
-    it('one that is not valid keeps no other from arriving', async () => {
-      const events = eventsOf(12).map((event, position) => (position === 3 ? { ...event, id_demanda: '4' } : event));
-      const { sent, refused, failed } = await publishAll(output('EventsQueueUrl'), events);
-      const findings = [{ field: 'id_demanda', reason: 'must be a whole number from 1 to 2^53 - 1' }];
-      expect([refused, failed]).toEqual([[{ index: 3, findings }], []]);
-      expect(sent).toHaveLength(11);
       await allArrive(sent.map(({ webhookId }) => webhookId));
     });
 
