@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
@@ -8,6 +6,7 @@ import { type Console, startConsole } from '../../ops/console/server.ts';
 import type { Source } from '../../ops/console/source.ts';
 import { localTarget } from '../../ops/stage/target.ts';
 import type { Client } from '../../tools/support/accounts.ts';
+import { listen } from '../../tools/support/listen.ts';
 import { createClient, logIn } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
@@ -228,10 +227,9 @@ describe('a site on another port of this machine', () => {
       response.end(`<form method="post" action="${target}"><button>x</button></form><script>
         fetch('${base}/', { credentials: 'include' }).then(a => a.text()).then(t => { document.title = 'read ' + t.length }, () => { document.title = 'refused' });
       </script>`);
-    }).listen(0, '127.0.0.1');
-    await once(site, 'listening');
+    });
     const other = await context.newPage();
-    await other.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    await other.goto(`http://127.0.0.1:${await listen(site)}/`);
     await other.waitForFunction("document.title === 'refused'");
     await other.click('button');
     expect(await other.textContent('main')).toContain('another site');

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeRuntimeFiles } from '@emissor/local-cloud/functions';
 import { startInternet } from '@emissor/local-cloud/testing';
 import { makeReceiver } from '../../ops/local/receiver.ts';
+import { freePort } from '../support/free-port.ts';
 import { cleanEnvironment } from '../support/run-node.ts';
 import { recordedResources } from './infidelities.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
@@ -122,17 +122,6 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
 
 const localhostNames = `--import=${path.join(import.meta.dirname, 'localhost-names.ts')}`;
 const internetNames = `--import=${path.join(import.meta.dirname, 'internet-names.ts')}`;
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}
 
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
+import { listen } from '../../tools/support/listen.ts';
 import { createClient } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
 import { deliveryId, type PublishedEvent, publish } from '../support/e2e-queues.ts';
@@ -82,10 +83,8 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
       connections += 1;
       socket.destroy();
     });
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     try {
-      const address = server.address();
-      const port = typeof address === 'object' ? address?.port : undefined;
+      const port = await listen(server);
       const name = `rebound-${unique()}.example.com`;
       await mapHost(name, ['93.184.215.14']);
       const session = await openSession(client);

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeReceiver } from '../../lambdas/smoke/receiver.ts';
+import { listen } from '../../tools/support/listen.ts';
 import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
 import { ops, runOps } from '../support/e2e-ops.ts';
 import { mapHost } from '../support/e2e-receiver.ts';
@@ -103,8 +103,7 @@ async function startOwnReceiver(
     statuses.push(statusCode);
     response.writeHead(statusCode, { 'content-type': 'application/json' }).end(body);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const host = `smoke-${port}.lambda-url.example.com`;
   await mapHost(host, `http://127.0.0.1:${port}`);
   const outputsFile = `${run.canaryFile}-${port}.json`;

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../tools/support/listen.ts';
 
 /** An event that no client knows, and one that has got a field. */
 export const laterEvents = {
@@ -28,8 +28,7 @@ export async function startLaterService(): Promise<{ readonly url: string; stop(
     const type = status < 400 ? 'application/json' : 'application/problem+json';
     request.on('end', () => response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body)));
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return { url: `http://127.0.0.1:${port}`, stop: () => new Promise(resolve => server.close(() => resolve())) };
 }
 

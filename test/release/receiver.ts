@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { listen } from '../../tools/support/listen.ts';
 
 /** A path's treatment of deliveries: it accepts them (204), asks for time (503 with `Retry-After`, in seconds), or never answers. */
 type Behaviour = 'accept' | 'hang' | { readonly retryAfter: number };
@@ -47,10 +46,9 @@ export async function startReceiver(): Promise<Receiver> {
     if (behaviour === 'accept') response.writeHead(204).end();
     else if (behaviour !== 'hang') response.writeHead(503, { 'retry-after': String(behaviour.retryAfter) }).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     host: 'releases.example.com',
     expectSignature: (path, secret) => void secrets.set(path, secret),
     set: (path, behaviour) => void behaviours.set(path, behaviour),

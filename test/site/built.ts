@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { listen } from '../../tools/support/listen.ts';
 
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
@@ -33,8 +33,7 @@ export async function serve(): Promise<{ url: string; stop(): void }> {
       response.writeHead(404).end();
     }
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`, stop: () => server.close() };
+  return { url: `http://127.0.0.1:${await listen(server)}${base}`, stop: () => server.close() };
 }
 
 const types: Record<string, string> = {

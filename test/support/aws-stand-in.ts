@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
+import { listen } from '../../tools/support/listen.ts';
 
 /**
  * Answers every call of a client of AWS in the same way until the test is over. Returns the requests that came.
@@ -14,13 +13,12 @@ export async function standInForAws(service: string, answer: object): Promise<re
     requests.push(request);
     request.resume().on('end', () => response.end(JSON.stringify(answer)));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
     vi.unstubAllEnvs();
   });
-  vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, `http://127.0.0.1:${await listen(server)}`);
   vi.stubEnv('AWS_REGION', 'sa-east-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');

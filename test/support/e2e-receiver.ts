@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../tools/support/listen.ts';
 import { observeDelivery } from './contract/observer.ts';
 import { until } from './e2e-poll.ts';
 import { run } from './e2e-target.ts';
@@ -61,8 +61,7 @@ export async function startReceiver(name: string): Promise<Receiver> {
     const script = scripts.get(path) ?? [];
     give(script[Math.min(before.length, script.length - 1)] ?? { status: 204 }, request, response);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const host = `${name}-${port}.example.com`;
   await mapHost(host, `http://127.0.0.1:${port}`);
 

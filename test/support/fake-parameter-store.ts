@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { listen } from '../../tools/support/listen.ts';
 
 /** Parameter Store, as far as secrets of smoke tests go, on a free port of 127.0.0.1. */
 export interface FakeParameterStore {
@@ -18,8 +18,7 @@ export async function startParameterStore(): Promise<FakeParameterStore> {
     const { status, body } = perform(operation, (await json(request)) as Put);
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     parameters,
     environment: {

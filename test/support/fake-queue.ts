@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
+import { listen } from '../../tools/support/listen.ts';
 
 /** A message as it was sent to the queue. */
 interface QueuedMessage {
@@ -88,8 +88,7 @@ export async function startFakeQueue({
     };
     response.writeHead(200, type).end(JSON.stringify(answer));
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
 
   return {
     url: `http://127.0.0.1:${port}/000000000000/events`,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../tools/support/listen.ts';
 
 /** A request that passed the proxy. */
 interface PassedRequest {
@@ -70,9 +70,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     }
     asked.socket.destroy();
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   const proxy: FaultProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     passed,
     faultOf: () => undefined,
     before: () => undefined,

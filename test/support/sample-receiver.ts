@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from './e2e-poll.ts';
+import { freePort } from './free-port.ts';
 import { inlineCode, readPage } from './markdown-page.ts';
 
 /** A receiver that `docs/pt/recebimento.md` links to, in a folder of its own. */
@@ -92,15 +93,6 @@ function sampleOf(language: SampleLanguage): { file: string; command: string; co
 
 const root = path.join(import.meta.dirname, '../..');
 const standIn = path.join(import.meta.dirname, 'aspnet-stand-in.cs');
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise<void>(resolve => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return address.port;
-}
 
 function listens(port: number): Promise<true | undefined> {
   return new Promise(resolve => {

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { hugeDsaKey, makeChain, randomRsaKey } from './certificate-chain.ts';
 import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
+import { listen } from './listen.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
 
 /** Traffic of a receiver that costs us more than it costs the receiver. */
@@ -119,9 +119,7 @@ export async function startDrip() {
 }
 
 async function listening(server: ReturnType<typeof createServer>) {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, stop: () => void server.close() };
+  return { port: await listen(server), stop: () => void server.close() };
 }
 
 function text(records: RecordWriter, content: string): Buffer {

@@ -1,8 +1,8 @@
 import { constants } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { listen } from './listen.ts';
 import { makeTls12Writer, makeTls13Writer, type RecordWriter } from './tls-records.ts';
 
 /** A connection whose handshake was ordinary, and whose further records its receiver writes itself. */
@@ -43,14 +43,8 @@ export async function startHostileReceiver(act: Act, identity: HostileIdentity):
   const { key, certificate: cert, version = 'TLSv1.3', fragment = Number.POSITIVE_INFINITY } = identity;
   const ciphers = version === 'TLSv1.3' ? 'TLS_AES_128_GCM_SHA256' : 'ECDHE-ECDSA-AES128-GCM-SHA256';
   const secureOptions = constants.SSL_OP_NO_TICKET; // each handshake is a whole one
-  const secureContext = createSecureContext({
-    key,
-    cert,
-    ciphers,
-    secureOptions,
-    minVersion: version,
-    maxVersion: version,
-  });
+  const versions = { minVersion: version, maxVersion: version };
+  const secureContext = createSecureContext({ key, cert, ciphers, secureOptions, ...versions });
   const sockets = new Set<Socket>();
   const closed = Promise.withResolvers<void>();
   const server = createServer(socket => {
@@ -63,10 +57,8 @@ export async function startHostileReceiver(act: Act, identity: HostileIdentity):
       });
     shakeHands(socket.setNoDelay(), secureContext, act, fragment);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     closed: closed.promise,
     stop() {
       for (const socket of sockets) socket.destroy();

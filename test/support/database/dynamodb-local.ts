@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
+import { listen } from '../../../tools/support/listen.ts';
 import { keptFolder } from '../kept-folder.ts';
 
 // Vitest's global set-up of the unit tests: the DynamoDB that their tables are in. The laboratory starts DynamoDB Local by it, too.
@@ -40,8 +41,8 @@ export async function startDynamoDbLocal(): Promise<string> {
   const lost = (status: number | null) =>
     void Promise.resolve(said).then(why => process.stderr.write(`DynamoDB Local ended with ${status}.\n${why}`));
   stop = () => end(child.off('exit', lost));
-  const server = await listen();
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
+  const port = await listen(server);
   const problem = await new Promise<string | undefined>(resolve => {
     child.once('error', error => resolve(error.message));
     child.once('exit', status => resolve(`its process ended with ${status}`));
@@ -94,13 +95,6 @@ const advice = [
   '`unshare --map-root-user --net --pid --fork ip link set lo up` has to work here. Ubuntu since 23.10 allows that with',
   '`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, a container with the capability SYS_ADMIN.',
 ].join('\n');
-
-async function listen(): Promise<Server> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;

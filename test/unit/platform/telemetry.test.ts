@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DecryptCommand, KMSClient, ListKeysCommand } from '@aws-sdk/client-kms';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -11,6 +9,7 @@ import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts
 import { makeDocumentClient, makeDynamo, StatementError } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { describeError, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
+import { listen } from '../../../tools/support/listen.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 
 const canary = 'canary-7f3a';
@@ -73,9 +72,7 @@ describe('an error of AWS', () => {
   let options: object;
 
   beforeAll(async () => {
-    aws.listen(0, '127.0.0.1');
-    await once(aws, 'listening');
-    const endpoint = `http://127.0.0.1:${(aws.address() as AddressInfo).port}`;
+    const endpoint = `http://127.0.0.1:${await listen(aws)}`;
     options = {
       region: 'sa-east-1',
       endpoint,

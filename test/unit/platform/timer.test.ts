@@ -1,13 +1,14 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { afterElapsed, afterEvents, systemTime, withDeadline } from '../../../lambdas/platform/timer.ts';
+import { listen } from '../../../tools/support/listen.ts';
 
 describe('a timer', () => {
   it('that is late lets what has come meanwhile be handled first', async () => {
-    const server = createServer(peer => peer.write('answer')).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const server = createServer(peer => peer.write('answer'));
+    const port = await listen(server);
+    const socket = connect(port, '127.0.0.1');
     const [peer] = await once(server, 'connection');
     await once(socket, 'data');
 

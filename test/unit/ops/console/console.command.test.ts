@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'emissor-ops-console-'));
@@ -25,9 +25,8 @@ it('ops console prints a link that opens once, another one for each line of its 
 });
 
 it('ops console says what to do about a port that is in use', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
+  const other = createServer();
+  const port = await listen(other);
   const { code, stderr } = await run(port, '', /Console: /);
   expect(code).toBe(1);
   expect(stderr).toBe(

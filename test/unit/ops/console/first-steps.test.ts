@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeDemo } from '../../../../ops/console/operator/demo.ts';
@@ -9,6 +7,7 @@ import type { ReceivedView, Verdict } from '../../../../ops/console/operator/san
 import type { Source } from '../../../../ops/console/source.ts';
 import type { DeliveryRow, WebhookView } from '../../../../ops/console/views.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 import { ask } from './a-page.ts';
 import { aSource, delivery, done, operator } from './a-source.ts';
 
@@ -158,8 +157,7 @@ describe('the first steps', () => {
       asked.push(`${method} ${url} ${headers.authorization ?? ''}`);
       response.end('{"token_type":"Bearer","access_token":"a.b-c_d","refresh_token":"r"}');
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${await listen(server)}`;
     const login = { authUrl: url, baseUrl: url, claims: async () => claims };
     const { document } = await ask(panel({}, { login }), '/first-steps');
     const env = { ...process.env, no_proxy: '*' };

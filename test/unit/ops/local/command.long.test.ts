@@ -1,11 +1,12 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDataDirectory } from '@emissor/local-cloud/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { listen } from '../../../../tools/support/listen.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
@@ -60,9 +61,8 @@ describe('npm start ends', { timeout: 30_000 }, () => {
   });
 
   it.each([0, 1, 2, 3, 4, 5])('with 1 and one line of advice when the port at +%d is in use', async offset => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port: taken } = server.address() as AddressInfo;
+    const server = createServer();
+    const taken = await listen(server);
     const port = String(taken - offset);
     expect(start('--port', port, '--outputs', join(root, '.local/never.json'))).toEqual({
       status: 1,

@@ -1,19 +1,18 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeReceipt } from '../../../../lambdas/smoke/receiver.ts';
 import type { ReceivedDelivery } from '../../../../ops/console/operator/sandbox.ts';
 import { makeReceiver } from '../../../../ops/local/receiver.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 
 let server: Server;
 let url: string;
 const told: ReceivedDelivery[] = [];
 
 beforeAll(async () => {
-  server = createServer(makeReceiver(delivery => told.push(delivery))).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = createServer(makeReceiver(delivery => told.push(delivery)));
+  url = `http://127.0.0.1:${await listen(server)}`;
 });
 afterAll(() => {
   server.close();

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { connectAws } from '../../../../ops/preflight/aws.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -15,8 +15,7 @@ it('asks five times for what it reads of every stack or function, as commands do
     asked.push(new URLSearchParams(await text(request)).get('StackName'));
     response.writeHead(500, { 'content-type': 'text/xml' }).end('<ErrorResponse/>');
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${await listen(server)}`);
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
   try {

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -22,6 +21,7 @@ import {
   type TargetFacts,
 } from '../../../../ops/stage/target.ts';
 import { type ConnectionSettings, thisWorld, type World } from '../../../../ops/stage/world.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const account = '111122223333';
@@ -175,9 +175,9 @@ async function withStacks<Value>(names: readonly string[], run: () => Promise<Va
     response.writeHead(isThere || isIdentity ? 200 : 400, { 'content-type': 'text/xml' });
     response.end(isIdentity ? identity : isThere ? found : missing);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   for (const service of ['CLOUDFORMATION', 'STS'])
-    vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, `http://127.0.0.1:${port}`);
   vi.stubEnv('AWS_REGION', 'sa-east-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../../lambdas/platform/aws/client-settings.ts';
 import { type Dynamo, isUnavailable, makeDocumentClient, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { makeRequestHandler } from '../../../../lambdas/platform/aws/request-handler.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 
 type Answer = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
 
@@ -34,15 +33,15 @@ const throttled = failing(400, 'ProvisionedThroughputExceededException');
 
 let client: DynamoDBDocumentClient;
 let dynamo: Dynamo;
+let port: number;
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  port = await listen(server);
 });
 beforeEach(() => {
   answers = [];
   headers = [];
   connections = new Set();
-  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${port}`);
   vi.stubEnv('AWS_REGION', 'sa-east-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
@@ -139,7 +138,6 @@ describe("a function's client of AWS", () => {
 
   it('gives up on a connection that ends without an answer or an error, as one does that becomes another protocol', async () => {
     const handler = makeRequestHandler({ timeout: 50 });
-    const { port } = server.address() as AddressInfo;
     answers = [
       ({ socket }) => socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
     ];

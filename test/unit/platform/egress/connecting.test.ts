@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pickAddresses } from '../../../../lambdas/platform/egress/connections.ts';
 import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, publicAddress, request, reset, say, start, stopAll, stopLater } from './posting.ts';
@@ -112,10 +112,9 @@ describe('the connect timeout', () => {
         const inner = connect(receiver.port, '127.0.0.1').on('error', () => socket.destroy());
         socket.pipe(inner).pipe(socket);
       }, 300);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
     stopLater(() => void server.close());
-    return (server.address() as AddressInfo).port;
+    return listen(server);
   };
 
   it('does not include TLS, which runs under the deadline', async () => {

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import {
   inTurn,
@@ -178,10 +178,10 @@ describe('failures', () => {
     const server = createServer(socket => {
       socket.on('error', () => {});
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
+    const port = await listen(server);
     stopLater(() => void server.close());
-    const { network } = loopbackNetwork((server.address() as AddressInfo).port);
+    const { network } = loopbackNetwork(port);
     const post = postWith({ now: () => 0, post: makePinnedPost(makeConnections(network)) });
     expect(await post(request)).toMatchObject({ outcome: 'tls' });
   });

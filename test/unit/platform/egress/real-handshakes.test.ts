@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../../lambdas/platform/egress/connection-meter.ts';
@@ -10,6 +9,7 @@ import {
   signingLatticeKey,
   signingRsaKey,
 } from '../../../../tools/support/certificate-chain.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 import { ok, postVia, request, stopAll, stopLater } from './posting.ts';
 import { loopbackNetwork } from './tls-receiver.ts';
 
@@ -39,13 +39,11 @@ const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Ma
     if (fragment !== undefined) tls.setMaxSendFragment(fragment);
     tls.on('error', () => socket.destroy()).on('data', () => tls.write(ok));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   stopLater(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 };
 
 describe('a handshake of a real server', () => {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { generate } from 'selfsigned';
 import type { Network } from '../../../../lambdas/platform/egress/connections.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 
 /** A request as it came over the wire. */
 interface ReceivedRequest {
@@ -94,10 +95,9 @@ export const startTlsReceiver = async (
     });
   });
   server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     certificate: pair.cert,
     requests,
     connections: () => connections,
