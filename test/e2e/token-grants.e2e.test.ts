@@ -1,12 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
-import { passwordGrant } from '../../tools/support/service-client.ts';
-import { createClient, createUser, logIn, postToken } from '../support/e2e-accounts.ts';
+import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
 import { until } from '../support/e2e-poll.ts';
 
 let client: Client;
 beforeAll(async () => {
   client = await createClient();
+});
+
+it('no scope is beyond the role, or beyond those that the session began with', async () => {
+  const [member, admin] = await Promise.all([createUser({ role: 'member' }), createUser()]);
+  const ofMember = { ...passwordGrant(client, member), scope: 'webhooks:read' };
+  const { refresh_token } = await getTokens({ ...passwordGrant(client, admin), scope: 'webhooks:read' });
+  const wider = { ...refreshGrant(client, refresh_token), scope: 'webhooks:manage' };
+  for (const form of [ofMember, wider])
+    expect(await postToken(form)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
 });
 
 describe('the lockout after five failures', () => {
