@@ -15,7 +15,6 @@ export const actions = [
   'withoutWebhook',
 ] as const;
 
-/** One of the actions. */
 export type Action = (typeof actions)[number];
 
 /** The counts of one action in a local run. Of a batch they are shares. */

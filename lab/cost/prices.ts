@@ -12,7 +12,6 @@ export type PricedRegion = keyof PriceFile['regions'];
 /** The Regions of the price file. */
 export const pricedRegions: readonly PricedRegion[] = ['us-east-1', 'sa-east-1'];
 
-/** The price file. */
 export const priceFile: PriceFile = JSON.parse(readFileSync(new URL('prices.json', import.meta.url), 'utf8'));
 
 /** Returns what each quantity costs, in dollars. */

@@ -1,10 +1,8 @@
 import type { FaultPlan } from '@emissor/virtual-cloud';
 import { minute, second } from './times.ts';
 
-/** The names of the classes of faults. */
 export const faultClasses = ['calm', 'calls', 'spells', 'deaths', 'all'] as const;
 
-/** A class of faults. */
 export type FaultClass = (typeof faultClasses)[number];
 
 /** Returns what goes wrong in a class, until the faults end. */

@@ -22,7 +22,6 @@ ends with 1 if a promise is broken.
   --help         this text
 `;
 
-/** The options of a run. */
 export interface WorldOptions {
   readonly seeds: readonly number[];
   readonly kinds: readonly Kind[];

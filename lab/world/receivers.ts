@@ -62,7 +62,6 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
 /** A kind of receivers that nobody reaches. They come by themselves. */
 export const unreachable = 'unreachable';
 
-/** The receivers of a world. */
 export type Receivers = ReturnType<typeof makeReceivers>;
 
 /** Makes receivers, one a host, that note what reaches them and what they answered. */

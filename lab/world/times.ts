@@ -7,8 +7,6 @@ export const clockError = 250;
 /** Milliseconds from reading to the POST: within them keys are opened, which KMS and the tables may delay. */
 export const longestPreparation = 8 * second;
 
-/** A minute, in milliseconds. */
 export const minute = 60 * second;
 
-/** A day, in milliseconds. */
 export const day = 24 * 60 * minute;

@@ -2,10 +2,8 @@ import type { Happening, VirtualCloud } from '@emissor/virtual-cloud';
 import type { FaultClass } from './fault-classes.ts';
 import type { Violation } from './invariants/violation.ts';
 
-/** The kinds of worlds. */
 export const kinds = ['delivery', 'tokens'] as const;
 
-/** A kind of worlds. */
 export type Kind = (typeof kinds)[number];
 
 /** A world, by what makes it: the same three make the same world. */
@@ -15,7 +13,6 @@ export interface WorldName {
   readonly faultClass: FaultClass;
 }
 
-/** The outcome of a world. */
 export interface WorldResult extends WorldName {
   /** The same for the same world. */
   readonly digest: string;

@@ -5,7 +5,6 @@ import type { Change } from '../watched-tables.ts';
 /** The functions that people ask. */
 export type Endpoint = 'token' | 'revoke' | 'introspect';
 
-/** The fields of a form. */
 export type Form = Readonly<Record<string, string>>;
 
 /** The name of a hash among the calls of a request. */
@@ -21,13 +20,11 @@ export interface RequestCall {
   readonly attempts?: number;
 }
 
-/** The answer of a function. */
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A request of somebody. */
 export interface TokenRequest {
   readonly id: string;
   readonly endpoint: Endpoint;
@@ -42,7 +39,6 @@ export interface TokenRequest {
   readonly calls: RequestCall[];
 }
 
-/** A command of an operator. */
 export interface Commanded {
   readonly name: string;
   /** The id of the user or client whom it concerns. */

@@ -12,7 +12,6 @@ import { minute } from '../times.ts';
 import type { Population, WorldClient, WorldUser } from './population.ts';
 import type { TokenOutside } from './token-stage.ts';
 
-/** A command of an operator. */
 export type Command =
   | { readonly name: 'create-client'; readonly client: WorldClient }
   | { readonly name: 'create-user'; readonly user: WorldUser }

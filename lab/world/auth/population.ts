@@ -1,14 +1,12 @@
 import type { NewClient } from '../../../lambdas/auth/principals/client-store.ts';
 import type { Role } from '../../../lambdas/auth/principals/user.ts';
 
-/** A client of the world. */
 export interface WorldClient extends NewClient {
   /** Both are made by the set-up. */
   clientId: string;
   clientSecret: string;
 }
 
-/** A user of the world. */
 export interface WorldUser {
   readonly email: string;
   readonly accountId: string;

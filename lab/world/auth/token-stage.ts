@@ -50,7 +50,6 @@ const shared = {
   formerHostSunset: undefined,
 };
 
-/** The environment of the token function. */
 export const tokenEnvironment = {
   ...shared,
   credentialsTable: 'Credentials',

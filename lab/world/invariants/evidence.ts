@@ -65,7 +65,6 @@ export function gatherEvidence({ watched, receivers }: World) {
   }
 }
 
-/** The owner of a webhook. */
 interface Owner {
   readonly accountId: string;
   readonly eventName: EventName;

@@ -60,7 +60,6 @@ interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
   readonly hasBystander?: boolean;
 }
 
-/** All attacks. */
 export const attacks: readonly Attack[] = [
   ...Object.entries<Conduct>(behaviours).flatMap(([name, conduct]) => [
     attack(`${name}, 10/s`, 1, atRate(10), conduct),

@@ -4,7 +4,6 @@ import type { Period } from './tenant.ts';
 /** The moments when attempts were due, and how long after that they began, in milliseconds. */
 type Waits = readonly { readonly due: number; readonly wait: number }[];
 
-/** The waits of innocents. */
 export interface InnocentWaits {
   readonly first: Waits;
   readonly retries: Waits;

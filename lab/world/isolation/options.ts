@@ -17,7 +17,6 @@ wait longer than promised.
   --help         this text
 `;
 
-/** The options of runs of isolation. */
 export interface IsolationOptions {
   readonly trials: readonly Trial[];
   readonly seeds: readonly number[];

@@ -23,7 +23,6 @@ export interface TenantsRun {
   readonly standstill?: Standstill;
 }
 
-/** The result of a run. */
 export interface RunResult {
   readonly waits: InnocentWaits;
   readonly slowLane: SlowLaneFigures;

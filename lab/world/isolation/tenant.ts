@@ -48,7 +48,6 @@ export interface Behaviour {
 /** Returns the moments of one webhook's events. */
 export type Publishes = (period: Period, random: Random) => number[];
 
-/** An event of a tenant. */
 export interface TenantEvent {
   readonly tenant: Tenant;
   /** From 0. */

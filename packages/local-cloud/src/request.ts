@@ -4,7 +4,6 @@ import type { RunOutputs } from './outputs.ts';
 import type { ServicePorts } from './services.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The request that a local cloud is started with. */
 export interface LocalCloudRequest<Extra extends object = object> {
   /** The CDK app to synthesise, or the directory of the cloud assembly that it was synthesised to. */
   readonly app: CdkApp | { readonly assemblyDirectory: string };

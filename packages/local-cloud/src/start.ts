@@ -18,7 +18,6 @@ export { type RunOutputs, requiredOutput } from './outputs.ts';
 export type { LocalCloudRequest } from './request.ts';
 export { openTerminal, type Terminal } from './terminal.ts';
 
-/** A local cloud that is ready. */
 export interface LocalCloud<Extra extends object = object> {
   readonly outputs: RunOutputs & Extra;
   /** Leaves running invocations a few seconds to end, then stops everything. */

@@ -18,7 +18,6 @@ export type Fate =
   /** The process dies once it took effect. */
   | 'dies_after';
 
-/** One try of a call. */
 interface CallTry {
   /** Counts all tries of all calls, from 1. */
   readonly number: number;

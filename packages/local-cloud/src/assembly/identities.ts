@@ -39,7 +39,6 @@ export function functionNameIn(text: string): string | undefined {
   return /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }
 
-/** The addresses of this run. */
 export interface Addresses {
   /** URL of the queue with that name. */
   queueUrl(name: string): string;

@@ -17,7 +17,6 @@ export interface QueueDefinition {
   readonly countLag?: number;
 }
 
-/** What is sent. */
 export interface Sent {
   readonly body: string;
   readonly group?: string | undefined;
@@ -193,7 +192,6 @@ interface SentMessage {
   readonly sentAt: number;
 }
 
-/** A message in a queue. */
 interface Message extends SentMessage {
   readonly order: number;
   receives: number;
