@@ -85,7 +85,7 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
   return accounts.flatMap(({ id: account, kind, isRestless, event }, index) => {
     if (kind === unreachable) {
       const times = [night, night + second * random(), night + minute * random()];
-      return times.map((at, number) => publicationOf({ account, event, at, number, isMalformed: false }));
+      return times.map((at, number) => publicationOf({ account, event, at, number }));
     }
     const isBurst = random() < 0.5;
     const burstAt = random() * 40_000;
@@ -94,11 +94,29 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
       const at = isBurst ? burstAt + random() * 200 : random() * (isRestless ? 5 * minute : minute);
       return publicationOf({ account, at, number, isMalformed: random() < 0.01 });
     });
-    const strays = isRestless ? [strayOf({ account, at: lastRedrive, number: eventsOfBacklog })] : [];
-    const fuller = publicationOf({ account, at: 2 * minute, number: eventsOfBacklog, isMalformed: false });
+    const strays = isRestless
+      ? [{ ...publicationOf({ account, at: lastRedrive, number: eventsOfBacklog }), queue: deadLetters.queue }]
+      : [];
+    const fuller = publicationOf({ account, at: 2 * minute, number: eventsOfBacklog });
     const released = index === seed % kinds.length ? [{ ...fuller, copy: 'fuller' as const }] : [];
     return [...once, ...copiesOf(pick(once, random), random), ...strays, ...released, ...floodOf(account, random)];
   });
+}
+
+/** Makes the message of an event; `fields` are those that not all events have. */
+export function publicationOf(
+  { account, event = eventName, at, number, isMalformed = false }: Planned,
+  fields?: object,
+): Publication {
+  const id = `${account}-${number}`;
+  const body = JSON.stringify({
+    id_conta: account,
+    event,
+    id_demanda: isMalformed ? 'ten' : number + 1,
+    id,
+    ...fields,
+  });
+  return { at, account, event, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
 }
 
 /** Returns when a message is sent, in milliseconds after the beginning: dead letters stand in their queue before they are due. */
@@ -143,25 +161,10 @@ function floodOf(account: string, random: Random): readonly Publication[] {
   );
 }
 
-function strayOf(planned: Omit<Planned, 'isMalformed'>): Publication {
-  return { ...publicationOf({ ...planned, isMalformed: false }), queue: deadLetters.queue };
-}
-
-function publicationOf({ account, event = eventName, at, number, isMalformed }: Planned): Publication {
-  const id = `${account}-${number}`;
-  const body = JSON.stringify({
-    id_conta: account,
-    event,
-    id_demanda: isMalformed ? 'ten' : number + 1,
-    id,
-  });
-  return { at, account, event, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
-}
-
 interface Planned {
   readonly account: string;
   readonly event?: EventName | undefined;
   readonly at: number;
   readonly number: number;
-  readonly isMalformed: boolean;
+  readonly isMalformed?: boolean;
 }

@@ -1,8 +1,6 @@
-import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
 import type { EventName } from '../../../lambdas/webhooks/webhook.ts';
 import type { Random } from '../../../tools/support/random.ts';
-import { type Account, eventName, type Publication } from '../arrival.ts';
-import { queueOf } from '../stage.ts';
+import { type Account, eventName, type Publication, publicationOf } from '../arrival.ts';
 
 /** The part of a run that is measured, in milliseconds from the beginning. */
 export interface Period {
@@ -106,21 +104,9 @@ export function hostOf({ webhook }: Pick<Tenant, 'webhook'>): string {
 /** Returns all events of tenants. */
 export function eventsOf(tenants: readonly Tenant[]): readonly TenantEvent[] {
   return tenants.flatMap(tenant =>
-    tenant.publishes.map((due, number) => ({ tenant, number, due, publication: publicationOf(tenant, number, due) })),
+    tenant.publishes.map((due, number) => ({
+      ...{ tenant, number, due },
+      publication: publicationOf({ ...tenant, at: due, number }, { id_proposta: number + 1 }),
+    })),
   );
-}
-
-function publicationOf(tenant: Tenant, number: number, at: number): Publication {
-  const { account, webhook } = tenant;
-  const [event, id] = [eventOf(tenant), `${webhook}-${number}`];
-  const body = JSON.stringify({ id_conta: account, event, id_demanda: number + 1, id_proposta: number + 1, id });
-  return {
-    at,
-    account,
-    event,
-    deliveryId: deliveryIdOf(account, event, id),
-    body,
-    isMalformed: false,
-    queue: queueOf.first,
-  };
 }
