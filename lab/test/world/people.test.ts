@@ -126,9 +126,9 @@ const products: readonly Faulty[] = [
     found: [/its timestamp/, /charged otherwise/, /belongs to nothing/],
   },
   {
-    that: 'leaves what has ended in the index and for ever, tells publishers nothing, and counts neither what it holds nor suspensions',
+    that: 'leaves what has ended in the index and for ever, tells publishers nothing, and counts neither what it holds or refuses nor suspensions',
     altered: countingNone(
-      ['Held', 'WebhookSuspended'],
+      ['Held', 'WebhookSuspended', 'DeadLettered'],
       consumersWith(
         withoutReasons,
         storing(item => (item.state === 'delivered' ? { dueShard: '0', dueAt: '3', ttl: 9e12 } : undefined)),
@@ -141,6 +141,7 @@ const products: readonly Faulty[] = [
       /told of 0 in calm/,
       /0 × Held/,
       /0 × WebhookSuspended/,
+      /0 × DeadLettered/,
       /not all is told of it/,
     ],
   },

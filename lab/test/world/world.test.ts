@@ -45,13 +45,6 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
     /lost|pending after all|late by more/,
   ],
   [
-    'does not count what it refuses',
-    {
-      deliver: (environment, outside, telemetry) => composeDeliver(environment, outside, { ...telemetry, count() {} }),
-    },
-    /DeadLettered, and/,
-  ],
-  [
     'loses its retries, and measures no lateness',
     {
       deliver: (environment, ...rest) => composeDeliver({ ...environment, retryQueueUrl: 'dead-letters' }, ...rest),
