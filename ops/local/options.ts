@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { messageOf, StartError } from '@emissor/local-cloud/errors';
 import { parseMapping } from '@emissor/local-cloud/hosts';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
 
@@ -19,8 +19,6 @@ export interface LocalOptions {
   readonly faultsFile?: string;
   /** File that gets a line for each request, invocation and line of a log. */
   readonly usageFile?: string;
-  /** The order of queues: messages of quiet accounts first, as SQS does, or all in the order they came. */
-  readonly queueOrder: 'fair' | 'arrival';
   /** Cloud assembly to run. @default - the app is synthesised */
   readonly assemblyDirectory?: string;
   /** Cloud assembly of another release, whose functions serve every second invocation. */
@@ -65,7 +63,6 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
     ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
     ...(given.usage === undefined ? {} : { usageFile: resolve(given.usage) }),
-    queueOrder: given.queueOrder,
     ...(given.assembly === undefined ? {} : { assemblyDirectory: resolve(given.assembly) }),
     ...(given.beside === undefined ? {} : { besideDirectory: resolve(given.beside) }),
     stageValues: checkStageValues({
@@ -98,11 +95,6 @@ function makeCommand(defaultOutputsFile: string): Command {
     .option(
       '--usage <file>',
       'write a line of JSON for each request to a service, with its units, each invocation and each line of a log',
-    )
-    .addOption(
-      new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: in the order they came')
-        .choices(['fair', 'arrival'])
-        .default('fair'),
     )
     .option('--assembly <directory>', 'run this cloud assembly (default: the app is synthesised)')
     .option('--beside <directory>', 'cloud assembly of another release, which serves every second invocation')

@@ -20,7 +20,7 @@ export async function startFoundation(
   runPath: string,
   cleanup: Cleanup,
 ) {
-  const { terminal, mappings = new Map<string, number>(), ports = {}, queueOrder = 'fair' } = request;
+  const { terminal, mappings = new Map<string, number>(), ports = {} } = request;
   const internet = await startInternet(
     { ...request, mappings },
     {
@@ -45,7 +45,6 @@ export async function startFoundation(
     recordUsage,
     data,
     ports,
-    isFair: queueOrder === 'fair',
     onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
   });
   cleanup.push(services.stop);

@@ -24,8 +24,6 @@ export interface LocalCloudRequest<Extra extends object = object> {
   readonly faultsFile?: string;
   /** Gets a line for each request to a service, each invocation and each line of a log. @default - none */
   readonly usageFile?: string;
-  /** The order in which queues hand out messages: those of quiet groups first, as SQS does, or all as they came. @default fair */
-  readonly queueOrder?: 'fair' | 'arrival';
   /** Cloud assembly of another release, whose functions serve every second invocation. @default - none */
   readonly besideDirectory?: string;
   /** Keeps tables, queues and keys across restarts. @default - in memory */

@@ -22,8 +22,6 @@ export interface ServiceOptions {
   /** The place where state is kept. @default - in memory */
   readonly data: DataDirectory | undefined;
   readonly ports: ServicePorts;
-  /** True when queues hand out the messages of quiet groups first. */
-  readonly isFair: boolean;
   /** Receives each notification (SNS), without its content. */
   readonly onPublish: (topic: string, subject: string) => void;
   /** Receives each operation of DynamoDB with its request units. @default - none are counted */
@@ -32,10 +30,10 @@ export interface ServiceOptions {
 
 /** Starts the emulators of all services. @throws {StartError} when a port cannot be had */
 export async function startServices(options: ServiceOptions) {
-  const { interceptors, data, ports, isFair, onPublish, recordUsage } = options;
+  const { interceptors, data, ports, onPublish, recordUsage } = options;
   const [dynamoDb, sqs, kms, logs] = await allOrNone([
     startDynamoDb({ interceptors, port: ports.dynamoDb, recordUsage, directory: data?.tables }),
-    startSqs({ interceptors, port: ports.sqs, isFair, onPublish, directory: data?.queues }),
+    startSqs({ interceptors, port: ports.sqs, onPublish, directory: data?.queues }),
     startKms(masterKey(data?.masterKeyFile), interceptors),
     startLogs(interceptors),
   ]);

@@ -24,7 +24,6 @@ it.each([403, 500])(
       ],
       data: undefined,
       ports: {},
-      isFair: true,
       onPublish: topic => published.push(topic),
     });
     const { dynamoDb, sqs, kms, logs } = services;

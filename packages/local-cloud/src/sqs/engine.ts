@@ -29,8 +29,6 @@ export interface QueueServiceOptions {
   readonly directory?: string | undefined;
   /** @default 0 - any free one */
   readonly port?: number | undefined;
-  /** True when quiet message groups go first, as on AWS; otherwise messages are received in the order they came. @default true */
-  readonly isFair?: boolean;
   /** Receives each notification, without its content. @default - nothing is done */
   readonly onPublish?: (topic: string, subject: string) => void;
 }
@@ -63,7 +61,6 @@ export async function startSqs({
   interceptors = [],
   directory,
   port: wantedPort = 0,
-  isFair = true,
   onPublish = () => undefined,
 }: QueueServiceOptions = {}): Promise<QueueService> {
   const { app, queues, topics, keepIn } = await makeQueueEngine(region);
@@ -88,7 +85,7 @@ export async function startSqs({
       if (kept) kept.setAttributes(attributes);
       const queue = kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes);
       keepGroups(queue);
-      if (isFair) makeFair(queue, Date.now);
+      makeFair(queue, Date.now);
     },
     ensureTopic: name => void topics.createTopic(name, undefined, undefined, region),
     stop: async () => {

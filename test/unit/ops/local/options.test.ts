@@ -9,7 +9,6 @@ describe('the command line', () => {
     expect(parse()).toEqual({
       port: 4000,
       mappings: new Map(),
-      queueOrder: 'fair',
       stageValues: {},
       outputsFile: '/project/.local/outputs.json',
     });
@@ -18,7 +17,7 @@ describe('the command line', () => {
   it('may have all options', () => {
     expect(
       parse(
-        ...'--port 0 --data kept --hosts hosts.json --faults faults.json --queue-order arrival'.split(' '),
+        ...'--port 0 --data kept --hosts hosts.json --faults faults.json'.split(' '),
         ...'--beside other/cdk.out --outputs out.json --retry-schedule 1s,2s'.split(' '),
         ...['--map', 'a.example.com=http://127.0.0.1:1', '--map', 'B.example.com=http://127.0.0.1:2'],
         ...['--set', 'demandsUrl=https://x.example.com', '--set', 'signingAlgorithm=RS256'],
@@ -28,7 +27,6 @@ describe('the command line', () => {
       dataDirectory: resolve('kept'),
       hostsFile: resolve('hosts.json'),
       faultsFile: resolve('faults.json'),
-      queueOrder: 'arrival',
       besideDirectory: resolve('other/cdk.out'),
       outputsFile: resolve('out.json'),
       mappings: new Map([
@@ -52,7 +50,6 @@ describe('the command line', () => {
     [['--port', 'x'], /whole number from 0 to 65530/],
     [['--port', '65531'], /whole number from 0 to 65530/],
     [['--port', '-1'], /whole number from 0 to 65530/],
-    [['--queue-order', 'random'], /Allowed choices are fair, arrival/],
     [['--set', 'authDomain=auth.example.com'], /authDomain: a local run has no domain names/],
     [['--map', 'nonsense'], /HOST=http:\/\/127\.0\.0\.1:PORT/],
     [['--map', 'a.example.com=http://10.0.0.1:80'], /must lead to http:\/\/127\.0\.0\.1:PORT/],
