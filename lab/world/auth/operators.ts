@@ -1,7 +1,6 @@
 import { composeRotateKeys } from '../../../lambdas/auth/keys/rotate-keys.composition.ts';
 import { makeClientStore } from '../../../lambdas/auth/principals/client-store.ts';
 import { type HashParameters, makePasswordHashing } from '../../../lambdas/auth/principals/password-hash.ts';
-import type { Role } from '../../../lambdas/auth/principals/user.ts';
 import { makeUserStore } from '../../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../../lambdas/auth/protection/lockout.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
@@ -13,76 +12,20 @@ import type { Population, WorldClient, WorldUser } from './population.ts';
 import type { TokenOutside } from './token-stage.ts';
 
 export type Command =
-  | { readonly name: 'create-client'; readonly client: WorldClient }
-  | { readonly name: 'create-user'; readonly user: WorldUser }
-  | { readonly name: 'set-password'; readonly user: WorldUser; readonly password: string }
-  | { readonly name: 'set-role'; readonly user: WorldUser; readonly role: Role }
-  | { readonly name: 'disable-user' | 'enable-user' | 'end-user-sessions' | 'unlock'; readonly user: WorldUser }
-  | {
-      readonly name: 'disable-client' | 'enable-client' | 'end-client-sessions' | 'only-refresh' | 'unbind-client';
-      readonly client: WorldClient;
-    };
+  | { readonly name: keyof typeof ofUsers; readonly user: WorldUser }
+  | { readonly name: keyof typeof ofClients; readonly client: WorldClient };
 
 /** Makes the function that does what operators ask for, by the stores that their command line has. */
 export function makeOperators(
   outside: TokenOutside,
   hashParameters?: HashParameters,
 ): (command: Command) => Promise<void> {
-  const { dynamo, time, random } = outside;
-  const makeId = makeRandomIds(random);
-  const clients = makeClientStore({ ...time, dynamo, table: 'Clients', makeId });
-  const { hash } = makePasswordHashing(outside, hashParameters);
-  const tables = { users: 'Users', credentials: 'Credentials' };
-  const users = makeUserStore({ ...time, dynamo, tables, makeId, hash });
-  const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
-  const lockout = makeLockout({ ...time, dynamo, table: 'Lockouts', keyring, makeId });
+  const stores = makeStores(outside, hashParameters);
 
   return async function operate(command) {
-    switch (command.name) {
-      case 'create-client':
-        return createClient(command.client);
-      case 'create-user':
-        command.user.userId = (await users.createUser(command.user)).userId;
-        return;
-      case 'set-password':
-        await users.setUserPassword(command.user.userId, command.password);
-        await lockout.unlock(command.user.email); // as `ops users set-password` does
-        return;
-      case 'set-role':
-        await users.setUserRole(command.user.userId, command.role);
-        return;
-      case 'disable-user':
-      case 'enable-user':
-        await users.setUserStatus(command.user.userId, command.name === 'enable-user' ? 'enabled' : 'disabled');
-        return;
-      case 'end-user-sessions':
-        await users.endUserSessions(command.user.userId);
-        return;
-      case 'unlock':
-        await lockout.unlock(command.user.email);
-        return;
-      case 'disable-client':
-      case 'enable-client':
-        await clients.setClientStatus(
-          command.client.clientId,
-          command.name === 'enable-client' ? 'enabled' : 'disabled',
-        );
-        return;
-      case 'end-client-sessions':
-        await clients.endClientSessions(command.client.clientId);
-        return;
-      case 'only-refresh':
-        await clients.updateClient(command.client.clientId, { grants: ['refresh_token'] });
-        return;
-      case 'unbind-client':
-        await clients.updateClient(command.client.clientId, { accountId: null });
-    }
+    if ('user' in command) await ofUsers[command.name](stores, command.user);
+    else await ofClients[command.name](stores, command.client);
   };
-
-  async function createClient(described: WorldClient): Promise<void> {
-    const { client, clientSecret } = await clients.createClient(described);
-    Object.assign(described, { clientId: client.clientId, clientSecret });
-  }
 }
 
 /** Makes the function that fills the tables of a world of tokens: the first keys, the clients, and users with hashes of former parameters. */
@@ -106,3 +49,49 @@ export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Popula
     }
   };
 }
+
+type Deed<Subject> = (stores: ReturnType<typeof makeStores>, subject: Subject) => Promise<unknown>;
+
+function makeStores(outside: TokenOutside, hashParameters?: HashParameters) {
+  const { dynamo, time, random } = outside;
+  const makeId = makeRandomIds(random);
+  const { hash } = makePasswordHashing(outside, hashParameters);
+  const tables = { users: 'Users', credentials: 'Credentials' };
+  const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
+  return {
+    clients: makeClientStore({ ...time, dynamo, table: 'Clients', makeId }),
+    users: makeUserStore({ ...time, dynamo, tables, makeId, hash }),
+    lockout: makeLockout({ ...time, dynamo, table: 'Lockouts', keyring, makeId }),
+  };
+}
+
+/** The commands about a user. */
+const ofUsers = {
+  'create-user': async ({ users }, user) => {
+    user.userId = (await users.createUser(user)).userId;
+  },
+  /** The user is given with the new password. */
+  'set-password': async ({ users, lockout }, { userId, email, password }) => {
+    await users.setUserPassword(userId, password);
+    await lockout.unlock(email); // as `ops users set-password` does
+  },
+  'make-admin': ({ users }, { userId }) => users.setUserRole(userId, 'admin'),
+  'make-member': ({ users }, { userId }) => users.setUserRole(userId, 'member'),
+  'disable-user': ({ users }, { userId }) => users.setUserStatus(userId, 'disabled'),
+  'enable-user': ({ users }, { userId }) => users.setUserStatus(userId, 'enabled'),
+  'end-user-sessions': ({ users }, { userId }) => users.endUserSessions(userId),
+  unlock: ({ lockout }, { email }) => lockout.unlock(email),
+} satisfies Record<string, Deed<WorldUser>>;
+
+/** The commands about a client. */
+const ofClients = {
+  'create-client': async ({ clients }, described) => {
+    const { client, clientSecret } = await clients.createClient(described);
+    Object.assign(described, { clientId: client.clientId, clientSecret });
+  },
+  'disable-client': ({ clients }, { clientId }) => clients.setClientStatus(clientId, 'disabled'),
+  'enable-client': ({ clients }, { clientId }) => clients.setClientStatus(clientId, 'enabled'),
+  'end-client-sessions': ({ clients }, { clientId }) => clients.endClientSessions(clientId),
+  'only-refresh': ({ clients }, { clientId }) => clients.updateClient(clientId, { grants: ['refresh_token'] }),
+  'unbind-client': ({ clients }, { clientId }) => clients.updateClient(clientId, { accountId: null }),
+} satisfies Record<string, Deed<WorldClient>>;

@@ -16,7 +16,7 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
   async function changePassword(): Promise<void> {
     const user: WorldUser = anyone();
     const password = `${user.password}, changed`;
-    await operate({ name: 'set-password', user, password });
+    await operate({ name: 'set-password', user: { ...user, password } });
     user.password = password;
   }
 
@@ -48,8 +48,8 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
   }
 
   async function changeRole(): Promise<void> {
-    await operate({ name: 'set-role', user: users.bia, role: 'admin' });
+    await operate({ name: 'make-admin', user: users.bia });
     await pause(random() * 40 * second);
-    await operate({ name: 'set-role', user: users.bia, role: 'member' });
+    await operate({ name: 'make-member', user: users.bia });
   }
 }
