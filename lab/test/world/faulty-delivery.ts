@@ -70,31 +70,55 @@ export function sending(headers: Readonly<Record<string, string>>): ChangeOutsid
   return ({ post }) => ({ post: request => post({ ...request, headers: { ...request.headers, ...headers } }) });
 }
 
+/** Returns calls of DynamoDB before which each command is altered in place, and after which its answer is. */
+export function altering(dynamo: Dynamo, alter: Alter, alterAnswer: AlterAnswer = () => undefined): Dynamo {
+  return async (command, options) => {
+    await alter(command, dynamo);
+    const answer = await dynamo(command, options);
+    alterAnswer(answer, command);
+    return answer;
+  };
+}
+
+type Alter = (command: { readonly input: object }, dynamo: Dynamo) => unknown;
+type AlterAnswer = (answer: object, command: object) => void;
+
+/** Has consumers send other commands. */
+export function calling(alter: Alter, alterAnswer?: AlterAnswer): ChangeOutside {
+  return ({ dynamo }) => ({ dynamo: altering(dynamo, alter, alterAnswer) });
+}
+
+/** Returns the parts of the service beside the consumers, which send other commands. */
+export function apisWith(alter: Alter): Partial<Compositions> {
+  const altered = <Given extends { readonly dynamo: Dynamo }>(outside: Given) => ({
+    ...outside,
+    dynamo: altering(outside.dynamo, alter),
+  });
+  return {
+    sweep: (environment, outside, telemetry) => composeSweep(environment, altered(outside), telemetry),
+    webhooksApi: (environment, outside, telemetry) => composeWebhooksApi(environment, altered(outside), telemetry),
+    deliveriesApi: (environment, outside, telemetry) => composeDeliveriesApi(environment, altered(outside), telemetry),
+  };
+}
+
 /** Stores other items, where a change is returned. */
 export function storing(change: (item: Item) => Item | undefined): ChangeOutside {
-  return ({ dynamo }) => ({
-    dynamo: (command, options) => {
-      if (command instanceof PutCommand) Object.assign(command.input.Item ?? {}, change(command.input.Item ?? {}));
-      return dynamo(command, options);
-    },
+  return calling(command => {
+    if (command instanceof PutCommand) Object.assign(command.input.Item ?? {}, change(command.input.Item ?? {}));
   });
 }
 
 /** Reads other items. */
 export function reading(change: (table: string, item: Item) => Item | undefined): ChangeOutside {
-  return ({ dynamo }) => ({
-    dynamo: async (command, options) => {
-      const output = await dynamo(command, options);
-      if (!(command instanceof BatchGetCommand)) return output;
-      const answered: object = output;
-      const read: Readonly<Record<string, readonly Item[]>> = Reflect.get(answered, 'Responses');
-      const changed = Object.entries(read).map(([table, items]) => {
-        return [table, items.map(item => change(table, item)).filter(item => item !== undefined)] as const;
-      });
-      Reflect.set(output, 'Responses', Object.fromEntries(changed));
-      return output;
-    },
-  });
+  const read = (answer: object, command: object) => {
+    if (!(command instanceof BatchGetCommand)) return;
+    const { Responses = {} }: { readonly Responses?: Readonly<Record<string, readonly Item[]>> } = answer;
+    const changed = Object.entries(Responses).map(([table, items]) => {
+      return [table, items.map(item => change(table, item)).filter(item => item !== undefined)] as const;
+    });
+    Object.assign(answer, { Responses: Object.fromEntries(changed) });
+  };
+  return calling(() => undefined, read);
 }
 
 /** Returns a sweeper that publishes otherwise. */
@@ -147,22 +171,6 @@ export function showing(...changes: readonly (readonly [RegExp, string])[]): Par
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Returns the parts of the service that run replays, which send other commands: each is altered in place. */
-export function replayingWith(alter: (command: object) => void): Partial<Compositions> {
-  const altering =
-    (dynamo: Dynamo): Dynamo =>
-    (command, options) => {
-      alter(command);
-      return dynamo(command, options);
-    };
-  return {
-    sweep: (environment, outside, telemetry) =>
-      composeSweep(environment, { ...outside, dynamo: altering(outside.dynamo) }, telemetry),
-    deliveriesApi: (environment, outside, telemetry) =>
-      composeDeliveriesApi(environment, { ...outside, dynamo: altering(outside.dynamo) }, telemetry),
-  };
-}
-
 /** Has a replay send in whole seconds, and all else ten minutes later. */
 export function sendOtherwise(command: object): void {
   if (!(command instanceof PutCommand)) return;
@@ -172,23 +180,13 @@ export function sendOtherwise(command: object): void {
   item.nextAttemptAt = item.replayId ? 1_000 * Math.ceil(nextAttemptAt / 1_000) : nextAttemptAt + 600_000;
 }
 
-/** Returns an API by which an account ends its operator's suspension, or deletes it with the webhook. */
-export function forgettingHolds(): Partial<Compositions> {
-  const forgetting =
-    (dynamo: Dynamo): Dynamo =>
-    (command, options) => {
-      if (command instanceof DeleteCommand || command instanceof UpdateCommand) {
-        const { ConditionExpression = '', ExpressionAttributeValues: values = {} } = command.input;
-        for (const [name, value] of Object.entries(values)) {
-          if (value === 'operator' && ConditionExpression.includes(`<> ${name}`)) values[name] = 'nobody';
-        }
-      }
-      return dynamo(command, options);
-    };
-  return {
-    webhooksApi: (environment, outside, telemetry) =>
-      composeWebhooksApi(environment, { ...outside, dynamo: forgetting(outside.dynamo) }, telemetry),
-  };
+/** Has an account end its operator's suspension, or delete it with the webhook. */
+export function forgetHolds(command: object): void {
+  if (!(command instanceof DeleteCommand || command instanceof UpdateCommand)) return;
+  const { ConditionExpression = '', ExpressionAttributeValues: values = {} } = command.input;
+  for (const [name, value] of Object.entries(values)) {
+    if (value === 'operator' && ConditionExpression.includes(`<> ${name}`)) values[name] = 'nobody';
+  }
 }
 
 /** Returns calls of operators that do not delete items whose ids begin so. */
@@ -208,21 +206,11 @@ export function leaving(start: string): Compositions['operators'] {
   };
 }
 
-/** Returns an API that reads each item three times. */
-export function askingAgain(): Partial<Compositions> {
-  const again =
-    (dynamo: Dynamo): Dynamo =>
-    async (command, options) => {
-      if (command instanceof BatchGetCommand) {
-        await dynamo(command, options);
-        await dynamo(command, options);
-      }
-      return dynamo(command, options);
-    };
-  return {
-    webhooksApi: (environment, outside, telemetry) =>
-      composeWebhooksApi(environment, { ...outside, dynamo: again(outside.dynamo) }, telemetry),
-  };
+/** Reads each item three times. */
+export async function askAgain(command: object, dynamo: Dynamo): Promise<void> {
+  if (!(command instanceof BatchGetCommand)) return;
+  await dynamo(command);
+  await dynamo(command);
 }
 
 /** Goes by the webhooks that were read first. */
@@ -237,15 +225,9 @@ export function remembering(): ChangeOutside {
 }
 
 /** Takes readings that may be old. */
-export function readingCarelessly({ dynamo }: ConsumerOutside): Pick<ConsumerOutside, 'dynamo'> {
-  return {
-    dynamo: (command, options) => {
-      if (command instanceof BatchGetCommand) {
-        for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
-      }
-      return dynamo(command, options);
-    },
-  };
+export function readCarelessly(command: object): void {
+  if (!(command instanceof BatchGetCommand)) return;
+  for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
 }
 
 /** Returns a way out by which messages come at once. */

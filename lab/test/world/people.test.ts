@@ -7,18 +7,19 @@ import { runSeed } from '../../world/run-seed.ts';
 import type { Compositions } from '../../world/stage.ts';
 import {
   answering,
-  askingAgain,
+  apisWith,
+  askAgain,
   blamingItself,
+  calling,
   consumersWith,
   countingNone,
   failingAfter,
-  forgettingHolds,
+  forgetHolds,
   leaving,
+  readCarelessly,
   reading,
-  readingCarelessly,
   readingNoHeaders,
   remembering,
-  replayingWith,
   sending,
   sendOtherwise,
   showing,
@@ -47,7 +48,7 @@ const products: readonly Faulty[] = [
   },
   {
     that: 'reads webhooks carelessly',
-    altered: consumersWith(readingCarelessly),
+    altered: consumersWith(calling(readCarelessly)),
     found: [/a reading that may be old/, /late by more than/],
   },
   {
@@ -177,7 +178,7 @@ const products: readonly Faulty[] = [
   {
     that: 'undoes changes, tells operators nothing, and forgets what they have suspended',
     altered: {
-      ...forgettingHolds(),
+      ...apisWith(forgetHolds),
       ...consumersWith(
         storing(({ slowLane, version }) =>
           slowLane === 'queued' && version ? { version: Number(version) - 1 } : undefined,
@@ -250,7 +251,7 @@ const products: readonly Faulty[] = [
     that: 'asks the store again and again, limits resends too early, and sends another credential',
     altered: {
       ...consumersWith(sending({ Authorization: 'other' })),
-      ...askingAgain(),
+      ...apisWith(askAgain),
       deliveriesApi: (stage, ...rest) => composeDeliveriesApi({ ...stage, resendLimit: 1 }, ...rest),
     },
     found: [/^GET .* makes \d+ calls/, /refused below the limit/, /another Authorization/],
@@ -277,7 +278,7 @@ const products: readonly Faulty[] = [
   {
     that: 'sends ten deliveries of a replay at once, and what is resent ten minutes later',
     seed: 2,
-    altered: replayingWith(sendOtherwise),
+    altered: apisWith(sendOtherwise),
     found: [/two slots of replays/, /resent, and not at once/],
   },
 ];

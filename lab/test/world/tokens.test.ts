@@ -9,6 +9,7 @@ import { makeOperators } from '../../world/auth/operators.ts';
 import { runTokenSeed } from '../../world/auth/run-token-seed.ts';
 import type { TokenCompositions } from '../../world/auth/token-stage.ts';
 import type { FaultClass } from '../../world/fault-classes.ts';
+import { altering, readCarelessly } from './faulty-delivery.ts';
 
 /** A product with faults, and what is found of each of them. */
 interface Faulty {
@@ -131,10 +132,7 @@ const others: readonly Faulty[] = [
   },
   {
     that: 'reads what may be old',
-    altered: sending(command => {
-      if (!(command instanceof BatchGetCommand)) return;
-      for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
-    }),
+    altered: sending(readCarelessly),
     found: [/^a refresh token has two successors/, /^introspect: granted what had to be refused/],
   },
   {
@@ -173,23 +171,13 @@ function sending(alter: (command: { readonly input: object }) => void): Partial<
   return calling(dynamo => altering(dynamo, alter));
 }
 
-/** Returns calls of DynamoDB that send other commands: each is altered in place. */
-function altering(dynamo: Dynamo, alter: (command: { readonly input: object }) => void): Dynamo {
-  return (command, options) => {
-    alter(command);
-    return dynamo(command, options);
-  };
-}
-
 /** Returns the product, but that its functions read other items by BatchGet than there are: each is altered in place. */
 function reading(alter: (table: string, item: Item) => void): Partial<TokenCompositions> {
-  return calling(dynamo => async (command, options) => {
-    const output = await dynamo(command, options);
-    const answer: object = output;
+  const read = (answer: object) => {
     const { Responses = {} }: { readonly Responses?: Record<string, Item[]> } = answer;
     for (const [table, items] of Object.entries(Responses)) for (const item of items) alter(table, item);
-    return output;
-  });
+  };
+  return calling(dynamo => altering(dynamo, () => undefined, read));
 }
 
 /** Returns the product with other calls of DynamoDB. */
@@ -217,14 +205,13 @@ function composeCareless(
     { ...environment, accessTokenSeconds: 1_000, clientFailureLimit: 1_000 },
     {
       ...outside,
-      dynamo: async (command, options) => {
+      dynamo: altering(dynamo, async command => {
         if (command instanceof PutCommand) command.input.Item = { ...command.input.Item, ttl: 1 };
         if (command instanceof UpdateCommand && nameIn(command, 'passwordHash')) aimElsewhere(command);
-        if (command instanceof BatchGetCommand) await dynamo(new BatchGetCommand(command.input), options);
+        if (command instanceof BatchGetCommand) await dynamo(new BatchGetCommand(command.input));
         if (command instanceof BatchGetCommand && command.input.RequestItems?.Users)
           await keyDerivation.argon2('argon2id', Buffer.of(), { ...cost, nonce: Buffer.of() });
-        return dynamo(command, options);
-      },
+      }),
     },
     careless,
   );
