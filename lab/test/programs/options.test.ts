@@ -30,7 +30,6 @@ test.each<[(args: readonly string[]) => unknown, readonly string[]]>([
   [readOptions, ['--trace', 'evt_1']],
   [readIsolationOptions, ['--seeds', '0']],
   [readIsolationOptions, ['--seed', 'x']],
-  [readIsolationOptions, ['--hours', '1.5']],
   [readIsolationOptions, ['--order', 'lifo']],
   [readIsolationOptions, ['--attack', 'none']],
   [bench.readOptions, ['deliveries']],
@@ -56,9 +55,9 @@ test('The gate begins with a seed that the files of the commit say.', () => {
 test('Without options each attack is run in both orders; a broken run is repeated by its attack, order and seed.', () => {
   const { trials, seeds, isWhole } = readIsolationOptions(['--isolation']);
   expect([seeds, isWhole]).toEqual([[1], true]);
-  for (const { name } of attacks) {
+  for (const { name, length } of attacks) {
     const orders = trials.filter(({ attack }) => attack === name).map(({ situation }) => situation.isFair);
-    expect(new Set(orders).size).toBe(2);
+    expect(new Set(orders).size).toBe(length === undefined ? 2 : 1);
   }
   const attack = 'always hangs, burst of 5,000';
   const repeated = readIsolationOptions(['--isolation', '--attack', attack, '--order', 'fair', '--seed', '7']);

@@ -1,6 +1,7 @@
 import { replaySlotInterval } from '../../../lambdas/delivery/limits.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import type { Random } from '../../../tools/support/random.ts';
+import { minute } from '../times.ts';
 import {
   atOnce,
   atRate,
@@ -19,6 +20,8 @@ export interface Attack {
   readonly accounts: number;
   /** Nothing is promised with provisioned pollers where the bursts are those of 500 events a second, or more, for minutes. */
   readonly isPromisedWhenProvisioned: boolean;
+  /** Milliseconds, where it is tried for the slow lane with all retries alone: without innocents, in order of arrival. */
+  readonly length?: number;
   readonly tenants: (period: Period, random: Random) => Tenant[];
 }
 
@@ -91,6 +94,9 @@ export const attacks: readonly Attack[] = [
   attack('name in 1.9 s, stalls in TLS, 100/s', 1, atRate(100), { resolves: 1_900, behave: hangs }),
   attack('50 accounts: name in 1.9 s, stalls in TLS, 1/s', 50, atRate(1), { resolves: 1_900, behave: hangs }),
   attack('96 accounts: one event that hangs, once a minute', 96, burstsEvery(60_000), { behave: hangs }),
+  anHour(attack('answers in 2.5 s, hangs after 90 s, 30/s', 1, atRate(30), answersThenHangs())),
+  anHour(attack('50 accounts: always hangs, 1 in 2 s', 50, atRate(0.5), { behave: hangs, hasBystander: true })),
+  anHour(attack('50 accounts: answers in 2.5 s, hangs after 90 s, 1 in 2 s', 50, atRate(0.5), answersThenHangs())),
   beyondProvisioned(eightWebhooks('8 webhooks of one account: always hangs, 625 each every 10 s')),
 ];
 
@@ -134,6 +140,11 @@ function eightWebhooks(name: string): Attack {
 
 function beyondProvisioned(one: Attack): Attack {
   return { ...one, isPromisedWhenProvisioned: false };
+}
+
+/** Some hundred thousand events, for which a thread has the memory. */
+function anHour(one: Attack): Attack {
+  return { ...one, name: `an hour of ${one.name}`, length: 60 * minute };
 }
 
 function attacker(index: number): Pick<Tenant, 'account' | 'webhook' | 'part'> {

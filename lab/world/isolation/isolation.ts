@@ -1,12 +1,12 @@
 import { markdownTable } from '../../../tools/support/markdown-table.ts';
 import { runInThreads } from '../run-in-threads.ts';
+import { attackOf } from './attacks.ts';
 import { type ExtraWaits, worstOf } from './extra-waits.ts';
 import { repeatedAfterColdStarts, waitingAfterOutage } from './innocent-receivers.ts';
 import type { IsolationOptions } from './options.ts';
 import { attackLength, type Trial } from './plan.ts';
 import type { IsolationRun } from './run-attack.ts';
 import type { RunResult } from './run-tenants.ts';
-import { showSlowLane } from './slow-lane-hours.ts';
 import { judge, promisedBeside, type Verdict } from './verdict.ts';
 
 /**
@@ -15,10 +15,7 @@ import { judge, promisedBeside, type Verdict } from './verdict.ts';
  */
 export async function showIsolation(options: IsolationOptions): Promise<boolean> {
   const kept = [await showAttacks(options)];
-  if (options.isWhole) {
-    kept.push(await showInnocentReceivers());
-    if (options.hours > 0) kept.push(await showSlowLane(options.hours));
-  }
+  if (options.isWhole) kept.push(await showInnocentReceivers());
   const isKept = kept.every(each => each);
   console.log(isKept ? '\nEvery promise is kept.' : '\nA promise is broken.');
   return isKept;
@@ -64,7 +61,8 @@ async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
   const runs = new Map<string, IsolationRun>();
   const runOf = ({ situation }: Trial, seed: number, attack?: string): string => {
     const key = `${situation.name}, ${seed}, ${attack ?? 'alone'}`;
-    runs.set(key, { situation, seed, attack, length: attackLength });
+    const length = (attack === undefined ? undefined : attackOf(attack).length) ?? attackLength;
+    runs.set(key, { situation, seed, attack, length });
     return key;
   };
   const keys = trials.map(trial =>

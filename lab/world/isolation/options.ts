@@ -13,7 +13,6 @@ wait longer than promised.
   --seed N       the first seed (1)
   --seeds N      seeds from there on (1)
   --quick        the three runs of the gate
-  --hours N      hours of the slow lane, which are run with all attacks; 0 leaves them out (1)
   --help         this text
 `;
 
@@ -23,7 +22,6 @@ export interface IsolationOptions {
   readonly isQuick: boolean;
   /** Whether all attacks are run. */
   readonly isWhole: boolean;
-  readonly hours: number;
   readonly help: boolean;
 }
 
@@ -42,7 +40,6 @@ export function readIsolationOptions(args: readonly string[]): IsolationOptions 
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '1' },
       quick: { type: 'boolean', default: false },
-      hours: { type: 'string', default: '1' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -54,5 +51,5 @@ export function readIsolationOptions(args: readonly string[]): IsolationOptions 
   const seeds = Array.from({ length: wholeNumber('--seeds', values.seeds, 1, 999) }, (_, index) => first + index);
   const isWhole = attack === '' && order === undefined && !isQuick;
   const trials = trialsOf({ attack, order, isQuick });
-  return { trials, seeds, isQuick, isWhole, hours: wholeNumber('--hours', values.hours, 0, 999), help };
+  return { trials, seeds, isQuick, isWhole, help };
 }

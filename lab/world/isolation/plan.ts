@@ -75,11 +75,13 @@ export function scalingIn({ isProvisioned }: Situation): Stage['scalingOf'] {
 }
 
 function allTrials(): Trial[] {
-  return attacks.flatMap(({ name }) =>
-    [...usualSituations, ...(triedFurther.has(name) ? furtherSituations : [])].map(situation => ({
-      attack: name,
-      situation,
-    })),
+  return attacks.flatMap(({ name, length }) =>
+    [...(length === undefined ? usualSituations : [inOrder]), ...(triedFurther.has(name) ? furtherSituations : [])].map(
+      situation => ({
+        attack: name,
+        situation,
+      }),
+    ),
   );
 }
 

@@ -16,7 +16,8 @@ export interface IsolationRun {
 /** Runs innocents and attackers in a world without faults, by the seed. */
 export function runAttack({ situation, seed, attack, length }: IsolationRun, alter?: Alter): Promise<RunResult> {
   const period = { from: situation.from, until: situation.from + length };
-  const attackers = attack === undefined ? [] : attackOf(attack).tenants(period, makeRandom(2_000 + seed));
-  const tenants = [...innocents(period, makeRandom(seed)), ...attackers];
+  const tried = attack === undefined ? undefined : attackOf(attack);
+  const attackers = tried?.tenants(period, makeRandom(2_000 + seed)) ?? [];
+  const tenants = [...(tried?.length === undefined ? innocents(period, makeRandom(seed)) : []), ...attackers];
   return runTenants({ situation, seed: 1_000 + seed, period, tenants }, alter);
 }

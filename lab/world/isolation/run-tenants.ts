@@ -30,10 +30,8 @@ export interface RunResult {
   readonly posts: number;
   /** Of them, those within a second of another of the same delivery. */
   readonly postedTwice: number;
-  readonly slowLaneAttempts: number;
-  /** Deliveries that are pending at the end, and those of them that wait for a slot in the slow lane. */
+  /** Deliveries that are pending at the end. */
   readonly pending: number;
-  readonly waitingInTable: number;
   /** Seconds of processor time. */
   readonly cpu: number;
 }
@@ -82,9 +80,7 @@ export async function runTenants(
       deadLetters: cloud.queue(deadLetters.queue).bodies().length,
       posts: receivers.posts(),
       postedTwice: receivers.postedTwice(),
-      slowLaneAttempts: receivers.slowLaneAttempts(),
       pending: pending.length,
-      waitingInTable: pending.filter(({ slowLane }) => slowLane === 'waiting').length,
       cpu: (user + system) / 1e6,
     };
   } finally {

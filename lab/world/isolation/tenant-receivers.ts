@@ -25,7 +25,6 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
   let bystanderLongest = 0;
   let posts = 0;
   let postedTwice = 0;
-  let slowLaneAttempts = 0;
   const side: ReceiverSide = { take, answer: () => undefined, leave, resolvesAfter };
   return {
     side,
@@ -35,7 +34,6 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     slowLane,
     posts: () => posts,
     postedTwice: () => postedTwice,
-    slowLaneAttempts: () => slowLaneAttempts,
   };
 
   function take(deliveryId: string, { host, functionName }: SentPost): ReturnType<ReceiverSide['take']> {
@@ -46,10 +44,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     if (now() - event.postedAt < second) postedTwice += 1;
     event.postedAt = now();
     noteWait(event, deliveryId);
-    if (isSlowLane(functionName)) {
-      slowLaneAttempts += 1;
-      crowds.enter(host);
-    }
+    if (isSlowLane(functionName)) crowds.enter(host);
     const { answers, isSuccess } = event.tenant.behave(random, { attempt: event.posts, number: event.number }, now());
     return { status: isSuccess ? 200 : 500, afterMs: answers, answer: '' };
   }
