@@ -31,8 +31,6 @@ export type WorldOutside = Pick<
 export interface ReceiverSide {
   /** Takes a POST of a function, and returns what comes of it. */
   readonly take: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'answer'>;
-  /** Notes that a sender has read an answer. */
-  readonly answer: (deliveryId: string, status: number) => void;
   /** Notes that a sender no longer waits for an answer. */
   readonly leave?: (host: string, functionName: string) => void;
   /** Returns the milliseconds until a host's name is resolved; it is at once without this. */
@@ -113,7 +111,6 @@ function makePost(
     receivers.leave?.(host, functionName);
     if (signal.aborted) return { outcome: 'aborted' };
     onAnswered();
-    receivers.answer(deliveryId, status);
     const headersOfAnswer = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
     return {
       outcome: 'response',

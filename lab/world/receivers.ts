@@ -68,14 +68,11 @@ export type Receivers = ReturnType<typeof makeReceivers>;
 export function makeReceivers(seed: number, now: () => number) {
   const began = now();
   const posts = new Map<string, Post[]>();
-  const welcomed = new Set<string>();
   const reactions = new Map<string, () => Reaction>();
   return {
     add,
     take,
-    answer,
     postsOf,
-    isWelcomed: (deliveryId: string) => welcomed.has(deliveryId),
     count,
     all: (): readonly Post[] => [...posts.values()].flat(),
   };
@@ -95,11 +92,6 @@ export function makeReceivers(seed: number, now: () => number) {
     if (typeof status === 'number')
       posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, status, answer, retryAfter }]);
     return { ...reaction, answer };
-  }
-
-  /** Notes that a sender has read an answer. */
-  function answer(deliveryId: string, status: number): void {
-    if (status >= 200 && status < 300) welcomed.add(deliveryId);
   }
 
   function postsOf(deliveryId: string): readonly Post[] {

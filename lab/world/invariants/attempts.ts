@@ -47,7 +47,8 @@ export function judgeAttempts(
     const known = isAttempted ? attempts.slice(0, -1) : attempts;
     const kept = before.length > known.length ? before.slice(0, known.length) : before;
     if (!isDeepStrictEqual(known.map(keyOf), kept.map(keyOf))) violate('a recorded attempt was changed', id);
-    const isMerged = before.length > known.length && before.at(-1)?.result === 'internal';
+    const ofUs = [before.at(-1), attempts.at(-1)].filter(one => one?.result === 'internal');
+    const isMerged = isAttempted && before.length === known.length + 1 && ofUs.length === 2;
     if (before.length > known.length && !isMerged) violate('a recorded attempt is gone', id);
     if (isAttempted && attempts.at(-1)?.number !== attempt - 1)
       violate('an attempt is recorded under another number', id);

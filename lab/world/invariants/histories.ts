@@ -40,7 +40,10 @@ export function judgeHistories(
   }
 
   function judgeAnswer(id: string, record: AttemptRecord): void {
-    if (record.status !== null && !evidence().postOf(id, record))
+    const { result, status } = record;
+    const isSuccess = status !== null && status >= 200 && status < 300;
+    if (result === 'delivered' && !isSuccess) violate('delivered, though no receiver said so', id);
+    if ((status !== null || result === 'http') && !evidence().postOf(id, record))
       violate(`the answer to attempt ${record.number} is not kept`, id);
   }
 

@@ -25,7 +25,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
   let bystanderLongest = 0;
   let posts = 0;
   let postedTwice = 0;
-  const side: ReceiverSide = { take, answer: () => undefined, leave, resolvesAfter };
+  const side: ReceiverSide = { take, leave, resolvesAfter };
   return {
     side,
     events,
