@@ -118,8 +118,12 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
   ): Promise<readonly WaitingDelivery[]> {
     if (deliveries.length === 0) return deliveries;
     const webhook = await findWebhook(accountId, eventName);
-    const isAttemptable = await Promise.all(deliveries.map(delivery => endOrKeep(delivery, webhook)));
-    return deliveries.filter((_, index) => isAttemptable[index]);
+    const attemptable: WaitingDelivery[] = [];
+    for (const some of chunksOf(deliveries, endedAtOnce)) {
+      const isAttemptable = await Promise.all(some.map(delivery => endOrKeep(delivery, webhook)));
+      attemptable.push(...some.filter((_, index) => isAttemptable[index]));
+    }
+    return attemptable;
   }
 
   /** Returns whether the delivery goes on. */
@@ -251,3 +255,6 @@ const clockTolerance = 60_000;
 
 /** Deliveries that are read at a time: each may hold thirty attempts with a KiB of response each. */
 const chunkSize = 400;
+
+/** Deliveries that end at the same time, a few writes each: other webhooks' tasks and the deliveries that are due share the connections. */
+const endedAtOnce = 50;

@@ -31,31 +31,30 @@ export function makeSweep(
 
   return async function sweep(hasTime) {
     let oldestDue = 0;
-    const onLate = (lateness: number) => {
-      oldestDue = Math.max(oldestDue, lateness);
+    const errors: unknown[] = [];
+    const notes: Notes = {
+      onLate(lateness) {
+        oldestDue = Math.max(oldestDue, lateness);
+      },
+      onFailure(error) {
+        errors.push(error);
+        return undefined;
+      },
     };
     // All at the same time: neither many deliveries nor long tasks may use up the time.
-    const results = await Promise.allSettled([
-      runTasks(hasTime, onLate),
-      ...dueShards.map(shard => sweepShard(shard, hasTime, onLate)),
-    ]);
-    const reasons = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []));
-    const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
+    const parts = [runTasks(hasTime, notes), ...dueShards.map(shard => sweepShard(shard, hasTime, notes))];
+    await Promise.all(parts.map(part => part.catch(notes.onFailure)));
     if (errors.length === 0) return measure('OldestDue', oldestDue);
-    const names = errors.map(error => describeError(error).errorName).join(', ');
+    const names = [...new Set(errors.map(error => describeError(error).errorName))].join(', ');
     throw new Error(`The sweep failed: ${names}`, { cause: errors.find(isThrottled) ?? errors[0] });
   };
 
   /** Runs a few tasks at once, since each may hold thousands of deliveries. A task that fails does not stop the others. */
-  async function runTasks(hasTime: () => boolean, onLate: OnLate): Promise<void> {
-    const failures: unknown[] = [];
+  async function runTasks(hasTime: () => boolean, { onLate, onFailure }: Notes): Promise<void> {
     const runFrom = async (entries: DueEntry[]) => {
       for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
         const task = tasks[entry.id.split('#', 1)[0] ?? ''];
-        await task?.(entry, hasTime).then(
-          lateness => onLate(lateness ?? 0),
-          error => failures.push(error),
-        );
+        await task?.(entry, hasTime).then(lateness => onLate(lateness ?? 0), onFailure);
       }
     };
     let last: DueEntry | undefined;
@@ -65,30 +64,28 @@ export function makeSweep(
       if (!last) break;
       await Promise.all(Array.from({ length: tasksAtOnce }, () => runFrom(entries)));
     }
-    if (failures.length > 0) throw new AggregateError(failures);
   }
 
-  async function sweepShard(shard: string, hasTime: () => boolean, onLate: OnLate): Promise<void> {
+  async function sweepShard(shard: string, hasTime: () => boolean, notes: Notes): Promise<void> {
     let last: DueEntry | undefined;
     while (hasTime()) {
       const isFirst = last === undefined;
       const entries = await store.due(shard, last);
       last = entries.at(-1);
       if (!last) return;
-      await sweepPage(entries, { isFirst, onLate });
+      await sweepPage(entries, isFirst, notes);
     }
   }
 
-  async function sweepPage(
-    entries: readonly DueEntry[],
-    { isFirst, onLate }: { readonly isFirst: boolean; readonly onLate: OnLate },
-  ): Promise<void> {
+  /** A write that fails does not stop the others: what was claimed must be sent, and what follows looked at. */
+  async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
+    const { onLate, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
-    await expireHeld(entries, deliveries);
+    await expireHeld(entries, deliveries, notes);
     const waiting = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting');
     for (const { wait } of waiting) onLate(judgedLateness(wait, now()));
     const toSend = waiting.filter(({ wait }) => sweeperActsAt(wait) <= now());
-    const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst)));
+    const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
     const isInSlowQueue = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
     await sendInBatches(claimed.filter(isInSlowQueue), 'slow');
@@ -98,9 +95,14 @@ export function makeSweep(
     );
   }
 
-  async function expireHeld(entries: readonly DueEntry[], deliveries: readonly Delivery[]): Promise<void> {
+  async function expireHeld(
+    entries: readonly DueEntry[],
+    deliveries: readonly Delivery[],
+    { onFailure }: Notes,
+  ): Promise<void> {
     const held = new Set(deliveries.filter(({ state }) => state === 'held').map(({ id }) => id));
-    const expired = await Promise.all(entries.filter(({ id }) => held.has(id)).map(store.expire));
+    const toExpire = entries.filter(({ id }) => held.has(id));
+    const expired = await Promise.all(toExpire.map(entry => store.expire(entry).catch(onFailure)));
     const expiredCount = expired.filter(isExpired => isExpired).length;
     if (expiredCount > 0) count('HeldExpired', expiredCount);
   }
@@ -144,8 +146,13 @@ export function makeSweep(
   }
 }
 
-/** Notes by how many milliseconds something is late. */
-type OnLate = (lateness: number) => void;
+/** Takes what a sweep finds while it goes on. */
+interface Notes {
+  /** Notes by how many milliseconds something is late. */
+  readonly onLate: (lateness: number) => void;
+  /** Notes what failed: the sweep fails once it has done the rest. */
+  readonly onFailure: (error: unknown) => undefined;
+}
 
 /** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */
 function inItsPlace({ sweepAt }: Wait, next: Wait): Wait {

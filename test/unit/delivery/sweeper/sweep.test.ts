@@ -107,6 +107,25 @@ describe('the sweeper', () => {
     expect(world.lose('retries')).toHaveLength(300);
   });
 
+  // One that failed kept the rest of its page from being sent, though it was claimed, and its shard from being read on.
+  it.each([
+    ['claim', { due: 300, held: 0 }, { SweptDue: 299 }],
+    ['expiry', { due: 300, held: 40 }, { SweptDue: 300, HeldExpired: 39 }],
+  ])('sends all that it has claimed where one %s fails, and reports that', async (_, { due, held }, counts) => {
+    const waits = Array.from({ length: due }, (_, at) =>
+      scheduled(aDelivery({ id: `evt_${at}`, attempt: 2 }), noon, 30 * minute),
+    );
+    const expiring = Array.from({ length: held }, (_, at) =>
+      settled(aDelivery({ id: `evt_held_${at}` }), 'held', noon - 30 * 24 * 60 * minute + 80 * minute),
+    );
+    await Promise.all([...waits, ...expiring].map(world.store.create));
+    await world.pass(30 * minute);
+    world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
+    await expect(world.sweep()).rejects.toThrow('The sweep failed: Error');
+    expect(world.counts).toEqual(counts);
+    expect(world.waiting('retries')).toHaveLength(counts.SweptDue);
+  });
+
   it('reports what failed after it has swept the rest', async () => {
     await loseRetry();
     await world.pass(5 * minute);
