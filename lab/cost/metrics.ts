@@ -83,7 +83,7 @@ const ordinary = {
   WaitsForSlot: ['delivery'],
   BacklogReleased: ['sweep'],
   WebhookSlow: ['delivery'],
-  WebhookSuspended: ['delivery'],
+  WebhookSuspended: ['delivery', 'sweep'],
   MessageShed: ['delivery'],
   Replayed: ['sweep'],
   SweptDue: ['sweep'],

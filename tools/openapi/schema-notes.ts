@@ -41,7 +41,7 @@ const webhook = {
   estado: { description: 'Whether events are sent (`ativo`), or held back (`suspenso`).' },
   motivo_suspensao: {
     description:
-      'Why it is suspended. `gone`: the receiver answered 410. `sem_sucesso`: a delivery used up its attempts, and nothing had worked for five days. `operador`: an operator did it, and only an operator ends it.',
+      'Why it is suspended. `gone`: the receiver answered 410. `sem_sucesso`: a delivery used up its attempts, or waited 10 days in the queue of slow receivers, and nothing had worked for five days. `operador`: an operator did it, and only an operator ends it.',
   },
   falhando_desde: {
     description:

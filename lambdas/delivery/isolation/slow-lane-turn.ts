@@ -3,7 +3,6 @@ import { isTest, type WaitingDelivery } from '../delivery.ts';
 import type { Lane } from '../lane-routing.ts';
 import { latestInSlot, storedFromReceive, timeAroundAttempt } from '../limits.ts';
 import type { AttemptMessage } from '../queues.ts';
-import { endTooOld } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, withSlot } from '../transitions.ts';
@@ -14,9 +13,11 @@ import type { WaitInTable } from './wait-in-table.ts';
 
 /**
  * The decision on a message that has come. `now`: the attempt is made. `hiddenFor`: the message is hidden for that many milliseconds.
- * `over`: the message is deleted. The delivery has ended or changed, or the sweeper sends another one.
+ * `over`: the message is deleted. The delivery has changed, or the sweeper sends another one. `too_old`: the delivery is to end.
  */
-type Turn = 'now' | 'over' | { readonly hiddenFor: number };
+type Turn = 'now' | 'over' | 'too_old' | { readonly hiddenFor: number };
+
+type AttemptTurn = Exclude<Turn, 'over' | 'too_old'>;
 
 /** Judges a delivery whose message has come. */
 export type JudgeTurn = (
@@ -63,9 +64,12 @@ export function makeJudgeTurn(
     if (!hasMissedSlot && countsStill(slowness, series, slotInterval(slowness, slowRate)))
       return unlessCopy(attemptAt(moment));
 
-    if (isTooOld(delivery, now())) return over(endTooOld(delivery, storeChange, dependencies));
+    if (isTooOld(delivery, now())) return 'too_old';
     const slot = receiveCount < storedFromReceive ? await reserveSlot(slowness) : undefined;
-    if (!slot) return over(waitInTable(delivery, slowness, storeChange));
+    if (!slot) {
+      await waitInTable(delivery, slowness, storeChange);
+      return 'over';
+    }
     const turn = attemptAt(slot.at);
     if (turn === 'now') return turn;
     const moved = queuedInSlowLane(withSlot(delivery, slot, now()));
@@ -74,19 +78,14 @@ export function makeJudgeTurn(
     return turn;
   };
 
-  function attemptAt(moment: number): Exclude<Turn, 'over'> {
+  function attemptAt(moment: number): AttemptTurn {
     const hiddenFor = moment - now();
     return hiddenFor <= clockTolerance ? 'now' : { hiddenFor };
   }
 
-  function unlessCopy(turn: Exclude<Turn, 'over'>): Turn {
+  function unlessCopy(turn: AttemptTurn): Turn {
     return turn === 'now' ? turn : { hiddenFor: turn.hiddenFor + attemptTimeoutMs + timeAroundAttempt };
   }
-}
-
-async function over(work: Promise<void>): Promise<'over'> {
-  await work;
-  return 'over';
 }
 
 /** A slot that is no further off is taken at once: SQS hides for whole seconds, and clocks differ. Milliseconds. */

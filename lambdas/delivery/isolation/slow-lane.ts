@@ -3,10 +3,9 @@ import { describeError } from '../../platform/telemetry.ts';
 import type { Delivery, Mover, WaitingDelivery } from '../delivery.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
-import { endTooOld } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { isTooOld, queuedInSlowLane, type Slot, withSlot } from '../transitions.ts';
+import { queuedInSlowLane, type Slot, withSlot } from '../transitions.ts';
 import type { ReserveSlot } from './slot-reservations.ts';
 import type { StoredSlowness } from './slowness-store.ts';
 import type { WaitInTable } from './wait-in-table.ts';
@@ -35,7 +34,6 @@ export function makeMoveToSlowLane(
   const { reserveSlot, waitInTable, store, slowQueue, now, log, count } = dependencies;
 
   return async function moveToSlowLane(delivery, slowness, mover, storeChange) {
-    if (isTooOld(delivery, now())) return endTooOld(delivery, storeChange, dependencies);
     const slot = await slotFor(delivery, slowness);
     if (!slot) return waitInTable(delivery, slowness, storeChange);
     const waiting = withSlot(delivery, slot, now());

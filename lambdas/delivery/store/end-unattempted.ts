@@ -17,12 +17,21 @@ export async function endUnattempted(
   log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
 }
 
-/** Does the same for a delivery that waited too long for a slot of its slow webhook (`isTooOld`): it has failed. */
-export async function endTooOld(before: Delivery, storeChange: StoreChange, dependencies: Reporting): Promise<void> {
+/**
+ * Does the same for a delivery that waited too long for a slot of its slow webhook (`isTooOld`): it has failed, and the caller
+ * has to look whether that suspends its webhook. Returns it as it is stored; `undefined`: another copy was stored first.
+ */
+export async function endTooOld(
+  before: Delivery,
+  storeChange: StoreChange,
+  dependencies: Reporting,
+): Promise<Delivery | undefined> {
   const { now, log, count } = dependencies;
-  if (!(await storeUnlessStale(before, settled(before, 'failed', now()), storeChange, dependencies))) return;
+  const failed = settled(before, 'failed', now());
+  if (!(await storeUnlessStale(before, failed, storeChange, dependencies))) return undefined;
   count('Exhausted');
   log.warn('delivery.too_old', describeDelivery(before));
+  return failed;
 }
 
 interface Reporting extends DeliveryTelemetry {

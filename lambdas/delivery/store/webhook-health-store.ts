@@ -97,9 +97,9 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The attempt that told: how it ended, and the delivery that it was of. */
+/** What told: a delivery, and how its last attempt ended, if it had any. */
 export interface Told {
-  readonly lastResult: AttemptResult;
+  readonly lastResult: AttemptResult | null;
   readonly deliveryId: string;
 }
 

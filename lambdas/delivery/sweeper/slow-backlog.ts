@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import type { WaitingDelivery } from '../delivery.ts';
+import type { Delivery, WaitingDelivery } from '../delivery.ts';
 import { isSlow, nextSlots, type Slots, type Slowness, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { latenessOfTurn } from '../lateness.ts';
@@ -15,6 +15,7 @@ import type { FindWebhook } from '../store/find-webhook.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, released, unattemptedEndOf, withSlot } from '../transitions.ts';
+import type { WebhookHealth } from '../worker/webhook-health.ts';
 
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<
@@ -23,6 +24,7 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
   >;
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly findWebhook: FindWebhook;
+  readonly health: Pick<WebhookHealth, 'suspendIfExhausted'>;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
   readonly slowRate: number;
   readonly now: Clock;
@@ -34,7 +36,7 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
  * webhook that is suspended, ends and takes no slot.
  */
 export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
-  const { slownessStore, store, findWebhook, queues, slowRate, now, log, count } = dependencies;
+  const { slownessStore, store, findWebhook, health, queues, slowRate, now, log, count } = dependencies;
 
   /** Throws when the queue does not answer: the sweep fails then, and its alarm goes off. */
   const areSent = async (batch: readonly WaitingDelivery[], to: Plan['to']): Promise<boolean> => {
@@ -119,21 +121,23 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     if (deliveries.length === 0) return deliveries;
     const webhook = await findWebhook(accountId, eventName);
     const attemptable: WaitingDelivery[] = [];
+    let failed: Delivery | undefined;
     for (const some of chunksOf(deliveries, endedAtOnce)) {
-      const isAttemptable = await Promise.all(some.map(delivery => endOrKeep(delivery, webhook)));
-      attemptable.push(...some.filter((_, index) => isAttemptable[index]));
+      const kept = await Promise.all(some.map(delivery => endOrKeep(delivery, webhook)));
+      attemptable.push(...some.filter((delivery, index) => kept[index] === delivery));
+      failed ??= kept.find(delivery => delivery?.state === 'failed');
     }
+    // One of them decides: each would write to the webhook. What has a slot by now is held at its turn.
+    if (webhook && failed) await health.suspendIfExhausted(webhook, failed);
     return attemptable;
   }
 
-  /** Returns whether the delivery goes on. */
-  async function endOrKeep(delivery: WaitingDelivery, webhook: Webhook | undefined): Promise<boolean> {
+  /** Returns the delivery if it goes on, or has ended as failed. */
+  async function endOrKeep(delivery: WaitingDelivery, webhook: Webhook | undefined): Promise<Delivery | undefined> {
     const storeChange: StoreChange = after => store.update(delivery, after);
     const end = unattemptedEndOf(delivery, webhook);
-    if (end) await endUnattempted(delivery, end, storeChange, dependencies);
-    else if (isTooOld(delivery, now())) await endTooOld(delivery, storeChange, dependencies);
-    else return true;
-    return false;
+    if (end) return void (await endUnattempted(delivery, end, storeChange, dependencies));
+    return isTooOld(delivery, now()) ? endTooOld(delivery, storeChange, dependencies) : delivery;
   }
 
   /**

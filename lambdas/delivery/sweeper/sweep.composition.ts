@@ -13,7 +13,9 @@ import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeReadHistory } from '../store/delivery-history.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeFindWebhook } from '../store/find-webhook.ts';
+import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
 import type { MeasuringTelemetry } from '../telemetry.ts';
+import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeHourlyLook } from './hourly-look.ts';
 import { makeKeyLook } from './key-look.ts';
@@ -35,7 +37,8 @@ export function composeSweep(
     retry: makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl }),
     slow: makeAttemptQueue({ ...time, sqs, queueUrl: environment.slowQueueUrl }),
   };
-  const findWebhook = makeFindWebhook(dynamo, environment.webhooksTable);
+  const webhooks = { ...time, dynamo, table: environment.webhooksTable };
+  const findWebhook = makeFindWebhook(dynamo, webhooks.table);
   const shared = { ...environment, ...telemetry, ...time, store, queues, findWebhook };
 
   const run = makeRunReplay({
@@ -51,6 +54,7 @@ export function composeSweep(
       [slownessPrefix]: makeSlowBacklogTask({
         ...shared,
         slownessStore: makeSlownessStore({ ...stored, rate: environment.slowRate }),
+        health: makeWebhookHealth({ ...shared, store: makeWebhookHealthStore(webhooks) }),
       }),
       [replaysPrefix]: makeReplayTask({ ...time, replays, run }),
       [refusalsPrefix]: makeSuppressedRefusalsTask({
@@ -62,8 +66,7 @@ export function composeSweep(
   });
   const publishAnnouncements = makePublishAnnouncements({
     ...telemetry,
-    dynamo,
-    table: environment.webhooksTable,
+    ...webhooks,
     publish: makePublishAnnouncement(publish, environment.operationsTopicArn),
   });
   const hourlyLook = makeHourlyLook({

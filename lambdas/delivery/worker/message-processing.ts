@@ -34,7 +34,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     store: makeWebhookHealthStore({ dynamo, table: tables.webhooks, now }),
   });
   const applyOutcome = makeApplyOutcome({ schedule, now, random });
-  const suspensions = makeSuspensions({ health, store, applyOutcome });
+  const suspensions = makeSuspensions({ ...parts, health, applyOutcome });
   const refusals = makeRefusalNotices({
     ...parts,
     counts: makeRefusalCounts(deliveries),

@@ -19,7 +19,7 @@ import {
   describeAttempt,
   describeDelivery,
 } from '../telemetry.ts';
-import { type ApplyOutcome, scheduled, unattemptedEndOf, waitsInQueue } from '../transitions.ts';
+import { type ApplyOutcome, isTooOld, scheduled, unattemptedEndOf, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
 import type { StartAttemptWatch } from './attempt-watch.ts';
 import { heldByGone, type Standing, type Suspensions } from './suspensions.ts';
@@ -57,7 +57,7 @@ export function makeProcessDelivery(
     readonly startAttemptWatch: StartAttemptWatch;
     readonly applyOutcome: ApplyOutcome;
     readonly health: Pick<WebhookHealth, 'record'>;
-    readonly suspensions: Pick<Suspensions, 'afterGone'>;
+    readonly suspensions: Pick<Suspensions, 'afterGone' | 'failTooOld'>;
     readonly moveToSlowLane: MoveToSlowLane;
     readonly lane: Lane;
     readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'send'>>>;
@@ -73,7 +73,8 @@ export function makeProcessDelivery(
     if (!webhook || end) return endUnattempted(delivery, end ?? 'cancelled', storeChange, dependencies);
 
     const other = otherLaneFor(delivery, webhook, slowness);
-    if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, message.mover, storeChange);
+    if (other === 'slow' && !isTest(delivery))
+      return moveOrEnd(delivery, { webhook, slowness }, message.mover, storeChange);
     if (other !== undefined) return move(delivery, storeChange, other);
     if (!message.mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
 
@@ -138,6 +139,16 @@ export function makeProcessDelivery(
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
+  function moveOrEnd(
+    delivery: Delivery,
+    { webhook, slowness }: WebhookState,
+    mover: Mover,
+    storeChange: StoreChange,
+  ): Promise<void> {
+    if (isTooOld(delivery, now())) return suspensions.failTooOld(delivery, webhook, storeChange);
+    return moveToSlowLane(delivery, slowness, mover, storeChange);
+  }
+
   async function makeAttempt(
     delivery: Delivery,
     webhook: Webhook,
@@ -157,13 +168,13 @@ export function makeProcessDelivery(
     before: Delivery,
     { wait: _, ...after }: Delivery,
     outcome: AttemptOutcome,
-    { webhook, slowness }: { readonly webhook: Webhook; readonly slowness: StoredSlowness },
+    state: WebhookState & { readonly webhook: Webhook },
     { mover }: MessageInHand,
     storeChange: StoreChange,
   ): Promise<void> {
-    await moveToSlowLane(after, slowness, mover, async function storeGivenUp(moved) {
+    await moveOrEnd(after, state, mover, async function storeGivenUp(moved) {
       if (!(await storeChange(moved))) return false;
-      report(before, moved, outcome, webhook);
+      report(before, moved, outcome, state.webhook);
       return true;
     });
   }

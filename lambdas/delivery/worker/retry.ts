@@ -92,7 +92,8 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     }
     if (!unattemptedEndOf(delivery, webhook)) {
       const turn = await judgeTurn(delivery, slowness, storeChange, message);
-      if (turn !== 'now') return turn === 'over' ? 'processed' : turn;
+      if (turn === 'too_old') await suspensions.failTooOld(delivery, webhook, storeChange);
+      if (turn !== 'now') return typeof turn === 'string' ? 'processed' : turn;
     }
     await processDelivery(delivery, { webhook, slowness }, storeChange, inHand);
     return 'processed';
@@ -120,7 +121,7 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly judgeTurn: JudgeTurn;
   readonly processDelivery: ProcessDelivery;
   readonly sendAgain: SendAgain;
-  readonly suspensions: Pick<Suspensions, 'resume'>;
+  readonly suspensions: Pick<Suspensions, 'resume' | 'failTooOld'>;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */

@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
+import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type AttemptOutcome, type AttemptRecord, type Delivery, isTest } from '../delivery.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
+import { endTooOld } from '../store/end-unattempted.ts';
+import type { StoreChange } from '../store/store-unless-stale.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ApplyOutcome } from '../transitions.ts';
 import { ordinaryFailure, type WebhookHealth } from './webhook-health.ts';
 
@@ -21,12 +25,14 @@ export function makeSuspensions({
   health,
   store,
   applyOutcome,
+  ...reporting
 }: {
   readonly health: Pick<WebhookHealth, 'suspendIfGone' | 'suspendIfExhausted'>;
   readonly store: Pick<DeliveryStore, 'read' | 'update'>;
   readonly applyOutcome: ApplyOutcome;
-}) {
-  return { afterGone, resume };
+  readonly now: Clock;
+} & DeliveryTelemetry) {
+  return { afterGone, failTooOld, resume };
 
   /**
    * Suspends the webhook of a delivery that is stored as held by a 410. Where the 410 was of an earlier URL or registration, the
@@ -40,6 +46,12 @@ export function makeSuspensions({
     return failed ? { after: failed, outcome: standing } : { after: held, outcome };
   }
 
+  /** Ends a delivery that waited too long. A suspension that could not be stored then is left to the next one that ends so. */
+  async function failTooOld(delivery: Delivery, webhook: Webhook | undefined, storeChange: StoreChange): Promise<void> {
+    const failed = await endTooOld(delivery, storeChange, reporting);
+    if (failed && webhook) await health.suspendIfExhausted(webhook, failed);
+  }
+
   /**
    * Suspends the webhook where the last outcome of a delivery demands it and that was left undone. Does nothing where the
    * message in hand is not that attempt's. Where a held delivery's webhook was changed since the attempt and is not suspended, its
@@ -49,7 +61,7 @@ export function makeSuspensions({
     const record = delivery.attempts.at(-1);
     if (record?.number !== attempt || delivery.attempt !== attempt + 1 || isTest(delivery)) return;
     const current = webhook?.webhookId === delivery.webhookId ? webhook : undefined;
-    if (current && !uncharged.has(record.result)) await health.suspendIfExhausted(current, delivery, record);
+    if (current && !uncharged.has(record.result)) await health.suspendIfExhausted(current, delivery);
     // Of an earlier registration nothing changes any more. The release before keeps `goneFrom` in other states than held.
     if (!current || current.status === 'suspended') return;
     if (delivery.state !== 'held' || delivery.goneFrom === undefined) return;

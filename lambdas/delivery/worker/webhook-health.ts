@@ -36,15 +36,15 @@ export function makeWebhookHealth({
   }
 
   /**
-   * Suspends the webhook of a delivery that a failed attempt has exhausted, where all has failed for five days. Returns whether
-   * that is so. May be repeated. Throws where the suspension cannot be stored.
+   * Suspends the webhook of a delivery that a failed attempt has exhausted, or that waited too long for one, where all has failed
+   * for five days. Returns whether that is so. May be repeated. Throws where the suspension cannot be stored.
    */
-  async function suspendIfExhausted(webhook: Webhook, delivery: Delivery, { result }: AttemptRecord): Promise<boolean> {
-    const { id: deliveryId, state, settledAt = 0 } = delivery;
+  async function suspendIfExhausted(webhook: Webhook, delivery: Delivery): Promise<boolean> {
+    const { id: deliveryId, state, settledAt = 0, attempts } = delivery;
     const { failingSince = Number.POSITIVE_INFINITY } = webhook;
     if (state !== 'failed' || settledAt - failingSince < suspendAfter) return false;
-    if (await store.suspendFailing(webhook, { lastResult: result, deliveryId }))
-      reportSuspension(webhook, 'no_success');
+    const lastResult = attempts.at(-1)?.result ?? null;
+    if (await store.suspendFailing(webhook, { lastResult, deliveryId })) reportSuspension(webhook, 'no_success');
     return true;
   }
 
@@ -53,7 +53,7 @@ export function makeWebhookHealth({
    * throws where that cannot be stored. What else cannot be recorded now, the next attempt records.
    */
   async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
-    if (outcome.outcome === 'failed' && (await suspendIfExhausted(webhook, after, outcome.record))) return;
+    if (outcome.outcome === 'failed' && (await suspendIfExhausted(webhook, after))) return;
     try {
       const told = { lastResult: outcome.record.result, deliveryId: after.id };
       if (outcome.outcome === 'delivered') await recordSuccess(webhook, told);

@@ -16,6 +16,11 @@ const begin = async () => {
 beforeEach(begin);
 
 const names = () => world.lines.map(line => JSON.parse(line)[0]);
+/** What operators are told after a sweep. */
+const announced = async () => {
+  await world.sweep();
+  return world.announced.map(({ type, lastResult, deliveryId }) => ({ type, lastResult, deliveryId }));
+};
 const late = { ...answer(200), takesMs: 3_000 };
 
 /** Has an event of a slow webhook moved to the slow lane, by its own message, which may come again. */
@@ -112,6 +117,7 @@ describe('a delivery of a slow webhook', () => {
     await world.pass(10 * day);
     await world.step('retry');
     expect(world.only()).toMatchObject({ state: 'failed', charged: 1 });
+    expect(await announced()).toEqual([{ type: 'webhook.suspended', lastResult: 'http', deliveryId: world.only().id }]);
     expect(world.waiting('slow')).toEqual([]);
     expect(world.counts).toMatchObject({ Exhausted: 1 });
     expect(names()).toContain('delivery.too_old');
@@ -477,10 +483,12 @@ describe('a delivery whose slot counts no more', () => {
   });
 
   it('ends as failed ten days after acceptance', async () => {
+    await world.register({ failingSince: noon });
     await waitForOldSlot();
     await world.pass(10 * day);
     await world.step('slow');
     expect(world.only()).toMatchObject({ state: 'failed', charged: 0 });
+    expect(await announced()).toEqual([{ type: 'webhook.suspended', lastResult: null, deliveryId: world.only().id }]);
     expect(world.posts).toEqual([]);
     expect(names()).toContain('delivery.too_old');
   });

@@ -76,6 +76,8 @@ describe('the sweeper’s task for a slow webhook', () => {
   let owner: { accountId: string; eventName: 'demanda.criada' };
   let sent: { to: string; delivery: WaitingDelivery; stored: Delivery | undefined }[];
   let refused: number;
+  /** The times that a delivery that had ended was asked whether it suspends the webhook. */
+  let lookedAt: number;
   let webhook: Webhook | undefined;
   /** The lateness that the last run found. */
   let lateness: number | undefined;
@@ -85,6 +87,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     owner = { accountId: `backlog-${++accounts}`, eventName: 'demanda.criada' };
     sent = [];
     refused = 0;
+    lookedAt = 0;
     webhook = aWebhook(owner);
     telemetry = fakeTelemetry();
   });
@@ -114,6 +117,7 @@ describe('the sweeper’s task for a slow webhook', () => {
       store: store(),
       queues: { retry: queue('retry'), slow: queue('slow') },
       findWebhook: async () => webhook,
+      health: { suspendIfExhausted: async () => ++lookedAt > 0 },
       slowRate: 20,
       now,
       ...changes,
@@ -272,10 +276,12 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect((await readAll(ids)).map(({ state }) => state)).toEqual(['pending', 'pending']);
     owner = { ...owner, accountId: `${owner.accountId}-old` };
     await slowDown();
-    const [old = ''] = await wait(1, { scheduledAt: noon - 10 * day });
+    expect(lookedAt).toBe(0);
+    const old = await wait(60, { scheduledAt: noon - 10 * day });
     await sweep();
-    expect(await readAll([old])).toMatchObject([{ state: 'failed', charged: 0 }]);
-    expect(telemetry.counts).toMatchObject({ Exhausted: 1 });
+    expect((await readAll(old)).map(({ state, charged }) => [state, charged])).toEqual(old.map(() => ['failed', 0]));
+    expect(telemetry.counts).toMatchObject({ Exhausted: 60 });
+    expect(lookedAt).toBe(1); // each look may write to the webhook
     expect(telemetry.lines.join()).toContain('delivery.too_old');
   });
 
@@ -477,6 +483,24 @@ describe('a delivery that waits in the table', () => {
     expect(world.posts).toHaveLength(12);
     expect(new Set(world.posts.map(({ lane }) => lane))).toEqual(new Set([what === 'quick again' ? 'retry' : 'slow']));
     expect((await world.slowness())?.dueAt).toBeUndefined();
+  });
+
+  // A receiver that hung at five events a second stayed active for ever: none of its deliveries came to a last attempt.
+  it.each([
+    ['and suspends the webhook where all has failed for five days', 5 * day, 'suspended'],
+    ['and leaves the webhook active where all has failed for less', 5 * day - 1, 'active'],
+  ])('ends ten days after acceptance, %s', async (_, failingFor, status) => {
+    await begin(3);
+    await world.register({ failingSince: noon + 10 * day - failingFor });
+    await world.run(noon + 10 * day);
+    for (let sweeps = 0; sweeps < 2; sweeps++) await world.sweep();
+    expect(world.deliveries().map(({ state }) => state)).toEqual(['failed', 'failed', 'failed']);
+    expect(await world.webhook()).toMatchObject({ status });
+    const [told] = world.announced;
+    if (status === 'active') expect(world.announced).toEqual([]);
+    else
+      expect(world.announced).toMatchObject([{ type: 'webhook.suspended', reason: 'sem_sucesso', lastResult: null }]);
+    if (told) expect(world.deliveries().map(({ id }) => id)).toContain(told.deliveryId);
   });
 
   it('is charged for failures only', async () => {

@@ -8,7 +8,7 @@ import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, internalError, no
 const day = 24 * 60 * 60_000;
 const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
 const pending = aDelivery();
-const exhausted = settled(aDelivery(), 'failed', noon);
+const exhausted = settled(aDelivery({ attempts: [aRecord()] }), 'failed', noon);
 const givenUp: AttemptOutcome = {
   outcome: 'given_up',
   record: aRecord({ result: 'slow', status: null, response: null }),
