@@ -41,7 +41,7 @@ export const answerKept = 60 * day;
 /** No receiver may ask for a longer wait (`Retry-After`). */
 export const maxRetryAfter = day;
 
-/** A message that cannot be processed is deferred for this long at first, and for twice as long with each receive. */
+/** A message that cannot be processed is deferred for this long; beyond `storedFromReceive`, for twice as long with each receive. */
 export const firstDeferral = 5 * second;
 
 /** A message is deferred for this long at most. */

@@ -9,7 +9,7 @@ import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Turn } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
-import { firstDeferral, longestShed, maxDeferral, shortestShed } from '../limits.ts';
+import { firstDeferral, longestShed, maxDeferral, shortestShed, storedFromReceive } from '../limits.ts';
 import { mostMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
@@ -18,7 +18,7 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
  * message whose timeout could not be changed comes back when the one that it was received with is over.
  */
 export interface MessageVisibility {
-  /** Defers a message that could not be processed, for longer with each receive. */
+  /** Defers a message that could not be processed, for longer where it comes again and again. */
   defer(record: SQSRecord, error: unknown): Promise<void>;
   /** Hides a message that was shed for a moment. Messages that are hidden together share a call. */
   shed(record: SQSRecord): Promise<void>;
@@ -126,9 +126,13 @@ interface HiddenMessage {
   readonly seconds: number;
 }
 
-/** Returns for how long a message that could not be processed is deferred, in seconds: 5, doubling with each receive to 15 min. */
+/**
+ * Returns for how long a message that could not be processed is deferred, in seconds: 5, from the sixth receive on doubling to 15 min.
+ * Until then the receives may be those by which it was shed: nothing of an event is stored yet, and its first attempt waits.
+ */
 export function deferral(receiveCount: number): number {
-  return Math.min(firstDeferral * 2 ** (receiveCount - 1), maxDeferral) / 1_000;
+  const doublings = Math.max(0, receiveCount - storedFromReceive);
+  return Math.min(firstDeferral * 2 ** doublings, maxDeferral) / 1_000;
 }
 
 /** Returns how many times a message was received by now, this time included. */

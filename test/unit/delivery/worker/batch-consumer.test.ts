@@ -118,7 +118,7 @@ const messageOf = (id: string): Message => ({
   MessageId: id,
   ReceiptHandle: `handle-${id}`,
   Body: id,
-  Attributes: { ApproximateReceiveCount: '2', SentTimestamp: '1' },
+  Attributes: { ApproximateReceiveCount: '6', SentTimestamp: '1' },
   MessageAttributes: {
     original_message_id: { DataType: 'String', StringValue: 'first' },
     blob: { DataType: 'Binary', BinaryValue: new Uint8Array([1]) },
@@ -169,9 +169,9 @@ describe('the consumer of a queue', () => {
     });
   });
 
-  it('makes what failed wait longer each time, up to 15 min; all that failed is no fault of the call', async () => {
+  it('makes what failed wait longer the more often it comes, up to 15 min; all that failed is no fault of the call', async () => {
     const { consume, changes } = consumerOf(failing('a', 'b'));
-    expect((await consume(recordOf('a', 1), recordOf('b', 4))).batchItemFailures).toHaveLength(2);
+    expect((await consume(recordOf('a', 1), recordOf('b', 8))).batchItemFailures).toHaveLength(2);
     expect(changes).toEqual([
       { QueueUrl: 'http://queue', ReceiptHandle: 'handle-a', VisibilityTimeout: 5 },
       { QueueUrl: 'http://queue', ReceiptHandle: 'handle-b', VisibilityTimeout: 40 },
@@ -245,7 +245,7 @@ describe('a consumer that waits for receivers', () => {
     expect(seen[1]).toMatchObject({
       messageId: 'r0',
       body: 'r0',
-      attributes: { ApproximateReceiveCount: '2', SentTimestamp: '1' },
+      attributes: { ApproximateReceiveCount: '6', SentTimestamp: '1' },
       messageAttributes: { original_message_id: { dataType: 'String', stringValue: 'first' } },
     });
   });
