@@ -72,6 +72,9 @@ export const failingForLong = minute;
 /** The slots of a replay are this far apart: ten deliveries a second. */
 export const replaySlotInterval = 100;
 
+/** A sweep begins no further page of a replay after this long. A minute's worth of slots takes it a few seconds. */
+export const replayShare = 10 * second;
+
 /** An attempt that lasts longer than this from the start of connecting is slow. */
 export const slowAfter = 2 * second;
 

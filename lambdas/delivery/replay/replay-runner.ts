@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
 import { latenessOfTurn } from '../lateness.ts';
-import { replaySlotInterval, taskClaimLength } from '../limits.ts';
+import { replayShare, replaySlotInterval, taskClaimLength } from '../limits.ts';
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -15,7 +15,10 @@ import type { ReplayStore } from './replay-store.ts';
 /** Deliveries counted or sent between two saves, which a crash makes the next claimant look at again. At most 100. */
 export const replayPage = 100;
 
-/** Makes the sweeper's task for replays: each minute it claims a running replay and sends a minute's worth of deliveries. */
+/**
+ * Makes the sweeper's task for replays: each minute it claims a running replay, counts its deliveries, and then sends a minute's worth
+ * of them. It stops after ten seconds, and the next sweep goes on: a range of any length must not keep other tasks out of a sweep.
+ */
 export function makeReplayTask({
   replays,
   run,
@@ -30,7 +33,8 @@ export function makeReplayTask({
     if (replay?.state !== 'running' || replay.lookAt > now()) return; // the index is behind
     const lateness = latenessOfTurn(replay, replay.startedAt, now()); // as it is before this sweep
     const claimed = await replays.claim(replay, now() + taskClaimLength);
-    if (claimed) await run(claimed, sweepInterval, hasTime);
+    const until = now() + replayShare;
+    if (claimed) await run(claimed, sweepInterval, () => hasTime() && now() < until);
     return lateness;
   };
 }

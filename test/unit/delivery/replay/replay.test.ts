@@ -59,6 +59,23 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 3, enviadas: 3 });
   });
 
+  // Three that counted for as long as a sweep had time kept all other tasks out of it.
+  it('leaves a sweep to other tasks after ten seconds, and goes on counting in the next', async () => {
+    await fill(1_800, 'failed');
+    const { json } = await start();
+    const counted = () => world.items().find(({ id }) => id.startsWith('replays#'))?.total;
+    expect(counted()).toBe(1_000);
+    await world.pass(60_000);
+    for (let save = 0; save < 9; save++) world.between('UpdateCommand', () => world.pass(4_000));
+    await world.sweep();
+    expect(counted()).toBe(1_300);
+    for (let sweeps = 0; sweeps < 2; sweeps++) {
+      await world.pass(60_000);
+      await world.sweep();
+    }
+    expect(await show(json.id)).toMatchObject({ total: 1_800 });
+  });
+
   it('includes desde and excludes ate, and sends what was in the state when it began', async () => {
     const [, second, , fourth] = await fill(5, 'failed');
     const { json } = await start('failed', { desde: iso(second?.createdAt ?? 0), ate: iso(fourth?.createdAt ?? 0) });
