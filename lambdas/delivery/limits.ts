@@ -60,10 +60,10 @@ export const longestShed = 3;
  */
 export const storedFromReceive = 5;
 
-/** Operators are told when a webhook has done nothing but fail for this long. */
+/** The next failed attempt has operators told when a webhook has done nothing but fail for this long. */
 export const failingMarks = [day, 4 * day] as const;
 
-/** A webhook that has failed for this long is suspended by the next delivery that exhausts its schedule. */
+/** A webhook that has failed for this long is suspended by the next delivery that uses up its schedule, or `maxAge` in the slow lane. */
 export const suspendAfter = 5 * day;
 
 /** A webhook that has failed for this long keeps failing: its first attempts are made in the retry lane. */
