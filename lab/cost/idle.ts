@@ -84,6 +84,13 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
   ];
 }
 
+/** Returns what tells the memory of a function of the templates, in megabytes. */
+export function functionMemory(): (name: string) => number {
+  const { resources } = synthesised('dev');
+  return name =>
+    resources.find(({ Properties }) => Properties?.Description === `Emissor dev: ${name}`)?.Properties?.MemorySize ?? 0;
+}
+
 /** Long polls that Lambda keeps up for a trigger of a standard queue, and how long each lasts. */
 const pollers = 5;
 const pollSeconds = 20;
@@ -106,8 +113,10 @@ const oneTest: Quantities = {
   logGigabyte: (8 * (accessLineBytes() + assumptions.perLineBytes) + 11 * 600) / 1e9,
 };
 
-/** The properties of a resource that are read: the metrics of an alarm, and the rotation of a key. */
+/** The properties of a resource that are read: the metrics of an alarm, the rotation of a key, and the memory of a function. */
 interface ResourceProperties {
+  readonly Description?: string;
+  readonly MemorySize?: number;
   readonly Metrics?: readonly { readonly MetricStat?: unknown }[];
   readonly EnableKeyRotation?: boolean;
 }

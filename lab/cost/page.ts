@@ -1,9 +1,8 @@
 import { receivePauseOfOne } from '../../lambdas/delivery/limits.ts';
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { assumptions } from './assumptions.ts';
-import { type Action, actions, millisecondsOf, quantitiesOf } from './counts.ts';
+import { type Action, actions, type Measured, millisecondsOf, quantitiesOf } from './counts.ts';
 import { type IdleItem, idleMonth } from './idle.ts';
-import type { Measured } from './measure.ts';
 import { customMetrics } from './metrics.ts';
 import {
   costOf,
@@ -37,8 +36,8 @@ Written by \`npm run cost\`, prices of ${priceFile.date} (\`lab/cost/prices.json
 ${priceFile.note}
 
 ## A million of each
-Dollars, without free tiers. Calls, units and requests of queues are counted in one process, with clocks that are moved, so that no machine
-is too slow for them; bytes of logs in a local run, by real requests to the functions' own bundles. What is assumed stands below.
+Dollars, without free tiers. Calls, units, requests of queues and bytes of logs are counted in one process, with clocks that are moved, so that
+no machine is too slow for them. What is assumed stands below.
 
 ${markdownTable(
   ['what', ...pricedRegions],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { accessLineBytes } from '../../lab/cost/access-line.ts';
-import type { Measured } from '../../lab/cost/measure.ts';
+import type { Measured } from '../../lab/cost/counts.ts';
 import { costPage, idleMonths, sumAlone, sumOf, unitCosts } from '../../lab/cost/page.ts';
 import { costsAlone, priceFile } from '../../lab/cost/prices.ts';
 

@@ -9,17 +9,17 @@ export interface StoreCounts {
 }
 
 /**
- * Counts what is sent through a test file's database from now on. Queries and scans are passed on uncounted: a sweep's queries are
- * shared by all that is due, and only tests scan. Returns the function that takes the counts so far.
+ * Counts what is sent through a test file's database from now on. Queries, unless asked for, and scans are passed on uncounted: a sweep's
+ * queries are shared by all that is due, and only tests scan. Returns the function that takes the counts so far.
  */
-export function meterDatabase(database: Database): () => StoreCounts {
+export function meterDatabase(database: Database, countsQueries = false): () => StoreCounts {
   const call = makeCall(database);
   let counts = noCounts;
   database.client.middlewareStack.add(
     next => async args => {
       const { headers, body } = args.request as { headers: Record<string, string>; body: unknown };
       const operation = String(headers['x-amz-target']).split('.').at(-1) ?? '';
-      if (operation === 'Query' || operation === 'Scan') return next(args);
+      if (operation === 'Scan' || (operation === 'Query' && !countsQueries)) return next(args);
       const input = JSON.parse(typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString());
       let refused: unknown;
       const perform = () =>

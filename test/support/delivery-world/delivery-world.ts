@@ -31,13 +31,18 @@ export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
  * once, receivers that answer what they are told, and processes that die at any call. It stands still but for the steps of a test.
  *
  * @param waits - those of the retry schedule, in milliseconds.
+ * @param hooks - the telemetry of a function in place of the fake one, and what follows each of its invocations
  */
-export function makeDeliveryWorld(waits: readonly number[] = schedule) {
+export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemetryOf, ended }: Hooks = {}) {
   const telemetry = fakeTelemetry();
   const watched = makeWatchedTables();
   const receivers = makeReceivers();
   const services = makeServices({ receivers, cloud: () => stepped });
-  const functions = deliveryFunctions({ waits, telemetry, outsideOf: services.outsideOf });
+  const functions = deliveryFunctions({
+    waits,
+    telemetryOf: telemetryOf ?? (() => telemetry),
+    outsideOf: services.outsideOf,
+  });
   const stepped = makeSteppedCloud({ start: noon, visibilityTimeout: 180, execute: watched.execute, functions });
   const { cloud, tables, dynamo, time, runTo } = stepped;
   const { now } = cloud;
@@ -82,6 +87,12 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     lose,
   };
 
+  async function invoke(...given: Parameters<typeof stepped.invoke>): Promise<Outcome> {
+    const outcome = await stepped.invoke(...given);
+    ended?.(given[0]);
+    return outcome;
+  }
+
   /** Puts a message on the queue of events. Returns its id. */
   function publish(message: object | string, texts: Record<string, string> = {}, sender = 'AROAPUBLISHER:one'): string {
     const attributes = Object.entries(texts).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]);
@@ -108,7 +119,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     const batch = queue.receive(most);
     if (batch.length === 0) return false;
     batches.push(queue.name);
-    const outcome = await stepped.invoke(lane, eventOf(batch, queue.name), crash);
+    const outcome = await invoke(lane, eventOf(batch, queue.name), crash);
     if (!isAlive(outcome) || isTwice) return true;
     const left = leftBy(outcome);
     for (const { receipt } of batch.filter(({ id }) => !left.has(id))) queue.remove(receipt);
@@ -117,12 +128,12 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
 
   /** One run of the sweeper, which publishes announcements, too. False: its process died. */
   async function sweep(crash?: Crash): Promise<boolean> {
-    return isAlive(await stepped.invoke('sweep', undefined, crash));
+    return isAlive(await invoke('sweep', undefined, crash));
   }
 
   /** Resends as an owner does whose request came this many milliseconds ago. */
   async function resend(delivery: Delivery, ago = 0): Promise<void> {
-    isAlive(await stepped.invoke('resend', { delivery, ago }));
+    isAlive(await invoke('resend', { delivery, ago }));
   }
 
   /** A request to {base_url}, which leads to the function of its path; nothing comes back from a process that dies. */
@@ -130,7 +141,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     const asked = toRequest(method, path, sent);
     const authorization = await callers.authorization(asked.headers.authorization ?? '');
     const event = { ...asked, headers: { ...asked.headers, authorization } };
-    const outcome = await stepped.invoke(isOfDeliveries(path) ? 'api' : 'webhooks', event, crash);
+    const outcome = await invoke(isOfDeliveries(path) ? 'api' : 'webhooks', event, crash);
     if (!isAlive(outcome)) return undefined;
     const { statusCode: status, headers = {}, body = '' }: Answer = { ...Object(outcome.result) };
     return { status, headers, json: body === '' ? undefined : JSON.parse(body) };
@@ -161,6 +172,11 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
 
 function isOfDeliveries(path: string): boolean {
   return Object.values<Route>(deliveryRoutes).some(route => matchPath(route.path, path));
+}
+
+interface Hooks {
+  readonly telemetryOf?: Parameters<typeof deliveryFunctions>[0]['telemetryOf'];
+  readonly ended?: (name: string) => void;
 }
 
 type Queue = 'events' | 'retries' | 'slow';

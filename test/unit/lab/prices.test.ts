@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { BusyMachineError, middleOf, millisecondsOf, quantitiesOf, steadied } from '../../../lab/cost/counts.ts';
+import { expect, it } from 'vitest';
+import { millisecondsOf, quantitiesOf } from '../../../lab/cost/counts.ts';
 import { costOf, costsOf, priceFile } from '../../../lab/cost/prices.ts';
 
 const noCounts = {
@@ -44,20 +44,4 @@ it('a login is its request, an invocation of 65 ms at 1,769 MB, its units and it
 it('a delivery waits for the receiver, and needs longer on the share of a processor that its memory buys', () => {
   const batch = { ...noCounts, invocations: 1, megabytes: 1_024, storeCalls: 2 };
   expect(millisecondsOf('quiet', batch)).toBeCloseTo(200 + (6 * 1.5 * 1_769) / 1_024 + 2 * 5, 9);
-});
-
-describe('counts of a busy machine', () => {
-  const counts = { ...noCounts, invocations: 1, readUnits: 3, queueRequests: 4, logLines: 2 };
-  const { invocations, storeCalls, readUnits, writeUnits, fairQueueRequests } = counts;
-  const steady = { invocations, storeCalls, readUnits, writeUnits, queueRequests: 3, fairQueueRequests };
-
-  it('give way to those that no machine is too slow for', () => {
-    expect(steadied('quiet', counts, steady)).toEqual({ ...counts, queueRequests: 3 });
-  });
-
-  it('are refused where more was done', () => {
-    expect(() => steadied('quiet', { ...counts, invocations: 2 }, steady)).toThrow(BusyMachineError);
-    expect(() => steadied('quiet', { ...counts, readUnits: 6 }, steady)).toThrow(/6 readUnits, and 3 in one process/);
-    expect(() => middleOf('quiet', [counts, { ...counts, logLines: 3 }])).toThrow(/2, 3 lines in the log/);
-  });
 });

@@ -1,20 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
-import { assumptions } from '../../lab/cost/assumptions.ts';
-import { type Action, type SteadyCounts, shareOf } from '../../lab/cost/counts.ts';
-import { deadLetters, queueOf } from '../../lab/world/stage.ts';
+import { composeToken } from '../../lambdas/auth/endpoints/token.composition.ts';
 import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
+import { type MeasuringTelemetry, makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
+import type { Telemetry } from '../../lambdas/platform/telemetry.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { stageConfiguration } from '../../lib/config.ts';
-import { answer } from '../unit/delivery/builders.ts';
-import { audience, authEnvironment, issuer, startAuthService } from './auth-service.ts';
-import { startDatabase } from './database/database.ts';
-import { meterDatabase, type StoreCounts } from './database/metering.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from './delivery-world/delivery-world.ts';
-import { httpRequest } from './http-request.ts';
+import { metricsNamespace, stageConfiguration } from '../../lib/config.ts';
+import { audience, authEnvironment, issuer, startAuthService } from '../../test/support/auth-service.ts';
+import { startDatabase } from '../../test/support/database/database.ts';
+import { meterDatabase } from '../../test/support/database/metering.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../test/support/delivery-world/delivery-world.ts';
+import { httpRequest, type RequestDescription } from '../../test/support/http-request.ts';
+import { answer } from '../../test/unit/delivery/builders.ts';
+import { deadLetters, queueOf } from '../world/stage.ts';
+import { assumptions } from './assumptions.ts';
+import { type Action, type SteadyCounts, shareOf } from './counts.ts';
 
-/** What each action takes, and the first attempt of a delivery that fails. */
-export type QuickCounts = Readonly<Record<Action | 'failedAttempt', SteadyCounts>>;
+/** What each action takes, the first attempt of a delivery that fails, and a sweep that finds nothing. */
+export type QuickCounts = Readonly<Record<Action | 'failedAttempt' | 'sweep', SteadyCounts>>;
 
 /**
  * Counts in one process, with clocks that are moved: no machine is too slow for it. Receivers answer as late as they are taken to: a
@@ -32,28 +36,45 @@ async function countRequests(): Promise<Pick<QuickCounts, 'login' | 'refresh' | 
   try {
     const { id, secret } = await service.makeClient();
     const { username, password } = await service.makeUser();
-    const credentials = { client_id: id, client_secret: secret };
-    const logIn = () => service.post('token', { grant_type: 'password', ...credentials, username, password });
-    await logIn(); // fills the cache of the keyring
+    const telemetries = makeTelemetries();
+    const environment = { ...authEnvironment, ...baseEnvironment };
+    const outside = { ...service.outside, resolve: async () => ['93.184.215.14'] };
+    const endpoints = {
+      token: composeToken(environment, outside, telemetries.telemetryOf('token')),
+      webhooks: composeWebhooksApi(environment, outside, telemetries.telemetryOf('webhooks')),
+    };
     const take = meterDatabase(service.database);
-    const { json } = await logIn();
-    const login = take();
-    await service.post('token', { grant_type: 'refresh_token', ...credentials, refresh_token: json.refresh_token });
-    const refresh = take();
-    const answerRequest = composeWebhooksApi(
-      { ...authEnvironment, ...baseEnvironment },
-      { ...service.outside, resolve: async () => ['93.184.215.14'] },
-      service.telemetry,
-    );
+    const count = async (name: keyof typeof endpoints, request: RequestDescription) => {
+      let body = '';
+      take();
+      const lines = await linesOf(async () => {
+        const answered = await endpoints[name](httpRequest({ method: 'POST', ...request }));
+        body = answered?.body ?? '';
+        telemetries.ended(name);
+      });
+      const { calls, read, write } = take();
+      const ofStore = { storeCalls: calls, readUnits: read, writeUnits: write };
+      const counts = { invocations: 1, ...ofStore, queueRequests: 0, fairQueueRequests: 0, ...logOf(lines) };
+      return { counts, answer: JSON.parse(body) };
+    };
+    const ask = (form: Record<string, string>) =>
+      count('token', {
+        path: '/oauth/v1/token',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ ...form, client_id: id, client_secret: secret }).toString(),
+      });
+    const logIn = () => ask({ grant_type: 'password', username, password });
+    await logIn(); // fills the cache of the keyring
+    const { counts: login, answer } = await logIn();
+    const { counts: refresh } = await ask({ grant_type: 'refresh_token', refresh_token: answer.refresh_token });
     const register = (evento: EventName) => {
       const body = { evento, url: 'https://receiver.example.com/', autorizacao: 'Bearer a-secret' };
-      const headers = { authorization: `Bearer ${json.access_token}`, 'content-type': 'application/json' };
-      return answerRequest(httpRequest({ method: 'POST', path: '/v1/webhooks', headers, body: JSON.stringify(body) }));
+      const headers = { authorization: `Bearer ${answer.access_token}`, 'content-type': 'application/json' };
+      return count('webhooks', { path: '/v1/webhooks', headers, body: JSON.stringify(body) });
     };
     await register('demanda.criada');
-    take();
-    await register('demanda.cancelada');
-    return { login: ofRequest(login), refresh: ofRequest(refresh), registration: ofRequest(take()) };
+    const { counts: registration } = await register('demanda.cancelada');
+    return { login, refresh, registration };
   } finally {
     await service.stop();
   }
@@ -68,9 +89,52 @@ const baseEnvironment = {
   docsUrl: undefined,
 } as const;
 
-function ofRequest({ calls, read, write }: StoreCounts): SteadyCounts {
-  const ofStore = { storeCalls: calls, readUnits: read, writeUnits: write };
-  return { invocations: 1, ...ofStore, queueRequests: 0, fairQueueRequests: 0 };
+/** As long as all ids are that the gateway gives requests. */
+const gatewayRequestId = 'JKJaXmPLvHcESHA=';
+
+/** Makes the telemetry of functions by their names, as they are deployed. */
+function makeTelemetries() {
+  const telemetries = new Map<string, Telemetry & MeasuringTelemetry>();
+  return { telemetryOf, ended };
+
+  function telemetryOf(name: string): Telemetry & MeasuringTelemetry {
+    const isConsumer = Object.hasOwn(queueOf, name);
+    const own = name === 'api' ? 'history' : name; // the world's name for it
+    const [service, countedAs] = isConsumer ? [`deliver-${name}`, 'delivery'] : [own, own];
+    const made = telemetries.get(name) ?? makeDeliveryTelemetry(service, countedAs);
+    const isBehindApi = !isConsumer && name !== 'sweep';
+    made.beginInvocation({ awsRequestId: randomUUID() }, isBehindApi ? gatewayRequestId : undefined);
+    telemetries.set(name, made);
+    return made;
+  }
+
+  /** Writes the metrics of an invocation, as the middleware of its handler does. */
+  function ended(name: string): void {
+    telemetries.get(name)?.metrics.publishStoredMetrics();
+  }
+}
+
+/** Returns the lines that functions write while something is done. */
+async function linesOf(act: () => Promise<unknown>): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const { stdout } = process;
+  const { write } = stdout;
+  Object.assign(stdout, {
+    write: (text: string) => lines.push(text.trimEnd().replace('default_namespace', namespace)),
+  });
+  try {
+    await act();
+  } finally {
+    Object.assign(stdout, { write });
+  }
+  return lines;
+}
+
+/** The functions of this process have none in their environment. */
+const namespace = metricsNamespace({ stage: 'prod' });
+
+function logOf(lines: readonly string[]): Pick<SteadyCounts, 'logLines' | 'logBytes'> {
+  return { logLines: lines.length, logBytes: lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0) };
 }
 
 async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh' | 'registration'>> {
@@ -85,6 +149,7 @@ async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh' 
     exhaustedEmpty: await countExhausted(''),
     test: await countTest(),
     withoutWebhook: await countWithoutWebhook(),
+    sweep: await countSweep(),
   };
 
   /** Counts first attempts in one batch. */
@@ -99,7 +164,7 @@ async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh' 
     // What a failing webhook is announced by is its own: there is no more of it where more deliveries fail.
     const suspended = await begin();
     answerLate(suspended, [410]);
-    await suspended.step('first');
+    await linesOf(() => suspended.step('first'));
     const announcement = await countIn(suspended, 0, () => suspended.sweep());
     const world = await begin();
     answerLate(world, Array(attempts).fill(503), body);
@@ -121,7 +186,7 @@ async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh' 
       await world.request('POST', '/v1/webhooks/demanda.criada/teste');
       await world.settle();
     };
-    await test();
+    await linesOf(test);
     const counts = await countIn(world, 0, test);
     return { ...counts, invocations: counts.invocations + 1 };
   }
@@ -133,9 +198,16 @@ async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh' 
     return { ...counts, storeCalls: counts.storeCalls - 1, writeUnits: counts.writeUnits - 1 };
   }
 
+  /** Counts the second sweep of a stage where nothing is due. */
+  async function countSweep(): Promise<SteadyCounts> {
+    const world = await begin('demanda.criada', 0);
+    await linesOf(() => world.sweep());
+    return { ...(await countIn(world, 0, () => world.sweep(), true)), invocations: 1 };
+  }
+
   /** Makes a world with a webhook for `demanda.criada`, and publishes events. */
   async function begin(event: EventName = 'demanda.criada', events = 1): Promise<DeliveryWorld> {
-    const world = makeDeliveryWorld(retrySchedule);
+    const world = makeDeliveryWorld(retrySchedule, makeTelemetries());
     await world.register();
     for (let number = 1; number <= events; number++) world.publish({ id_conta: 'conta-1', event, id_demanda: number });
     return world;
@@ -155,7 +227,12 @@ function answerLate({ answers }: DeliveryWorld, statuses: readonly number[], bod
  *
  * @param published - requests by which the publisher sent the events
  */
-async function countIn(world: DeliveryWorld, published: number, act: () => Promise<unknown>): Promise<SteadyCounts> {
+async function countIn(
+  world: DeliveryWorld,
+  published: number,
+  act: () => Promise<unknown>,
+  isSweep = false,
+): Promise<SteadyCounts> {
   const database = await startDatabase(...tables);
   try {
     for (const TableName of tables) {
@@ -167,8 +244,8 @@ async function countIn(world: DeliveryWorld, published: number, act: () => Promi
       return next(command);
     });
     for (const earlier of [world.batches, world.queueRequests, world.callerReads]) earlier.length = 0;
-    await act();
-    const take = meterDatabase(database);
+    const lines = await linesOf(act);
+    const take = meterDatabase(database, isSweep);
     const client: Client = database.client;
     for (const command of [...world.callerReads, ...commands]) await client.send(command).catch(() => undefined); // some conditions do not hold
     const { calls, read, write } = take();
@@ -181,6 +258,7 @@ async function countIn(world: DeliveryWorld, published: number, act: () => Promi
       writeUnits: write,
       queueRequests: published + requests.length,
       fairQueueRequests: published + requests.filter(queue => queue === queueOf.first).length,
+      ...logOf(lines.filter(line => isSweep || !line.includes('"service":"sweep"'))),
     };
   } finally {
     await database.stop();
