@@ -17,8 +17,6 @@ export interface LocalOptions {
   readonly hostsFile?: string;
   /** File with the faults to inject, read again whenever it changes. */
   readonly faultsFile?: string;
-  /** File that gets a line for each request, invocation and line of a log. */
-  readonly usageFile?: string;
   /** Cloud assembly to run. @default - the app is synthesised */
   readonly assemblyDirectory?: string;
   /** Cloud assembly of another release, whose functions serve every second invocation. */
@@ -62,7 +60,6 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     mappings: given.map ?? new Map(),
     ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
     ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
-    ...(given.usage === undefined ? {} : { usageFile: resolve(given.usage) }),
     ...(given.assembly === undefined ? {} : { assemblyDirectory: resolve(given.assembly) }),
     ...(given.beside === undefined ? {} : { besideDirectory: resolve(given.beside) }),
     stageValues: checkStageValues({
@@ -91,10 +88,6 @@ function makeCommand(defaultOutputsFile: string): Command {
     .option(
       '--faults <file>',
       'JSON file of faults to inject and their shares (packages/local-cloud/README.md); re-read when it changes',
-    )
-    .option(
-      '--usage <file>',
-      'write a line of JSON for each request to a service, with its units, each invocation and each line of a log',
     )
     .option('--assembly <directory>', 'run this cloud assembly (default: the app is synthesised)')
     .option('--beside <directory>', 'cloud assembly of another release, which serves every second invocation')

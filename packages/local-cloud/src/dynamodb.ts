@@ -11,7 +11,6 @@ import dynalite from 'dynalite';
 import * as z from 'zod';
 import { physicalName } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
-import { withUnits } from './capacity.ts';
 import { callerOf, type Emulator, type Interceptor, intercept, type ServiceError } from './emulator.ts';
 import {
   answerRequest,
@@ -19,13 +18,11 @@ import {
   type EngineListener,
   type EngineRequest,
   jsonHeaders,
-  makeCallOperation,
   operationOf,
   parseJson,
 } from './engine-requests.ts';
 import { StartError } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
-import type { RecordUsage } from './usage.ts';
 
 /** Emulates DynamoDB (dynalite). TTL, point-in-time recovery and deletion protection do not exist there. */
 export interface DynamoDb extends Emulator {
@@ -40,20 +37,17 @@ export async function startDynamoDb({
   interceptors = [],
   directory,
   port: wantedPort = 0,
-  recordUsage,
 }: {
   readonly interceptors?: readonly Interceptor[];
   /** The place where the tables are kept. @default - in memory */
   readonly directory?: string | undefined;
   /** @default 0 - any free one */
   readonly port?: number | undefined;
-  /** Receives each operation with its request units. @default - none are counted */
-  readonly recordUsage?: RecordUsage | undefined;
 } = {}): Promise<DynamoDb> {
   const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
   const [handle] = server.listeners('request') as [EngineListener];
   const perform: AnswerWhole = (request, body) => answerRequest(handle, request, body);
-  const answer = intercepted(recordUsage ? metered(perform, handle, recordUsage) : perform, interceptors);
+  const answer = intercepted(perform, interceptors);
   server.removeAllListeners('request');
   // Complete requests only: dynalite throws out of its event handlers when one is cut off.
   server.on('request', (request, response) => {
@@ -121,29 +115,6 @@ function intercepted(perform: AnswerWhole, interceptors: readonly Interceptor[])
     });
     return error ? refusal(error) : perform(request, body);
   };
-}
-
-/** Counts units, too. It performs one operation after the other, since items are read before and after each. */
-function metered(perform: AnswerWhole, handle: EngineListener, recordUsage: RecordUsage): AnswerWhole {
-  let last: Promise<unknown> = Promise.resolve();
-  return function answerMetered(request, body) {
-    const answer = last.then(() => countAndPerform(request, body));
-    last = answer.catch(() => undefined);
-    return answer;
-  };
-
-  /** @throws for an operation that cannot be counted */
-  async function countAndPerform(request: EngineRequest, bytes: Buffer): Promise<EngineAnswer> {
-    const operation = operationOf(request);
-    const call = makeCallOperation(handle, request.headers);
-    const { units, ...answer } = await withUnits(operation, parseJson(bytes), call, async () => {
-      const performed = await perform(request, bytes);
-      return { ...performed, body: parseJson(Buffer.from(performed.text)) };
-    });
-    const caller = callerOf(request.headers.authorization);
-    recordUsage({ kind: 'request', service: 'dynamodb', operation, caller, units });
-    return answer;
-  }
 }
 
 /** Node's stream consumers would take twice the time of everything that follows. */

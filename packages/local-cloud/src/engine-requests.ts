@@ -30,7 +30,7 @@ export async function answerRequest(
 }
 
 /** Makes the caller of the engine's operations. `signed` has the headers of a signed request: the engine asks for some. */
-export function makeCallOperation(listener: EngineListener, signed: IncomingHttpHeaders): CallOperation {
+function makeCallOperation(listener: EngineListener, signed: IncomingHttpHeaders): CallOperation {
   return async function callOperation(operation, input) {
     const headers = { ...signed, 'x-amz-target': `DynamoDB_20120810.${operation}` };
     const request = { method: 'POST', url: '/', headers };

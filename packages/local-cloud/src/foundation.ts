@@ -5,7 +5,6 @@ import { startInternet } from './internet/internet.ts';
 import { writeRuntimeFiles } from './lambda/runtime-context.ts';
 import type { LocalCloudRequest } from './request.ts';
 import { startServices } from './services.ts';
-import { makeUsageInterceptor, openUsageFile } from './usage.ts';
 
 /** The steps that stop all that was started so far, last first. */
 export type Cleanup = (() => unknown)[];
@@ -35,21 +34,15 @@ export async function startFoundation(
   cleanup.push(internet.stop);
   const iam = makeIamEnforcer(message => terminal.note('iam', message, 'warn'));
   const faults = openFaultInjection(request, cleanup);
-  const recordUsage = request.usageFile === undefined ? undefined : openUsageFile(request.usageFile);
   const services = await startServices({
-    interceptors: [
-      iam.interceptor,
-      ...(faults ? [makeFaultInterceptor(faults)] : []),
-      ...(recordUsage ? [makeUsageInterceptor(recordUsage)] : []),
-    ],
-    recordUsage,
+    interceptors: [iam.interceptor, ...(faults ? [makeFaultInterceptor(faults)] : [])],
     data,
     ports,
     onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
   });
   cleanup.push(services.stop);
   const files = await writeRuntimeFiles(runPath, internet.settings, internet.authorityCertificate);
-  return { internet, iam, faults, services, files, recordUsage };
+  return { internet, iam, faults, services, files };
 }
 
 function openFaultInjection({ faultsFile, terminal }: LocalCloudRequest, cleanup: Cleanup): FaultInjection | undefined {

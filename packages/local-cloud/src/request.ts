@@ -22,8 +22,6 @@ export interface LocalCloudRequest<Extra extends object = object> {
   readonly hostsFile?: string;
   /** File with the faults to inject, read again whenever it changes. @default - none */
   readonly faultsFile?: string;
-  /** Gets a line for each request to a service, each invocation and each line of a log. @default - none */
-  readonly usageFile?: string;
   /** Cloud assembly of another release, whose functions serve every second invocation. @default - none */
   readonly besideDirectory?: string;
   /** Keeps tables, queues and keys across restarts. @default - in memory */

@@ -6,7 +6,6 @@ import { masterKey } from './kms/wrapping.ts';
 import { startLogs } from './logs.ts';
 import { allOrNone } from './loopback-server.ts';
 import { startSqs } from './sqs/engine.ts';
-import type { RecordUsage } from './usage.ts';
 
 /** The place where services listen whose clients are outside the run. The others take any free port. */
 export interface ServicePorts {
@@ -24,15 +23,13 @@ export interface ServiceOptions {
   readonly ports: ServicePorts;
   /** Receives each notification (SNS), without its content. */
   readonly onPublish: (topic: string, subject: string) => void;
-  /** Receives each operation of DynamoDB with its request units. @default - none are counted */
-  readonly recordUsage?: RecordUsage | undefined;
 }
 
 /** Starts the emulators of all services. @throws {StartError} when a port cannot be had */
 export async function startServices(options: ServiceOptions) {
-  const { interceptors, data, ports, onPublish, recordUsage } = options;
+  const { interceptors, data, ports, onPublish } = options;
   const [dynamoDb, sqs, kms, logs] = await allOrNone([
-    startDynamoDb({ interceptors, port: ports.dynamoDb, recordUsage, directory: data?.tables }),
+    startDynamoDb({ interceptors, port: ports.dynamoDb, directory: data?.tables }),
     startSqs({ interceptors, port: ports.sqs, onPublish, directory: data?.queues }),
     startKms(masterKey(data?.masterKeyFile), interceptors),
     startLogs(interceptors),

@@ -116,7 +116,7 @@ async function whileSynthesising(
 /** Creates what the template describes, then lets requests, messages and schedules in. */
 async function deploy<Extra extends object>(
   request: LocalCloudRequest<Extra>,
-  { internet, iam, faults, services, files, recordUsage }: Foundation,
+  { internet, iam, faults, services, files }: Foundation,
   servers: ApiServers,
   { assembly, beside }: { assembly: Assembly; beside: Assembly | undefined },
   cleanup: Cleanup,
@@ -129,15 +129,12 @@ async function deploy<Extra extends object>(
   iam.enforce(policies);
   await provisionState(template, services);
   const others = beside && functionsBeside(beside, assembly, template.environment);
-  const onLine: FunctionHost['onLine'] = ({ name, label, logGroup }, line) => {
+  const onLine: FunctionHost['onLine'] = ({ label, logGroup }, line) => {
     services.logs.put(logGroup, line);
-    recordUsage?.({ kind: 'log', function: name, bytes: Buffer.byteLength(line) });
     terminal.log(label, line);
   };
-  const onInvocation: FunctionHost['onInvocation'] = ({ name, memory }) =>
-    recordUsage?.({ kind: 'invocation', function: name, memory });
   const runtimeContext = { ...files, endpoints: services.endpoints };
-  const functions = provisionFunctions(template, { runtimeContext, onLine, onInvocation }, others);
+  const functions = provisionFunctions(template, { runtimeContext, onLine }, others);
   cleanup.push(() => reportReleases(functions, terminal));
   cleanup.push(() => [...functions.values()].map(({ end }) => end()));
   await runDeploymentTriggers(template, functions);

@@ -8,4 +8,3 @@ export { makeCertificateAuthority } from './internet/certificate-authority.ts';
 export { startInternet } from './internet/internet.ts';
 export { startKms } from './kms/service.ts';
 export { type QueueService, startSqs } from './sqs/engine.ts';
-export type { UsageLine } from './usage.ts';

@@ -25,8 +25,6 @@ export interface FunctionHost {
   /** The same for all functions of a run. */
   readonly startLock: StartLock;
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
-  /** Called when an invocation is asked for. @default - nothing is done */
-  readonly onInvocation?: (definition: FunctionDefinition) => void;
 }
 
 /**
@@ -129,7 +127,6 @@ export function makeLocalFunction(
   const place = (payload: string): Promise<InvocationOutcome> =>
     new Promise(resolve => {
       if (hasEnded) return resolve(ended);
-      host.onInvocation?.(definition);
       const environment = idle.at(-1)?.environment;
       if (environment) {
         forget(environment);
