@@ -1,8 +1,8 @@
-import { type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
+import { GetAliasCommand, type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import { GetParameterCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
 import { writeRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
 import { CliError, describeError } from '../stage/operator.ts';
-import { liveAlias } from './live-functions.ts';
+import { leadsTo, liveAlias } from './live-functions.ts';
 import type { Move } from './rollback-plan.ts';
 
 /** Raises the number of roll-backs, so that the next deployment publishes a version of every function. */
@@ -22,30 +22,52 @@ export async function moveAll(
   moves: readonly Move[],
   { again, now, onMoved }: { readonly again: boolean; readonly now: number; readonly onMoved: (move: Move) => void },
 ): Promise<void> {
-  const results = await Promise.allSettled(
+  const attempts = await Promise.all(
     moves.map(async move => {
-      const { functionName, revisionId } = move.function;
-      await lambda.send(
-        new UpdateAliasCommand({
-          FunctionName: functionName,
-          Name: liveAlias,
-          FunctionVersion: String(move.to.version),
-          RoutingConfig: { AdditionalVersionWeights: {} },
-          Description: writeRecord({ from: move.takenBack, to: move.to.version }, now),
-          ...(revisionId === undefined ? {} : { RevisionId: revisionId }), // nobody else led it elsewhere meanwhile
-        }),
-      );
-      onMoved(move);
+      const refused = await leadBack(lambda, move, now);
+      if (!refused) onMoved(move);
+      return refused ? [{ ...refused, name: move.function.name }] : [];
     }),
   );
-  const failed = results.flatMap((result, index) =>
-    result.status === 'rejected' ? [{ name: moves[index]?.function.name, reason: result.reason as unknown }] : [],
-  );
+  const failed = attempts.flat();
   if (failed.length === 0) return;
-  const names = failed.map(({ name }) => name).join(' ');
-  // With --again and their names, the same command would take those that moved one more version back.
-  const next = again ? `Go on with "rollback --again ${names}".` : 'The same command goes on with them.';
   throw new CliError(
-    `${failed.length} of ${moves.length} functions were not led back: ${failed.map(({ name, reason }) => `${name} (${describeError(reason, 'AWS does not answer')})`).join(', ')}. ${next}`,
+    `${failed.length} of ${moves.length} functions were not led back: ${failed.map(({ name, reason }) => `${name} (${describeError(reason, 'AWS does not answer')})`).join(', ')}. ${again ? adviceAgain(failed) : 'The same command goes on with them.'}`,
   );
+}
+
+/**
+ * Leads one alias back. Where that fails the alias is read: the answer may be lost, or somebody else may have made the same move.
+ * Returns nothing where the alias leads there now, else the reason.
+ */
+async function leadBack(lambda: Pick<LambdaClient, 'send'>, { function: one, from, to, takenBack }: Move, now: number) {
+  const { functionName: FunctionName, revisionId } = one;
+  try {
+    await lambda.send(
+      new UpdateAliasCommand({
+        FunctionName,
+        Name: liveAlias,
+        FunctionVersion: String(to.version),
+        RoutingConfig: { AdditionalVersionWeights: {} },
+        Description: writeRecord({ from: takenBack, to: to.version }, now),
+        ...(revisionId === undefined ? {} : { RevisionId: revisionId }), // nobody else led it elsewhere meanwhile
+      }),
+    );
+    return undefined;
+  } catch (reason) {
+    const alias = await lambda.send(new GetAliasCommand({ FunctionName, Name: liveAlias })).catch(() => undefined);
+    const { version, sharing, record } = leadsTo(alias ?? {});
+    const isMoved = version === to.version && sharing.length === 0 && record?.to === version;
+    return isMoved ? undefined : { reason, isLeft: Math.max(version, ...sharing) === from.version };
+  }
+}
+
+/** With --again and the names of functions that moved, a command would take these one more version back. */
+function adviceAgain(failed: readonly { readonly name: string; readonly isLeft: boolean }[]): string {
+  const namesOf = (isLeft: boolean) => failed.filter(one => one.isLeft === isLeft).map(({ name }) => name);
+  const [left, elsewhere] = [namesOf(true), namesOf(false)];
+  return [
+    ...(left.length > 0 ? [`Go on with "rollback --again ${left.join(' ')}".`] : []),
+    ...(elsewhere.length > 0 ? [`Look first at where ${elsewhere.join(', ')} leads now: "status".`] : []),
+  ].join(' ');
 }

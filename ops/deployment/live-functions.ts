@@ -39,6 +39,16 @@ export async function readLiveFunctions(
   );
 }
 
+/** Returns where an alias leads. */
+export function leadsTo({ FunctionVersion, RoutingConfig, RevisionId, Description }: AliasConfiguration) {
+  return {
+    version: Number(FunctionVersion),
+    sharing: Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {}).map(Number),
+    revisionId: RevisionId,
+    record: readRecord(Description),
+  };
+}
+
 /** Returns the functions of stacks. CloudFormation knows the alias of each under the function's name in the code. */
 export async function listFunctions(connect: Connect, stacks: readonly DeployedStack[]) {
   const { CloudFormationClient, paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
@@ -92,13 +102,4 @@ export function findRolledBack(
     const [newest = 0] = record.from;
     return [{ function: name, from: state === 'returned' ? version : newest, to: record.to, at: record.at, state }];
   });
-}
-
-function leadsTo({ FunctionVersion, RoutingConfig, RevisionId, Description }: AliasConfiguration) {
-  return {
-    version: Number(FunctionVersion),
-    sharing: Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {}).map(Number),
-    revisionId: RevisionId,
-    record: readRecord(Description),
-  };
 }
