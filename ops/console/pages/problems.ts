@@ -131,7 +131,10 @@ function lineOf({ say }: Context, problem: Problem): Line {
     }
     case 'backlog': {
       const { queue, waiting, inFlight, oldestSeconds } = problem;
-      const wait = say(`${waiting} wait in the queue ${queue}`, `${waiting} esperam na fila ${queue}`);
+      const wait =
+        waiting > 0
+          ? say(`${waiting} wait in the queue ${queue}`, `${waiting} esperam na fila ${queue}`)
+          : say(`${inFlight} are in flight in the queue ${queue}`, `${inFlight} em trânsito na fila ${queue}`);
       const age = oldestSeconds === null ? '' : `, ${say('the oldest for', 'a mais antiga há')} ${oldestSeconds} s`;
       const unread = inFlight > 0 ? '' : say(', and nobody reads it', ', e ninguém a lê');
       return [1, inFlight > 0 ? '/#troubled' : '/#queues', `${wait}${age}${unread}`];

@@ -239,6 +239,21 @@ describe('the problems of a stage', () => {
     ]);
   });
 
+  // Bug: as soon as CloudWatch knew an age, numbers said nothing, and an age said nothing where all was in flight.
+  it.each([
+    ['events', { waiting: 50_000, inFlight: 400, oldestSeconds: 240 }, true],
+    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too often for SQS to tell its age
+    ['events', { waiting: 0, inFlight: 3, oldestSeconds: 301 }, true],
+    ['events', { waiting: 0, inFlight: 0, oldestSeconds: 301 }, false], // an age of some minutes ago
+    ['events', { waiting: 24, inFlight: 900, oldestSeconds: 300 }, false], // a busy stage
+    ['retry', { waiting: 0, inFlight: 9_000, oldestSeconds: 7_200 }, true],
+    ['slow', { waiting: 0, inFlight: 60, oldestSeconds: 900 }, false], // how slow receivers are served
+    ['slow', { waiting: 20, inFlight: 5, oldestSeconds: null }, true],
+  ])('are queues that are behind, by number or by age: %s %o', (queue, depth, isBehind) => {
+    const found = problems(stage(), { queues: [{ queue, delayed: 0, ...depth }] });
+    expect(found).toHaveLength(isBehind ? 1 : 0);
+  });
+
   it('are recipients whom no page, or no ticket, reaches', () => {
     const one = { mail: 'page', address: 'ana@acme.com', state: 'not confirmed' } as const;
     const other = { ...one, address: 'bia@acme.com', state: 'not subscribed' } as const;
