@@ -72,7 +72,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
       const cells = items.map(item => inOneLine(textOf(field, item) ?? '-'));
       return column === undefined ? [] : [[column.toUpperCase(), ...cells]];
     });
-    const widths = columns.map(cells => Math.max(...cells.map(cell => cell.length)));
+    const widths = columns.map(widthOf);
     return Array.from({ length: items.length + 1 }, (_, row) =>
       columns
         .map((cells, index) => (cells[row] ?? '').padEnd(widths[index] ?? 0))
@@ -84,7 +84,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
 
 /** Headings and values, one on a line. */
 export function lines(entries: readonly Line[]): string {
-  const width = Math.max(...entries.map(([heading]) => heading.length));
+  const width = widthOf(entries.map(([heading]) => heading));
   return entries.map(([heading, value]) => `${heading.padEnd(width)}  ${inOneLine(value)}`).join('\n');
 }
 
@@ -96,6 +96,11 @@ export function printable(text: string): string {
 /** Returns a moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
 export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
+}
+
+/** A call takes some 125,000 arguments: a list is no list of them. */
+function widthOf(cells: readonly string[]): number {
+  return cells.reduce((widest, { length }) => Math.max(widest, length), 0);
 }
 
 function textOf<Item>(field: Field<Item>, item: Item): string | undefined {
