@@ -50,5 +50,6 @@ function taskOf(target: Target): Task {
     warn: text => process.stderr.write(`warning: ${text}\n`),
     confirm: async () => {},
     askPassword: () => Promise.reject(new Refusal('Passwords are set at the terminal.')),
+    interruption: new AbortController().signal, // the console itself hears signals, and ends after what it is at
   };
 }

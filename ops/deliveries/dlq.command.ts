@@ -77,25 +77,26 @@ export const listLetters = command('dlq list', {
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: forPrograms },
   effect: 'looks',
   isLook: ({ bodies }) => bodies,
-  act: async ({ target, progress, warn, nameDone }, { limit, bodies }) => {
-    const queues = openQueues(target);
-    const letters = new Map<string, NamedLetter>();
-    const before = await queues.countInFlight();
-    let [looked, isCutOff] = [0, false];
-    for await (const found of queues.deadLetters(limit + 1)) {
-      isCutOff = looked++ === limit;
-      if (isCutOff) break;
-      const key = copyKey(found);
-      const copies = (letters.get(key)?.copies ?? 0) + 1;
-      letters.set(key, { ...found, names: namesIn(found.body), body: bodies ? found.body : '', copies });
-      progress(`Found ${letters.size} messages so far`);
-    }
-    const after = await queues.countInFlight();
-    const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
-    if (inFlight > 0) warn(lookedAt(inFlight));
-    nameDone({ count: letters.size });
-    return { letters: [...letters.values()], inFlight, isCutOff };
-  },
+  act: (task, { limit, bodies }) =>
+    interruptible(task, async ({ target, progress, warn, nameDone, interruption }) => {
+      const queues = openQueues(target);
+      const letters = new Map<string, NamedLetter>();
+      const before = await queues.countInFlight();
+      let [looked, isCutOff] = [0, false];
+      for await (const found of queues.deadLetters(limit + 1, { interruption })) {
+        isCutOff = looked++ === limit;
+        if (isCutOff) break;
+        const key = copyKey(found);
+        const copies = (letters.get(key)?.copies ?? 0) + 1;
+        letters.set(key, { ...found, names: namesIn(found.body), body: bodies ? found.body : '', copies });
+        progress(`Found ${letters.size} messages so far`);
+      }
+      const after = await queues.countInFlight();
+      const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
+      if (inFlight > 0) warn(lookedAt(inFlight));
+      nameDone({ count: letters.size });
+      return { letters: [...letters.values()], inFlight, isCutOff };
+    }),
   report: ({ letters, inFlight, isCutOff }) => {
     const none = inFlight === 0 ? 'There are no dead letters.' : 'The dead-letter queue shows no message now.';
     return letter.list(none, isCutOff)(letters);
@@ -112,8 +113,7 @@ export const redriveLetters = command('dlq redrive', {
     watch: ofPrograms<RedriveWatch>(),
   },
   effect: 'writes',
-  act: (task, given) =>
-    given.watch ? redrive(task, given) : untilInterrupted(signal => redrive(task, given, signal), task.tell),
+  act: (task, given) => interruptible(task, heard => redrive(heard, given)),
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
   report: ({ moved, kept, inFlight, isCutOff, goOn }) => {
     const further = isCutOff ? ` Others were not looked at: ${goOn}` : '';
@@ -129,17 +129,18 @@ export const showLetter = command('dlq show', {
   about: 'show one message with its body, and who sent it',
   given: { message: argument('message-id', 'as list shows it', messageId) },
   effect: 'looks',
-  act: async ({ target }, { message }) => {
-    const queues = openQueues(target);
-    const before = await queues.countInFlight();
-    const found: DeadLetter[] = [];
-    for await (const one of queues.deadLetters(mostLetters)) {
-      if (one.origin.messageId === message) found.push(one);
-    }
-    const [first] = found;
-    if (!first) throw noLetter([message], Math.max(before, await queues.countInFlight()));
-    return { ...first, copies: found.length };
-  },
+  act: (task, { message }) =>
+    interruptible(task, async ({ target, interruption }) => {
+      const queues = openQueues(target);
+      const before = await queues.countInFlight();
+      const found: DeadLetter[] = [];
+      for await (const one of queues.deadLetters(mostLetters, { interruption })) {
+        if (one.origin.messageId === message) found.push(one);
+      }
+      const [first] = found;
+      if (!first) throw noLetter([message], Math.max(before, await queues.countInFlight()));
+      return { ...first, copies: found.length };
+    }),
   subject: (_task, { message }) => ({ messages: [message] }),
   report: found => {
     const { json, text } = letter.show(found);
@@ -158,28 +159,29 @@ export const discardLetters = command('dlq discard', {
   refuse: ({ ids, reason }) =>
     (ids.length === 0) === (reason === undefined) && 'name the messages to discard by their ids, or by --reason.',
   effect: 'writes',
-  act: async ({ target, progress, confirm, warn, nameDone }, { ids, reason }) => {
-    const which = reason === undefined ? ids.join(', ') : `of every message refused as ${reason}`;
-    await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
-    const queues = openQueues(target);
-    const missing = new Set(ids);
-    const removed = new Set<string>();
-    const before = await queues.countInFlight();
-    let looked = 0;
-    for await (const found of queues.deadLetters(mostLetters)) {
-      looked += 1;
-      progress(`Looked at ${looked} messages, discarded ${removed.size}`);
-      if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
-      await queues.remove(found);
-      removed.add(copyKey(found));
-      nameDone({ count: removed.size });
-      missing.delete(found.origin.messageId);
-    }
-    const inFlight = Math.max(before, await queues.countInFlight());
-    if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
-    if (missing.size === 0) return removed.size;
-    throw noLetter([...missing], inFlight, { discarded: removed.size });
-  },
+  act: (task, { ids, reason }) =>
+    interruptible(task, async ({ target, progress, confirm, warn, nameDone, interruption }) => {
+      const which = reason === undefined ? ids.join(', ') : `of every message refused as ${reason}`;
+      await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
+      const queues = openQueues(target);
+      const missing = new Set(ids);
+      const removed = new Set<string>();
+      const before = await queues.countInFlight();
+      let looked = 0;
+      for await (const found of queues.deadLetters(mostLetters, { interruption })) {
+        looked += 1;
+        progress(`Looked at ${looked} messages, discarded ${removed.size}`);
+        if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
+        await queues.remove(found);
+        removed.add(copyKey(found));
+        nameDone({ count: removed.size });
+        missing.delete(found.origin.messageId);
+      }
+      const inFlight = Math.max(before, await queues.countInFlight());
+      if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
+      if (missing.size === 0) return removed.size;
+      throw noLetter([...missing], inFlight, { discarded: removed.size });
+    }),
   subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
   report: count => ({ json: { discarded: count }, text: `Discarded ${count}.` }),
 });
@@ -191,15 +193,19 @@ export const dlq: Noun = {
   commands: [listLetters, redriveLetters, showLetter, discardLetters],
 };
 
+/** Acts until it is interrupted: what it received then shows again at once. A program that hears signals itself has a signal of its own. */
+function interruptible<Value>(task: AuditedTask, act: (task: AuditedTask) => Promise<Value>): Promise<Value> {
+  return task.interruption ? act(task) : untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell);
+}
+
 /**
  * Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end.
  *
  * @throws {NoLetter} where it looked at all and did not see one that was named.
  */
 async function redrive(
-  { target, progress, warn, nameDone }: AuditedTask,
+  { target, progress, warn, nameDone, interruption }: AuditedTask,
   { ids, rate, limit, watch }: RedriveOptions,
-  interruption?: AbortSignal,
 ) {
   const [wanted, missing] = [new Set(ids), new Set(ids)];
   const queues = openQueues(target);
@@ -209,7 +215,7 @@ async function redrive(
   const moved = new Set<string>();
   let isCutOff = false;
   // Those that may be moved may stand behind any number of others.
-  for await (const found of queues.deadLetters(mostLetters, 1 / rate, limit)) {
+  for await (const found of queues.deadLetters(mostLetters)) {
     if (watch?.isCancelled()) break;
     if (interruption?.aborted) {
       if (wanted.size === 0) throw interruption.reason;

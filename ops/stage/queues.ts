@@ -31,6 +31,10 @@ export interface DeadLetter {
 
 export type Queues = ReturnType<typeof openQueues>;
 
+interface Look {
+  readonly interruption?: AbortSignal | undefined;
+}
+
 /** Returns the sentence about dead letters that others have in flight: nobody may say that there are none. */
 export function lookedAt(inFlight: number): string {
   return `another command is looking at dead letters (about ${inFlight}), which show again when it ends, minutes later where it was killed`;
@@ -78,9 +82,11 @@ export async function readDepth(target: Target, queueUrl: string) {
 }
 
 export function openQueues(target: Target) {
+  const { clock } = target;
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
-  const removed = new Set<string>();
+  /** The receipts of dead letters that are hidden from others, and when they show again, the soonest first. */
+  const held = new Map<string, number>();
 
   const receive = async (most: number, hiddenSeconds: number): Promise<readonly Message[]> => {
     const answer = await sqs.send(
@@ -96,13 +102,30 @@ export function openQueues(target: Target) {
     return answer.Messages ?? [];
   };
 
-  /** Makes dead letters visible again. If that fails, their visibility timeout does it. */
-  const release = async (receipts: readonly string[]): Promise<void> => {
-    for await (const some of inBatches(receipts, longestBatch)) {
-      const Entries = some.map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle, VisibilityTimeout: 0 }));
-      const QueueUrl = urlOf('DeadLetterQueueUrl');
-      await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })).catch(() => undefined);
+  /** Hides dead letters for that long from now on, or shows them. If that fails, their visibility timeout shows them. */
+  const hide = async (receipts: readonly string[], VisibilityTimeout: number): Promise<void> => {
+    const batches = inBatches(receipts, longestBatch);
+    const QueueUrl = urlOf('DeadLetterQueueUrl');
+    const work = async () => {
+      for await (const some of batches) {
+        const Entries = some.map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle, VisibilityTimeout }));
+        await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })).catch(() => undefined);
+      }
+    };
+    await Promise.all(Array.from({ length: callsAtOnce }, work));
+  };
+
+  /** Hides those longer that would show soon. */
+  const keepHidden = async (hiddenSeconds: number): Promise<void> => {
+    const [now, whole] = [clock.now(), hiddenSeconds * 1_000];
+    const [soonest = Number.POSITIVE_INFINITY] = held.values();
+    if (soonest - now > whole / 2) return;
+    const due = [...held].flatMap(([receipt, until]) => (until - now > (whole * 3) / 4 ? [] : [receipt]));
+    for (const receipt of due) {
+      held.delete(receipt);
+      held.set(receipt, now + whole);
     }
+    await hide(due, hiddenSeconds);
   };
 
   return {
@@ -123,30 +146,39 @@ export function openQueues(target: Target) {
      * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
      * at the end those that were not removed show again at once.
      *
-     * @param secondsEach - how long the caller takes for each of those that it works on.
-     * @param mostWork - the most that it works on.
-     * @throws {CliError} when it took so long that letters show again before all were seen.
+     * @throws {CliError} when letters show again before all were seen, and the reason of an interruption.
      */
-    deadLetters: async function* (limit: number, secondsEach = 0, mostWork = limit): AsyncGenerator<DeadLetter> {
-      const receipts = new Map<string, string>();
+    deadLetters: async function* (limit: number, { interruption }: Look = {}): AsyncGenerator<DeadLetter> {
+      const seen = new Set<string>();
       let seenAgain = 0;
       try {
         const { waiting } = await readDepth(target, urlOf('DeadLetterQueueUrl'));
         const count = Math.min(waiting, limit);
-        const hiddenSeconds = hiddenFor(count, Math.min(count, mostWork) * secondsEach);
-        while (receipts.size < limit) {
-          const messages = await receive(limit - receipts.size, hiddenSeconds);
-          const fresh = messages.filter(({ MessageId = '' }) => !receipts.has(MessageId));
-          for (const { MessageId = '', ReceiptHandle = '' } of messages) receipts.set(MessageId, ReceiptHandle);
+        const hiddenSeconds = hiddenFor(count);
+        while (seen.size < limit) {
+          const until = clock.now() + hiddenSeconds * 1_000;
+          const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
+          const most = Math.min(limit - seen.size, longestBatch);
+          const answers = await Promise.all(Array.from({ length: calls }, () => receive(most, hiddenSeconds)));
+          const messages = answers.flat();
+          const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
+          for (const { MessageId = '', ReceiptHandle = '' } of messages) {
+            seen.add(MessageId);
+            held.set(ReceiptHandle, until);
+          }
           seenAgain += messages.length - fresh.length;
           if (messages.length === 0) return;
-          yield* fresh.map(fromMessage);
+          for (const message of fresh) {
+            interruption?.throwIfAborted();
+            yield fromMessage(message);
+            await keepHidden(hiddenSeconds);
+          }
           // Those that are in flight for too long show again, perhaps before others.
-          if (seenAgain > receipts.size)
-            throw new CliError(`after ${receipts.size} dead letters the same ones show again: repeat the command.`);
+          if (seenAgain > seen.size)
+            throw new CliError(`after ${seen.size} dead letters the same ones show again: repeat the command.`);
         }
       } finally {
-        await release([...receipts.values()].filter(receipt => !removed.has(receipt)));
+        await hide([...held.keys()], 0);
       }
     },
 
@@ -166,7 +198,7 @@ export function openQueues(target: Target) {
     /** Deletes a dead letter. */
     remove: async ({ receipt }: DeadLetter): Promise<void> => {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: urlOf('DeadLetterQueueUrl'), ReceiptHandle: receipt }));
-      removed.add(receipt);
+      held.delete(receipt);
     },
   };
 }
@@ -174,19 +206,22 @@ export function openQueues(target: Target) {
 /** The most entries of a batch in SQS. */
 const longestBatch = 10;
 
+/** Calls of one kind that are under way at once, where a hundred letters or more wait. */
+const callsAtOnce = 10;
+
 /**
- * Returns the visibility timeout of received dead letters, in seconds: as long as it takes to go through that many. Those of a command
- * that was killed stay hidden for as long.
+ * Returns the visibility timeout of received dead letters, in seconds: what it takes to go through a few thousand. It is renewed as long
+ * as there are more. Those of a command that was killed stay hidden for as long.
  */
-function hiddenFor(count: number, workSeconds: number): number {
-  return Math.min(Math.ceil(60 + count * secondsToReceive + workSeconds), longestVisibility);
+function hiddenFor(count: number): number {
+  return Math.min(Math.ceil(60 + count * secondsToReceive), longestHidden);
 }
 
 /** Ten come with a call of some 150 ms, or fewer. */
 const secondsToReceive = 0.1;
 
-/** The longest visibility timeout of SQS, in seconds. */
-const longestVisibility = 43_200;
+/** Renewing 100,000 takes some three minutes. In seconds. */
+const longestHidden = 600;
 
 function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
   const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;

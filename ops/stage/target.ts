@@ -58,6 +58,8 @@ export interface Task {
   readonly warn: (text: string) => void;
   readonly confirm: Confirm;
   readonly askPassword: AskPassword;
+  /** Interrupts what is done for a program that hears signals itself. */
+  readonly interruption?: AbortSignal;
 }
 
 /** Makes the target of its facts. Its clients are one for each service, and the clock, which may know AWS's time by now, learns from the answers of all. */

@@ -4,7 +4,7 @@ import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
-import { redriveLetters } from '../../../../ops/deliveries/dlq.command.ts';
+import { discardLetters, listLetters, redriveLetters, showLetter } from '../../../../ops/deliveries/dlq.command.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -363,6 +363,21 @@ describe('ops dlq show', () => {
       exitCode: 1,
     });
   });
+});
+
+// Bug: those that a look had received stayed hidden when it was interrupted.
+it.each([
+  ['list', listLetters, { limit: 100, bodies: false }],
+  ['show', showLetter, { message: 'nope' }],
+  ['discard', discardLetters, { ids: ['nope'] }],
+] as const)('ops dlq %s shows all again at once when it is interrupted', async (_name, { act }, given) => {
+  await put('no JSON');
+  await put('no JSON either');
+  beforeReceive = () => void process.emit('SIGINT', 'SIGINT');
+  const task = aTask(localTarget(outputs));
+  await expect((act as (...asked: unknown[]) => Promise<unknown>)(task, given)).rejects.toThrow(/^interrupted: /);
+  beforeReceive = () => undefined;
+  expect(await list()).toHaveLength(2);
 });
 
 describe.each([
