@@ -1,15 +1,13 @@
 import * as z from 'zod';
-import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
-import { CliError } from '../stage/operator.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
-import { requireOutput } from '../stage/target.ts';
-import { moveLetter } from './move-letter.ts';
+import { type KeptLetter, noLetter } from './no-letter.ts';
+import { mostLetters, type RedriveWatch, redrive } from './redrive.ts';
 
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
@@ -32,27 +30,6 @@ interface ListedLetter extends DeadLetter {
 /** A listed letter. Without its body it is told by what that names, which no audit line is needed for. */
 interface NamedLetter extends ListedLetter {
   readonly names: ReturnType<typeof namesIn>;
-}
-
-/** Follows a redrive of a program: hears how far it is, and may end it between two messages. */
-interface RedriveWatch {
-  readonly tell: (done: { readonly moved: number; readonly kept: number }) => void;
-  readonly isCancelled: () => boolean;
-}
-
-interface RedriveOptions {
-  readonly ids: readonly string[];
-  /** Messages a second. */
-  readonly rate: number;
-  /** The most that it moves. */
-  readonly limit: number;
-  readonly watch?: RedriveWatch | undefined;
-}
-
-/** A message that would only come back, and why. */
-interface KeptLetter {
-  readonly messageId: string;
-  readonly detail: string;
 }
 
 const letter = makeShape<ListedLetter>([
@@ -196,96 +173,6 @@ export const dlq: Noun = {
 /** Acts until it is interrupted: what it received then shows again at once. A program that hears signals itself has a signal of its own. */
 function interruptible<Value>(task: AuditedTask, act: (task: AuditedTask) => Promise<Value>): Promise<Value> {
   return task.interruption ? act(task) : untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell);
-}
-
-/**
- * Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end.
- *
- * @throws {NoLetter} where it looked at all and did not see one that was named.
- */
-async function redrive(
-  { target, progress, warn, nameDone, interruption }: AuditedTask,
-  { ids, rate, limit, watch }: RedriveOptions,
-) {
-  const [wanted, missing] = [new Set(ids), new Set(ids)];
-  const queues = openQueues(target);
-  const findWebhook = makeFindWebhook(target.dynamo, requireOutput(target, 'WebhooksTable'));
-  const before = await queues.countInFlight();
-  const kept = new Map<string, KeptLetter>();
-  const moved = new Set<string>();
-  let isCutOff = false;
-  // Those that may be moved may stand behind any number of others.
-  for await (const found of queues.deadLetters(mostLetters)) {
-    if (watch?.isCancelled()) break;
-    if (interruption?.aborted) {
-      if (wanted.size === 0) throw interruption.reason;
-      if (missing.size === 0) break; // copies are left at most
-      throw new CliError(`interrupted: ${goOn('the others')}`);
-    }
-    if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
-    const key = copyKey(found);
-    if (moved.has(key)) {
-      await queues.remove(found);
-      continue;
-    }
-    isCutOff = moved.size === limit;
-    if (isCutOff) break;
-    missing.delete(found.origin.messageId);
-    const destination = await moveLetter(queues, findWebhook, found);
-    if ('refused' in destination) {
-      kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
-    } else {
-      moved.add(key);
-      nameDone({ count: moved.size });
-    }
-    progress(`Moved ${moved.size}, kept ${kept.size}`);
-    watch?.tell({ moved: moved.size, kept: kept.size });
-    if (moved.has(key)) await target.pause(1_000 / rate);
-  }
-  const after = await queues.countInFlight();
-  const done = { moved: moved.size, kept: [...kept.values()] };
-  if (missing.size === 0 || isCutOff || watch?.isCancelled()) {
-    return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn() };
-  }
-  for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
-  throw noLetter([...missing], Math.max(before, after), done);
-
-  function goOn(others = 'them'): string {
-    const again = missing.size === 0 ? 'the same command again' : `"dlq redrive ${[...missing].join(' ')}"`;
-    return `${again} goes on with ${others}.`;
-  }
-}
-
-/** The number of dead letters that one command goes through. */
-const mostLetters = 100_000;
-
-/** Says which letters are not to be seen, and what was done with the others. */
-function noLetter(missing: readonly string[], inFlight: number, done: Partial<LettersOutcome> = {}): NoLetter {
-  const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
-  return new NoLetter(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`, {
-    ...{ discarded: 0, moved: 0, kept: [] },
-    ...done,
-    missing,
-    inFlight,
-  });
-}
-
-/** Letters that are not to be seen: gone, or in the hands of others. */
-export class NoLetter extends CliError {
-  readonly outcome: LettersOutcome;
-
-  constructor(message: string, outcome: LettersOutcome) {
-    super(message);
-    this.outcome = outcome;
-  }
-}
-
-interface LettersOutcome {
-  readonly discarded: number;
-  readonly moved: number;
-  readonly kept: readonly KeptLetter[];
-  readonly missing: readonly string[];
-  readonly inFlight: number;
 }
 
 /** Returns the account and the event that a message names, where it names any: an event's own words, or an attempt's. They prove nothing. */

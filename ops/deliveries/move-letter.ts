@@ -7,38 +7,37 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { DeadLetter, Queues } from '../stage/queues.ts';
 
 /**
- * Moves a dead letter back to the queue that it belongs to. Returns where it went, or why it stays. It sends before it removes: an
+ * Moves a dead letter back to the queue that it belongs to. Returns why it stays, where it does. It sends before it removes: an
  * interruption leaves a copy, which the delivery recognises, and never loses a message.
  */
 export async function moveLetter(
   queues: Pick<Queues, 'send' | 'remove'>,
   findWebhook: FindWebhook,
   letter: DeadLetter,
-): Promise<Destination> {
-  const destination = destinationOf(letter);
-  if ('refused' in destination) return destination;
-  const { account, eventName } = destination;
+  { queue, body, account, eventName }: Destination,
+): Promise<string | undefined> {
   const { sentAt } = letter.origin;
   const webhook = eventName && (await findWebhook(account, eventName));
-  if (webhook && sentAt !== undefined && !wasRegisteredBy(sentAt, webhook)) return { refused: tooEarly };
-  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
+  if (webhook && sentAt !== undefined && !wasRegisteredBy(sentAt, webhook)) return tooEarly;
+  await queues.send(queue, body, account, letter.origin);
   await queues.remove(letter);
-  return destination;
+  return undefined;
 }
 
-/** The queue that a message belongs to, and its form there; or the reason why it would only come back. */
-type Destination =
-  | {
-      readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl';
-      readonly body: string;
-      readonly account: string;
-      /** Only of an event: an attempt belongs to a delivery. */
-      readonly eventName?: EventName;
-    }
-  | { readonly refused: string };
+/** The queue that a message belongs to, and its form there. */
+export interface Destination {
+  readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl';
+  readonly body: string;
+  readonly account: string;
+  /** Only of an event: an attempt belongs to a delivery. */
+  readonly eventName?: EventName;
+}
 
-/** An event without an idempotency id gets its original message id as one, so that it keeps its delivery id. */
-function destinationOf({ origin, body }: DeadLetter): Destination {
+/**
+ * Returns where a message belongs, or the reason why it would only come back. An event without an idempotency id gets its original
+ * message id as one, so that it keeps its delivery id.
+ */
+export function destinationOf({ origin, body }: DeadLetter): Destination | { readonly refused: string } {
   const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
   if (verdict.outcome === 'event') {
     const event = eventMessage.parse(JSON.parse(body));

@@ -33,6 +33,8 @@ export type Queues = ReturnType<typeof openQueues>;
 
 interface Look {
   readonly interruption?: AbortSignal | undefined;
+  /** Resolves when nobody works on letters any more that this look gave. */
+  readonly settle?: () => Promise<unknown>;
 }
 
 /** Returns the sentence about dead letters that others have in flight: nobody may say that there are none. */
@@ -148,26 +150,33 @@ export function openQueues(target: Target) {
      *
      * @throws {CliError} when letters show again before all were seen, and the reason of an interruption.
      */
-    deadLetters: async function* (limit: number, { interruption }: Look = {}): AsyncGenerator<DeadLetter> {
+    deadLetters: async function* (limit: number, { interruption, settle }: Look = {}): AsyncGenerator<DeadLetter> {
       const seen = new Set<string>();
       let seenAgain = 0;
+      const { waiting } = await readDepth(target, urlOf('DeadLetterQueueUrl'));
+      const count = Math.min(waiting, limit);
+      const hiddenSeconds = hiddenFor(count);
+      const receiveSome = async () => {
+        const until = clock.now() + hiddenSeconds * 1_000;
+        const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
+        const most = Math.min(limit - seen.size, longestBatch);
+        const answers = most === 0 ? [] : Array.from({ length: calls }, () => receive(most, hiddenSeconds));
+        const messages = (await Promise.all(answers)).flat();
+        const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
+        for (const { MessageId = '', ReceiptHandle = '' } of messages) {
+          seen.add(MessageId);
+          held.set(ReceiptHandle, until);
+        }
+        seenAgain += messages.length - fresh.length;
+        return { fresh, isLast: messages.length === 0 };
+      };
+      let coming = receiveSome();
       try {
-        const { waiting } = await readDepth(target, urlOf('DeadLetterQueueUrl'));
-        const count = Math.min(waiting, limit);
-        const hiddenSeconds = hiddenFor(count);
-        while (seen.size < limit) {
-          const until = clock.now() + hiddenSeconds * 1_000;
-          const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
-          const most = Math.min(limit - seen.size, longestBatch);
-          const answers = await Promise.all(Array.from({ length: calls }, () => receive(most, hiddenSeconds)));
-          const messages = answers.flat();
-          const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
-          for (const { MessageId = '', ReceiptHandle = '' } of messages) {
-            seen.add(MessageId);
-            held.set(ReceiptHandle, until);
-          }
-          seenAgain += messages.length - fresh.length;
-          if (messages.length === 0) return;
+        for (;;) {
+          const { fresh, isLast } = await coming;
+          if (isLast) return;
+          coming = receiveSome(); // while the caller works on these
+          coming.catch(() => undefined); // it is awaited later
           for (const message of fresh) {
             interruption?.throwIfAborted();
             yield fromMessage(message);
@@ -178,6 +187,7 @@ export function openQueues(target: Target) {
             throw new CliError(`after ${seen.size} dead letters the same ones show again: repeat the command.`);
         }
       } finally {
+        await Promise.allSettled([coming, settle?.()]);
         await hide([...held.keys()], 0);
       }
     },

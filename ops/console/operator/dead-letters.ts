@@ -1,11 +1,6 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import {
-  discardLetters,
-  listLetters as listDead,
-  NoLetter,
-  redriveLetters,
-  showLetter,
-} from '../../deliveries/dlq.command.ts';
+import { discardLetters, listLetters as listDead, redriveLetters, showLetter } from '../../deliveries/dlq.command.ts';
+import { NoLetter } from '../../deliveries/no-letter.ts';
 import type { Task } from '../../stage/target.ts';
 
 /**

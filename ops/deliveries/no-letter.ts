@@ -1,0 +1,37 @@
+import { CliError } from '../stage/operator.ts';
+import { lookedAt } from '../stage/queues.ts';
+
+/** Says which letters are not to be seen, and what was done with the others. */
+export function noLetter(missing: readonly string[], inFlight: number, done: Partial<LettersOutcome> = {}): NoLetter {
+  const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
+  return new NoLetter(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`, {
+    ...{ discarded: 0, moved: 0, kept: [] },
+    ...done,
+    missing,
+    inFlight,
+  });
+}
+
+/** Letters that are not to be seen: gone, or in the hands of others. */
+export class NoLetter extends CliError {
+  readonly outcome: LettersOutcome;
+
+  constructor(message: string, outcome: LettersOutcome) {
+    super(message);
+    this.outcome = outcome;
+  }
+}
+
+interface LettersOutcome {
+  readonly discarded: number;
+  readonly moved: number;
+  readonly kept: readonly KeptLetter[];
+  readonly missing: readonly string[];
+  readonly inFlight: number;
+}
+
+/** A message that would only come back, and why. */
+export interface KeptLetter {
+  readonly messageId: string;
+  readonly detail: string;
+}

@@ -1,0 +1,115 @@
+import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import type { AuditedTask } from '../audit/audit.ts';
+import { CliError } from '../stage/operator.ts';
+import { copyKey, type DeadLetter, openQueues } from '../stage/queues.ts';
+import { requireOutput } from '../stage/target.ts';
+import { type Destination, destinationOf, moveLetter } from './move-letter.ts';
+import { type KeptLetter, noLetter } from './no-letter.ts';
+
+/** Follows a redrive of a program: hears how far it is, and may end it between two messages. */
+export interface RedriveWatch {
+  readonly tell: (done: { readonly moved: number; readonly kept: number }) => void;
+  readonly isCancelled: () => boolean;
+}
+
+interface RedriveOptions {
+  readonly ids: readonly string[];
+  /** Messages a second. */
+  readonly rate: number;
+  /** The most that it moves. */
+  readonly limit: number;
+  readonly watch?: RedriveWatch | undefined;
+}
+
+/**
+ * Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end.
+ *
+ * @throws {NoLetter} where it looked at all and did not see one that was named.
+ */
+export async function redrive(
+  { target, progress, warn, nameDone, interruption }: AuditedTask,
+  { ids, rate, limit, watch }: RedriveOptions,
+) {
+  const [wanted, missing] = [new Set(ids), new Set(ids)];
+  const queues = openQueues(target);
+  const findWebhook = makeFindWebhook(target.dynamo, requireOutput(target, 'WebhooksTable'));
+  const before = await queues.countInFlight();
+  const kept = new Map<string, KeptLetter>();
+  const moved = new Set<string>();
+  const underWay = new Map<string, Promise<void>>();
+  const failures: unknown[] = [];
+  let [isCutOff, nextAt] = [false, 0];
+  // Those that may be moved may stand behind any number of others.
+  for await (const found of queues.deadLetters(mostLetters, { settle: () => Promise.all(underWay.values()) })) {
+    const wait = nextAt - target.clock.now();
+    if (wait > 0) await target.pause(wait);
+    if (watch?.isCancelled()) break;
+    if (interruption?.aborted) {
+      if (wanted.size === 0) throw interruption.reason;
+      if (missing.size === 0) break; // copies are left at most
+      throw new CliError(`interrupted: ${goOn('the others')}`);
+    }
+    if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
+    const key = copyKey(found);
+    await underWay.get(key);
+    while (underWay.size > 0 && underWay.size >= Math.min(atOnce, limit - moved.size)) {
+      await Promise.race(underWay.values());
+    }
+    if (failures.length > 0) break;
+    if (moved.has(key)) {
+      await queues.remove(found);
+      continue;
+    }
+    isCutOff = moved.size === limit;
+    if (isCutOff) break;
+    missing.delete(found.origin.messageId);
+    const destination = destinationOf(found);
+    if ('refused' in destination) {
+      keep(found, destination.refused);
+      continue;
+    }
+    nextAt = Math.max(nextAt, target.clock.now()) + 1_000 / rate;
+    const moving = move(found, destination).catch(error => void failures.push(error));
+    underWay.set(
+      key,
+      moving.finally(() => underWay.delete(key)),
+    );
+  }
+  if (failures.length > 0) throw failures[0];
+  const after = await queues.countInFlight();
+  const done = { moved: moved.size, kept: [...kept.values()] };
+  if (missing.size === 0 || isCutOff || watch?.isCancelled()) {
+    return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn() };
+  }
+  for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
+  throw noLetter([...missing], Math.max(before, after), done);
+
+  async function move(letter: DeadLetter, destination: Destination): Promise<void> {
+    const refused = await moveLetter(queues, findWebhook, letter, destination);
+    if (refused !== undefined) return keep(letter, refused);
+    moved.add(copyKey(letter));
+    nameDone({ count: moved.size });
+    tell();
+  }
+
+  function keep(letter: DeadLetter, detail: string): void {
+    kept.set(copyKey(letter), { messageId: letter.origin.messageId, detail });
+    tell();
+  }
+
+  function tell(): void {
+    progress(`Moved ${moved.size}, kept ${kept.size}`);
+    watch?.tell({ moved: moved.size, kept: kept.size });
+  }
+
+  function goOn(others = 'them'): string {
+    const again = missing.size === 0 ? 'the same command again' : `"dlq redrive ${[...missing].join(' ')}"`;
+    return `${again} goes on with ${others}.`;
+  }
+}
+
+/** The number of dead letters that one command goes through. */
+export const mostLetters = 100_000;
+
+/** Letters that are moved at once: a move takes three calls, and the rate says when the next one begins. */
+const atOnce = 64;
