@@ -6,7 +6,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type EventLog, type LoggedLine, openEventLog, textOf } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
 import { type DeadLetter, lookedAt, openQueues, type Queues, standInQueue } from '../stage/queues.ts';
-import { openDeliveries } from '../stage/stores.ts';
+import { openDeliveries, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import {
   isUnstored,
@@ -22,6 +22,8 @@ import {
 export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
+  /** Since when the attempts of its account and event are made in the slow lane, where they are. */
+  readSlowSince(delivery: Delivery): Promise<number | undefined>;
   openLog(): EventLog;
   openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight' | 'countQueued'>;
   now(): number;
@@ -49,6 +51,7 @@ export async function findPublished(
   const sources = {
     readDelivery: async (id: string) => (await read([id]))[0],
     findWebhook,
+    readSlowSince: async (delivery: Delivery) => (await readSlowSince(target, [delivery]))[0],
     openLog: () => openEventLog(target),
     openQueues: () => openQueues(target),
     now: target.clock.now,
@@ -64,15 +67,16 @@ export async function findPublished(
  */
 export async function findEvent(
   reference: EventReference,
-  { readDelivery, findWebhook, openLog, openQueues, now }: EventSources,
+  { readDelivery, findWebhook, readSlowSince, openLog, openQueues, now }: EventSources,
   progress: ShowProgress,
   since = 0,
 ): Promise<FoundEvent> {
   const judged = async (delivery: Delivery): Promise<FoundEvent> => {
     const webhook = await findWebhook(delivery.accountId, delivery.eventName);
+    const slowSince = await readSlowSince(delivery);
     const { id: deliveryId, messageId } = delivery;
     const shown = asShown(webhook?.webhookId)(delivery);
-    return { ...judgeDelivery(delivery, webhook), deliveryId, messageId, delivery: shown };
+    return { ...judgeDelivery(delivery, webhook, slowSince), deliveryId, messageId, delivery: shown };
   };
   const given = { deliveryId: undefined, messageId: undefined, ...reference };
   if (given.deliveryId !== undefined) {

@@ -20,6 +20,7 @@ const logSince = noon - 7 * 86_400_000;
 interface World {
   readonly delivery?: Delivery;
   readonly webhook?: Webhook;
+  readonly slowSince?: number;
   readonly lines?: readonly LoggedLine[];
   readonly letters?: readonly Partial<DeadLetter>[];
   /** Dead letters that others are looking at. */
@@ -29,11 +30,12 @@ interface World {
 }
 
 /** Sources over a world, and which of them were opened. */
-const sourcesOf = ({ delivery, webhook, lines = [], letters = [], inFlight = 0, queued = 0 }: World) => {
+const sourcesOf = ({ delivery, webhook, slowSince, lines = [], letters = [], inFlight = 0, queued = 0 }: World) => {
   const opened: string[] = [];
   const sources: EventSources = {
     readDelivery: async id => (delivery?.id === id ? delivery : undefined),
     findWebhook: async () => webhook,
+    readSlowSince: async () => slowSince,
     now: () => noon,
     openLog: () => {
       opened.push('log');
@@ -96,6 +98,13 @@ describe('an event with a delivery', () => {
     expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), deliveryId: id, messageId, opened: [] });
     expect(found.delivery?.state === 'cancelled').toBe(verdict === 'cancelled');
     expect(found.logSince).toBeUndefined();
+  });
+
+  // Bug: only `events list` said since when, which the runbook's table of what `events find` says quotes.
+  it('waits for a slow receiver, and says since when', async () => {
+    const world = { delivery: known({ wait }), webhook: aWebhook(), slowSince: noon };
+    const why = /Its receiver is slow since 2026-11-20T12:00:00\.000Z: /;
+    expect(await find(world)).toMatchObject({ why: expect.stringMatching(why), cause: { kind: 'slow' } });
   });
 
   it('is found by its message id too, through the log', async () => {
