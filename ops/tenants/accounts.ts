@@ -4,6 +4,7 @@ import { rename, rm } from 'node:fs/promises';
 import { timeAroundAttempt } from '../../lambdas/delivery/limits.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { lookedAt, openQueues } from '../stage/queues.ts';
@@ -21,14 +22,17 @@ import { resumeExport } from './partial-export.ts';
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
  * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial:
- * a run that was ended half-way is repeated, and goes on with the deliveries that are not in it yet. Returns how many of each kind.
+ * a run that was ended half-way is repeated within a day, and goes on with the deliveries that are not in it yet. Returns how many of each
+ * kind.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
 export async function exportAll({ target, progress, warn }: Task, account: string, file: string) {
   // Another stage may have an account of that name.
   const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
-  const exported = await resumeExport(partial);
+  const { ids: exported, readAt } = await resumeExport(partial, target.clock.now());
+  if (exported.size > 0)
+    warn(`goes on with ${exported.size} deliveries read at ${isoTime(readAt)}, which are in ${partial}`);
   const kinds = kindsWith('exportedAs');
   const counts = Object.fromEntries(kinds.map(kind => [kind, 0])) as Record<ExportedKind, number>;
   counts.deliveries = exported.size;
