@@ -14,6 +14,7 @@ export const stageChecks: readonly Check[] = [
   },
   { name: 'protection', needs: ['cloudformation:DescribeStacks'], check: checkProtection },
   { name: 'owner', needs: ['cloudformation:DescribeStacks'], check: checkOwner },
+  { name: 'version', needs: ['cloudformation:DescribeStacks'], check: checkVersion },
   { name: 'other Regions', needs: ['iam:ListRoles'], check: checkOtherRegions },
   {
     name: 'left-overs',
@@ -98,6 +99,18 @@ async function checkOwner(subject: Subject): Promise<Finding> {
   return problem(
     `stage ${stage} in this account belongs to ${other}, and stages/${stage}.ts is ${owner ? `${owner}'s` : "nobody's"}`,
     `copy stages/${stage}.ts to a stage of another name. If it is the same stage and has another owner now, deploy it: that changes the tag`,
+  );
+}
+
+/** A release has the next version. A repair in an emergency should bring nothing else that was made since. */
+async function checkVersion(subject: Subject): Promise<Finding> {
+  const next = String(subject.synthesis.templates.Data?.Outputs?.ServiceVersion?.Value);
+  const stacks = await subject.stacks();
+  const deployed = new Set(stacks.flatMap(stack => outputValue([stack], 'ServiceVersion') ?? []));
+  if (deployed.size === 0) return ok(`${next}, the first that is deployed`);
+  if (deployed.size === 1 && deployed.has(next)) return ok(`${next}, as it is deployed`);
+  return ok(
+    `${[...deployed].join(' and ')} is deployed, and this checkout is ${next}: a repair is deployed from the release that is deployed (docs/runbook.md, "Releasing")`,
   );
 }
 

@@ -692,6 +692,19 @@ describe('a stage of the same name', () => {
     await expectOk('owner', { values: { owner: 'payments' }, stacks: { Data: { Tags } } }, /payments/);
     await expectOk('owner', { values: { owner: 'payments' } }, /payments/);
   });
+  // Bug: nothing said that a deployment in an emergency brought all that main had since the release.
+  it('is told of where its version is another one', async () => {
+    const outputs = (OutputValue: string) => ({ Outputs: [{ OutputKey: 'ServiceVersion', OutputValue }] });
+    const stacks = { Data: outputs('0.2.0'), Auth: outputs('0.2.0') };
+    const next = (Value: string) => ({ Data: { Outputs: { ServiceVersion: { Value } } } });
+    await expectOk(
+      'version',
+      { stacks, next: next('0.3.0') },
+      /^0\.2\.0 is deployed, .* 0\.3\.0: a repair .*Releasing/,
+    );
+    await expectOk('version', { stacks, next: next('0.2.0') }, /^0\.2\.0, as it is deployed -> $/);
+    await expectOk('version', { stacks: none, next: next('0.2.0') }, /^0\.2\.0, the first that is deployed -> $/);
+  });
   it('in another Region is refused', async () => {
     const regionsOfRoles = async () => [region, 'eu-west-1'];
     await expectProblem('other Regions', { aws: { regionsOfRoles } }, /deployed in eu-west-1 of this account already/);
