@@ -40,7 +40,7 @@ export function operatorDeadLetters(task: Task) {
   /** Begins to move these letters, ten a second, in the background of this process. Returns false where a redrive runs already. */
   async function startRedrive(ids: readonly string[]): Promise<boolean> {
     if (isRunning()) return false;
-    const begun: Redrive = { state: 'running', total: ids.length, moved: 0, kept: 0 };
+    const begun: Redrive = { state: 'running', total: ids.length, moved: 0, kept: 0, keptLetters: [] };
     redrive = begun;
     const watch = {
       tell: (done: Pick<Redrive, 'moved' | 'kept'>) => Object.assign(begun, done),
@@ -49,9 +49,9 @@ export function operatorDeadLetters(task: Task) {
     inTurn(() => redriveLetters.act(task, { ids, rate: 10, limit: mostLetters, watch }))
       .catch(outcomeWithout)
       .then(
-        ({ moved, kept }) => {
+        ({ moved, kept: keptLetters }) => {
           const state = begun.state === 'cancelling' ? 'cancelled' : 'done';
-          Object.assign(begun, { moved, kept: kept.length, state });
+          Object.assign(begun, { moved, kept: keptLetters.length, keptLetters, state });
         },
         error => Object.assign(begun, { state: 'failed', error }),
       )
@@ -128,8 +128,10 @@ interface Redrive {
   state: 'running' | 'cancelling' | 'cancelled' | 'done' | 'failed';
   readonly total: number;
   moved: number;
-  /** Those that would only come back. */
+  /** The number of those that cannot be processed now. */
   kept: number;
+  /** They, and why, once it has ended. */
+  readonly keptLetters: NoLetter['outcome']['kept'];
   /** Why it failed. */
   error?: unknown;
 }

@@ -81,7 +81,7 @@ export async function askRedrive(context: Context, _: Parameters, form: URLSearc
   const { ids, isCutOff } = await tickedIn(context, form);
   return question(context, {
     title: say('Put these dead letters back on their queues?', 'Devolver estas mensagens às suas filas?'),
-    means: html`${countOf(context, ids.length, isCutOff)} ${say('Those that would only come back stay. Ten a second are moved.', 'As que só voltariam ficam. São movidas dez por segundo.')}`,
+    means: html`${countOf(context, ids.length, isCutOff)} ${say('Those that cannot be processed now stay. Ten a second are moved.', 'As que não podem ser processadas agora ficam. São movidas dez por segundo.')}`,
     verb: say('Redrive', 'Devolver'),
     action: redrivePath,
     cancel: '/dead-letters',
@@ -192,7 +192,7 @@ function groupCard(
     {
       heading: texts.id,
       value: ({ id, copies }: LetterView) =>
-        html`<span class="code">${link(context, `/dead-letters/${encodeURIComponent(id)}`, id)}</span>${copies > 1 && label(copiesText(context, copies), 'wait')}`,
+        html`${letterLink(context, id)}${copies > 1 && label(copiesText(context, copies), 'wait')}`,
     },
   ];
   const range = `${from + 1}–${from + shown.length} ${say('of', 'de')} ${letters.length}`;
@@ -221,6 +221,10 @@ function actionsOn({ say, folder }: Context, chosen: Group | undefined): Html {
 
 function tick(name: string, value: string, label: string, verb: string): Html {
   return html`<input type="checkbox" name="${name}" value="${value}" aria-label="${verb} ${label}">`;
+}
+
+function letterLink(context: Context, id: string): Html {
+  return html`<span class="code">${link(context, `/dead-letters/${encodeURIComponent(id)}`, id)}</span>`;
 }
 
 function pageOf(context: Context, letter: LetterView, body?: string): Answer {
@@ -258,8 +262,8 @@ ${body === undefined ? bodyQuestion(context, path) : card(texts.body, html`<pre 
   };
 }
 
-function redriveCard(context: Context, { state, total, moved, kept, error }: RedriveView): Html {
-  const { say } = context;
+function redriveCard(context: Context, { state, total, moved, kept, keptLetters, error }: RedriveView): Html {
+  const { say, texts } = context;
   const said = {
     running: say('They are being put back.', 'Estão sendo devolvidas.'),
     cancelling: say('It ends after the letter that it is at.', 'Termina depois da mensagem atual.'),
@@ -271,7 +275,20 @@ function redriveCard(context: Context, { state, total, moved, kept, error }: Red
     failed: html`${say('The redrive failed', 'A devolução falhou')}: ${failureOf(context, error).message}`,
   }[state];
   const moves = say(`${moved} of ${total} moved`, `${moved} de ${total} devolvidas`);
-  const keeps = say(`, ${kept} kept, since they would only come back`, `; ${kept} ficaram, pois só voltariam`);
+  const keeps = say(
+    `, ${kept} kept, since they cannot be processed now`,
+    `; ${kept} ficaram, pois não podem ser processadas agora`,
+  );
+  type Kept = (typeof keptLetters)[number];
+  const columns = [
+    { heading: texts.id, value: ({ messageId }: Kept) => letterLink(context, messageId), isBrief: true },
+    { heading: texts.detail, value: ({ detail }: Kept) => detailIn(context, detail), isText: true },
+  ];
+  const shown = keptLetters.slice(0, mostOfOne);
+  const listed = say(
+    `${shown.length} of the ${kept} kept are listed.`,
+    `${shown.length} das ${kept} que ficaram são listadas.`,
+  );
   const rest = state === 'done' ? total - moved - kept : 0;
   const lacks = say(
     `, ${rest} not found: gone, or in the hands of others`,
@@ -280,6 +297,7 @@ function redriveCard(context: Context, { state, total, moved, kept, error }: Red
   return card(
     say('Progress', 'Andamento'),
     html`<div class="inside"><p role="status">${said} ${moves}${kept > 0 && keeps}${rest > 0 && lacks}.</p><progress max="${total}" value="${moved + kept}">${moved + kept}</progress></div>
+${shown.length > 0 && html`<div class="lines">${table(columns, shown, '')}</div>`}${shown.length < keptLetters.length && html`<p class="inside">${listed}</p>`}
 <div class="inside actions">${state === 'running' && button(context, '/dead-letters/cancel', say('Cancel the redrive', 'Cancelar a devolução'), 'danger')}${state !== 'running' && state !== 'cancelling' && link(context, '/dead-letters', say('Show what is left', 'Mostrar o que ficou'))}</div>`,
     { id: 'redrive' },
   );

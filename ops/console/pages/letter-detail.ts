@@ -19,9 +19,13 @@ function portuguese(problem: string): string {
   return problem;
 }
 
-/** The problems that `lambdas/delivery/intake` tells; a test goes through all of them. */
+/** The problems that `lambdas/delivery/intake` and a redrive tell; a test goes through all of them. */
 const sentences: readonly (readonly [english: RegExp, portuguese: string])[] = [
   [/^the message is not a JSON object$/, 'a mensagem não é um objeto JSON'],
+  [
+    /^its account registered the webhook after it was sent: .*$/,
+    'a conta registrou o webhook depois do envio: peça uma nova publicação',
+  ],
   [/^is missing$/, 'falta'],
   [/^must be a string$/, 'deve ser um texto'],
   [/^must be one of /, 'deve ser um de '],
