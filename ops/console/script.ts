@@ -2,7 +2,7 @@
  * The script of the pages: it exchanges the token of a link, and renews the title, the cards and what is marked as live while the page is
  * seen, and at once when it is seen again. All works without it. What is selected, ticked or typed stays: a part in which somebody is at
  * work is renewed the next time, and says until then when it was read. A page that is not renewed, since it holds a secret, a body or what
- * is typed, is left when the session has ended.
+ * is typed, is left when the session has ended, which it has with the process; where nothing answers, an hour after it was loaded.
  */
 export const script = `
 const entry = document.getElementById('entry');
@@ -30,6 +30,7 @@ const hasFailed = 'failed' in document.body.dataset;
 const told = document.getElementById('renewed');
 const banner = document.getElementById('banner');
 const readAt = new Map();
+const loadedAt = Date.now();
 const here = location.pathname + location.search; // to an address with a fragment a browser only scrolls
 if (seconds > 0) setInterval(renew, seconds * 1000);
 else if (told) setInterval(leave, 60000);
@@ -56,8 +57,12 @@ async function renew() {
   }
 }
 async function leave() {
-  const answer = await fetch(location.href, { method: 'HEAD', headers: { 'x-renewal': 'yes' } }).catch(() => undefined);
-  if (answer?.status === 401) location.replace(here);
+  const asked = { method: 'HEAD', headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(30000) };
+  const answer = await fetch(location.href, asked).catch(() => undefined);
+  const isOver = answer?.status === 401 || answer?.status === 404; // 404: the folder of a process before
+  if (!isOver && (answer?.ok || Date.now() - loadedAt < 3600000)) return;
+  document.body.remove(); // while nothing answers, a browser shows the page that it leaves
+  location.replace(here);
 }
 function show(page) {
   const parts = partsOf(page);

@@ -178,6 +178,36 @@ describe('a page that does not renew itself', () => {
     await page.evaluate(seenAgain); // a minute has not passed
     await page.waitForSelector('#entry');
   });
+
+  // Bug: it asked for the session each minute, and took it for alive where the console had ended or was started anew.
+  it.each([
+    ['a minute after the console was started anew', true],
+    ['an hour after it was loaded where nothing answers', false],
+  ])('is left %s', async (_, isStartedAnew) => {
+    const { page } = window;
+    await page.clock.install();
+    await open(`${webhook}/deliveries/${delivery.id}`);
+    await page.click('text=Show the body');
+    await page.waitForSelector('h3:has-text("As it is signed")');
+    await page.evaluate(
+      `new MutationObserver(() => document.body || console.log('blank')).observe(document.documentElement, { childList: true })`,
+    );
+    if (isStartedAnew) {
+      const port = Number(new URL(running.url).port);
+      await running.stop();
+      running = await startConsole(() => source, port);
+    } else {
+      // A process that was halted takes the connection: the browser waits, and shows what it showed.
+      await page.route('**/deliveries/**', route => route.request().method() === 'HEAD' && route.abort());
+      const asks = () => page.waitForEvent('requestfailed', request => request.method() === 'HEAD');
+      for (let minute = 0; minute < 2; minute++) await Promise.all([asks(), page.clock.fastForward(61_000)]);
+    }
+    expect(await page.locator('h3:has-text("As it is signed")').count()).toBe(1);
+    const isBlank = page.waitForEvent('console', message => message.text() === 'blank');
+    await page.clock.fastForward(isStartedAnew ? 61_000 : 3_600_000);
+    await isBlank;
+    if (isStartedAnew) expect(await page.textContent('main')).toContain('it was started anew');
+  });
 });
 
 describe('the focus', () => {
