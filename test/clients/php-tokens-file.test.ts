@@ -18,7 +18,10 @@ describeWith(['engines'], 'docs/samples/client/emissor.php behind a web server',
     ['refuses to store them below it, also by a link', '../link/folder/tokens.json', 'below DOCUMENT_ROOT'],
   ])('%s', async (_case, tokensFile, answer, documentRoot = '') => {
     const url = await startServer(tokensFile, documentRoot);
-    expect(await (await fetch(url)).text()).toContain(answer);
+    const text = await (await fetch(url)).text();
+    expect(text).toContain(answer);
+    // Bug: the client set the umask of the process: what was written after its first call was for one user alone.
+    expect(text).toContain('the files of its program have the mode that they had');
     for (const file of ['tokens.json', 'folder/tokens.json']) expect((await fetch(`${url}/${file}`)).status).toBe(404);
   });
 });
@@ -56,4 +59,6 @@ const sample = path.join(import.meta.dirname, '../../docs/samples/client/emissor
 const frontController = `<?php
 require '${sample}';
 $_SERVER['DOCUMENT_ROOT'] = getenv('ROOT') ?: $_SERVER['DOCUMENT_ROOT'];
-try { echo call('GET', '/v1/webhooks')['status']; } catch (RuntimeException $refusal) { echo $refusal->getMessage(); }`;
+try { echo call('GET', '/v1/webhooks')['status']; } catch (RuntimeException $refusal) { echo $refusal->getMessage(); }
+file_put_contents('after', '');
+if (fileperms('after') === fileperms('index.php')) echo ', the files of its program have the mode that they had';`;
