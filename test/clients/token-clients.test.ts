@@ -113,6 +113,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     it.each([
       ['was lost or cut off', ['lose the answer', 'cut the answer'], ['lost', 'cut']],
       ['was cut off unseen', ['cut the answer, whose length nobody told'], ['cut']],
+      ['stalls half-way', ['stall the answer'], ['cut']],
       ['is a page of a gateway', ['fail with a page', 'fail with a page'], ['failed', 'failed']],
       ['asks to wait until a date', ['ask to wait until a date'], ['limited']],
     ] as const)('repeats a refresh whose answer %s, and keeps its session', async (_case, faults, statuses) => {

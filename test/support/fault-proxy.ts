@@ -22,7 +22,7 @@ const ownAnswers = {
 } as const;
 
 /** The faults that the proxy has for a request, by its number among those of its host, from 1. */
-type Cut = 'lose the answer' | 'cut the answer' | 'cut the answer, whose length nobody told';
+type Cut = 'lose the answer' | 'cut the answer' | 'cut the answer, whose length nobody told' | 'stall the answer';
 type Fault = keyof typeof ownAnswers | Cut | undefined;
 
 /** A proxy before one of the run's hosts, which loses answers and asks to wait. */
@@ -64,11 +64,11 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       answer.writeHead(status, { 'content-type': 'application/json' }).end(text.slice(0, text.length / 2));
       return;
     }
-    if (fault === 'cut the answer') {
+    if (fault !== 'lose the answer') {
       answer.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
       await new Promise<void>(resolve => answer.write(text.slice(0, text.length / 2), () => resolve()));
     }
-    asked.socket.destroy();
+    if (fault !== 'stall the answer') asked.socket.destroy();
   });
   const port = await listen(server);
   const proxy: FaultProxy = {

@@ -4,10 +4,10 @@ import java.net.URLEncoder;
 import java.net.http.*;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.*;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -26,11 +26,10 @@ public class Emissor {
     }
 
     private static HttpResponse<String> callWith(String token, String method, String path, String body) throws Exception {
-        var request = HttpRequest.newBuilder(URI.create(System.getenv("BASE_URL") + path))
-            .header("Authorization", "Bearer " + token).header("Content-Type", "application/json")
-            .method(method, HttpRequest.BodyPublishers.ofString(body == null ? "" : body)).timeout(Duration.ofSeconds(30)).build();
+        var request = HttpRequest.newBuilder(URI.create(System.getenv("BASE_URL") + path)).header("Content-Type", "application/json")
+            .header("Authorization", "Bearer " + token).method(method, HttpRequest.BodyPublishers.ofString(body == null ? "" : body)).build();
         for (int tries = 1; ; tries++) {
-            var answer = client.send(request, HttpResponse.BodyHandlers.ofString());
+            var answer = send(request, 30);
             if (waitOf(answer) == 0 || tries == 5) return answer;
             Thread.sleep(waitOf(answer));
         }
@@ -68,21 +67,26 @@ public class Emissor {
         String form = "client_id=" + encode(System.getenv("CLIENT_ID")) + "&client_secret=" + encode(System.getenv("CLIENT_SECRET"))
             + grant.entrySet().stream().map(entry -> "&" + entry.getKey() + "=" + encode(entry.getValue())).collect(Collectors.joining());
         var request = HttpRequest.newBuilder(URI.create(System.getenv("AUTH_URL") + "/oauth/v1/token"))
-            .header("Content-Type", "application/x-www-form-urlencoded")
-            .POST(HttpRequest.BodyPublishers.ofString(form)).timeout(Duration.ofSeconds(8)).build();
+            .header("Content-Type", "application/x-www-form-urlencoded").POST(HttpRequest.BodyPublishers.ofString(form)).build();
         for (int tries = 1; ; tries++) {
             long wait = tries * 1_000;
             try {
-                var answer = client.send(request, HttpResponse.BodyHandlers.ofString());
+                var answer = send(request, 8);
                 wait = Math.max(wait, waitOf(answer));
-                boolean isFinal = answer.statusCode() < 500 && waitOf(answer) == 0 && answer.body().strip().endsWith("}"); // not cut off
-                if (isFinal || tries == 4) return answer.body();
-            } catch (IOException error) {
-                if (tries == 4) throw error;
-            }
+                // One that ends otherwise was cut off.
+                if (answer.statusCode() < 500 && waitOf(answer) == 0 && answer.body().strip().endsWith("}") || tries == 4) return answer.body();
+            } catch (IOException error) { if (tries == 4) throw error; }
             Thread.sleep(wait); // before a login, too
             if (System.currentTimeMillis() >= until) return "{\"error\":\"invalid_grant\"}";
         }
+    }
+
+    /** Returns a whole answer that comes in time: a timeout of the request would end with the headers. */
+    private static HttpResponse<String> send(HttpRequest request, int seconds) throws Exception {
+        var sent = client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+        try { return sent.get(seconds, TimeUnit.SECONDS); }
+        catch (TimeoutException | ExecutionException error) { throw new IOException("No whole answer came", error); }
+        finally { sent.cancel(true); }
     }
 
     /** Returns the milliseconds that 429 and 503 ask to wait, a minute at most; 0 for other answers. */
@@ -97,8 +101,7 @@ public class Emissor {
     }
 
     private static String field(String json, String name) {
-        var found = Pattern.compile("\"" + name + "\"\\s*:\\s*\"([^\"]*)\"").matcher(json);
-        return found.find() ? found.group(1) : null;
+        return Pattern.compile("\"" + name + "\"\\s*:\\s*\"([^\"]*)\"").matcher(json).results().map(found -> found.group(1)).findFirst().orElse(null);
     }
 
     private static String encode(String text) {
