@@ -34,7 +34,7 @@ export interface Destination {
 }
 
 /**
- * Returns where a message belongs, or the reason why it would only come back. An event without an idempotency id gets its original
+ * Returns where a message belongs, or the reason why it cannot be processed now. An event without an idempotency id gets its original
  * message id as one, so that it keeps its delivery id.
  */
 export function destinationOf({ origin, body }: DeadLetter): Destination | { readonly refused: string } {

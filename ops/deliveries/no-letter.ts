@@ -30,7 +30,7 @@ interface LettersOutcome {
   readonly inFlight: number;
 }
 
-/** A message that would only come back, and why. */
+/** A message that cannot be processed now, and why. */
 export interface KeptLetter {
   readonly messageId: string;
   readonly detail: string;
