@@ -1,6 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
@@ -48,7 +46,8 @@ export type HandlerBundle = ReadonlyMap<string, string | Uint8Array>;
  * @returns the bundles by these paths
  */
 export function bundleHandlers(entries: readonly string[]): ReadonlyMap<string, HandlerBundle> {
-  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'emissor-bundles-'));
+  mkdirSync(join(root, '.local'), { recursive: true });
+  const directory = mkdtempSync(join(root, '.local/bundles-')); // esbuild looks for packages in the folders above
   try {
     const handlers = joinOwnCode(entries, directory);
     const packages = bundlePackages([...new Set(handlers.flatMap(({ deferred }) => deferred))]);
@@ -149,19 +148,24 @@ function bundleTogether(
   const imported = new Set(handlers.flatMap(({ imports }) => imports));
   const files = [...packages].flatMap(([name, [file]]) => (imported.has(name) ? [] : [[name, `./${file}`] as const]));
   const { outfile: _, ...options } = handlerOptions('');
-  const { outputFiles } = buildSync({
+  const { outputFiles, metafile } = buildSync({
     ...options,
+    metafile: true,
     alias: { ...options.alias, ...Object.fromEntries(files) },
     external: files.map(([, file]) => file),
     entryPoints: Object.fromEntries(handlers.map(({ file }, index) => [index, file])),
     outdir: directory,
     loader: { [ownCode]: 'js' },
-    nodePaths: [...new Set(handlers.flatMap(({ entry }) => packageFolders(entry)))],
     write: false,
   });
   const contents = new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
   const contentOf = (name: string) => contents.get(name) ?? new Uint8Array();
   return handlers.map(({ entry, deferred }, index) => {
+    const { imports } = outputOf(metafile, join(directory, `${index}.js`));
+    for (const { path } of imports.filter(({ external }) => external)) {
+      if (path.startsWith('./') && !deferred.some(name => packages.get(name)?.[0] === basename(path)))
+        throw new Error(`${entry}: one of its packages imports what is bundled to ${path} for others.`);
+    }
     const map = JSON.parse(Buffer.from(contentOf(`${index}.js.map`)).toString('utf8'));
     return [
       entry,
@@ -172,11 +176,6 @@ function bundleTogether(
       ]),
     ] as const;
   });
-}
-
-/** Returns the folders that Node.js looks for the packages of a file in, the nearest first. */
-function packageFolders(file: string): readonly string[] {
-  return createRequire(resolve(root, file)).resolve.paths('esbuild') ?? [];
 }
 
 /**

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleHandlers, writeBundle } from '../../../lib/constructs/bundle.ts';
 
 const canary = 'canary-91c2';
@@ -9,6 +10,7 @@ const root = join(import.meta.dirname, '../../..');
 const platform = join(root, 'lambdas/platform');
 mkdirSync(join(root, '.local'), { recursive: true });
 const directory = mkdtempSync(join(root, '.local/frames-')); // inside, where this project's packages are found
+const cleanPackage = join(root, '.local/node_modules/clean-package'); // above the folder that handlers are bundled in
 
 /** A handler as it would be written: what it calls throws, in another file; so does a package. */
 const files = {
@@ -19,7 +21,6 @@ const files = {
       throw new RangeError('no such card: ' + card.number);
     }
     export const cleanCard = (card: Card): string => clean(card.number);`,
-  'node_modules/clean-package/index.js': `export function clean(text) { throw new TypeError('not clean: ' + text); }`,
   'shop.handler.ts': `import { describeError } from '${platform}/telemetry.ts';
     import { chargeCard, cleanCard } from './charge-card.ts';
     export const handler = async (event: { readonly number: string; readonly how: string }) => {
@@ -43,13 +44,37 @@ const describeIn = (bundle: string, how: string): { errorName: string; at: strin
 let bundle: string;
 
 beforeAll(() => {
-  mkdirSync(join(directory, 'node_modules/clean-package'), { recursive: true });
+  mkdirSync(cleanPackage, { recursive: true });
   for (const [name, code] of Object.entries(files)) writeFileSync(join(directory, name), code);
-  writeFileSync(join(directory, 'node_modules/clean-package/package.json'), '{"type":"module","main":"index.js"}');
+  writeFileSync(
+    join(cleanPackage, 'index.js'),
+    `export function clean(text) { throw new TypeError('not clean: ' + text); }`,
+  );
+  writeFileSync(join(cleanPackage, 'package.json'), '{"type":"module","main":"index.js"}');
   const entry = join(directory, 'shop.handler.ts');
   bundle = writeBundle(bundleHandlers([entry]).get(entry), join(directory, 'asset'));
 });
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => {
+  for (const folder of [directory, cleanPackage]) rmSync(folder, { recursive: true });
+});
+
+// Bug: packages in the machine's folder for temporary files came before the project's own.
+it('a bundle takes no package from the folder for temporary files', () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'emissor-frames-'));
+  vi.stubEnv('TMPDIR', temporary);
+  try {
+    const folder = join(temporary, 'node_modules/clean-package');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'index.js'), `export const clean = () => 'from elsewhere';`);
+    writeFileSync(join(folder, 'package.json'), '{"type":"module","main":"index.js"}');
+    const entry = join(directory, 'shop.handler.ts');
+    const code = bundleHandlers([entry]).get(entry)?.get('index.mjs') ?? '';
+    expect(Buffer.from(code).toString('utf8')).toContain('not clean: ');
+  } finally {
+    vi.unstubAllEnvs();
+    rmSync(temporary, { recursive: true });
+  }
+});
 
 describe('an error thrown in a bundled function', () => {
   it('is given by file, line and function of the source', () => {
