@@ -128,10 +128,13 @@ export function makeWebhookHandlers(dependencies: {
   async function deleteWebhook(context: Context<'deleteWebhook'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
+    let asked: string | undefined;
     return tryChange(context.refuse, async () => {
-      const removal = await store.remove(accountId, eventName, now());
+      const removal = await store.remove(accountId, eventName, now(), asked);
       if (removal === 'not_registered') throw await webhookNotFound(context, eventName);
-      return removal === 'removed' ? noContent : undefined;
+      if (removal === 'removed') return noContent;
+      asked = removal.contended;
+      return undefined;
     });
   }
 

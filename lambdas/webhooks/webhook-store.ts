@@ -81,10 +81,12 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   /**
    * Removes the registration that stands there when it is read, and no later one. An operator's suspension stays for the next one, and
    * announcements until they are published.
+   *
+   * @param only - the id of the registration, where an earlier try has read it already
    */
-  async function remove(accountId: string, eventName: EventName, now: number): Promise<Removal> {
+  async function remove(accountId: string, eventName: EventName, now: number, only?: string): Promise<Removal> {
     const item = await readItem(accountId, eventName);
-    if (item?.webhookId === undefined) return 'not_registered';
+    if (item?.webhookId === undefined || (only !== undefined && item.webhookId !== only)) return 'not_registered';
     const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
     const [Key, condition] = [webhookKey(accountId, eventName), conditionOf(isAsRead(item))];
     const removal =
@@ -92,7 +94,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         ? dynamo(new DeleteCommand({ TableName: table, Key, ...condition }))
         : dynamo(new PutCommand({ TableName: table, Item: { ...Key, ...kept }, ...condition }));
     const isGone = async () => (await find(accountId, eventName))?.webhookId !== item.webhookId;
-    return (await isWritten(removal, isGone)) ? 'removed' : 'contended';
+    return (await isWritten(removal, isGone)) ? 'removed' : { contended: String(item.webhookId) };
   }
 
   /** Sets the secrets of the webhook that was read; false when its registration or secrets have changed since. */
@@ -189,7 +191,8 @@ interface Replacement {
 }
 
 /** The outcome of a removal. `contended`: nothing was removed, since somebody else changed the webhook meanwhile. */
-type Removal = 'removed' | 'not_registered' | 'contended';
+/** `contended`: another change came first; the id of the registration that was to go. */
+type Removal = 'removed' | 'not_registered' | { readonly contended: string };
 
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */
 function isSameUrl(one: string, other: string): boolean {

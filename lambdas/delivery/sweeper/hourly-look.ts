@@ -6,8 +6,8 @@ import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Makes the look that the sweeper takes in the first minute of each hour, at what alarms cannot see by themselves. What it cannot
- * read is logged: sweeps go on.
+ * Makes the look that the sweeper takes in the first minute of each hour, at what alarms cannot see by themselves. Sweeps go on,
+ * whatever it finds.
  *
  * - An event source that somebody switched off or deleted: its queue is not read, and nothing fails.
  * - The dead-letter queue. A queue that nobody asked for six hours reports nothing to CloudWatch, and the first dead letter after

@@ -40,13 +40,15 @@ export function makeSweep(
         errors.push(error);
         return undefined;
       },
+      isThrottled: () => errors.some(isThrottled),
     };
     // All at the same time: neither many deliveries nor long tasks may use up the time.
     const parts = [runTasks(hasTime, notes), ...dueShards.map(shard => sweepShard(shard, hasTime, notes))];
     await Promise.all(parts.map(part => part.catch(notes.onFailure)));
     if (errors.length === 0) return measure('OldestDue', oldestDue);
-    const names = [...new Set(errors.map(error => describeError(error).errorName))].join(', ');
-    throw new Error(`The sweep failed: ${names}`, { cause: errors.find(isThrottled) ?? errors[0] });
+    const kinds = Map.groupBy(errors, error => describeError(error).errorName);
+    const told = [...kinds].map(([name, all]) => (all.length === 1 ? name : `${name} (${all.length} times)`));
+    throw new Error(`The sweep failed: ${told.join(', ')}`, { cause: errors.find(isThrottled) ?? errors[0] });
   };
 
   /** Runs a few tasks at once, since each may hold thousands of deliveries. A task that fails does not stop the others. */
@@ -66,9 +68,10 @@ export function makeSweep(
     }
   }
 
+  /** Where a call was throttled, no further page is begun: that would add to the load. */
   async function sweepShard(shard: string, hasTime: () => boolean, notes: Notes): Promise<void> {
     let last: DueEntry | undefined;
-    while (hasTime()) {
+    while (hasTime() && !notes.isThrottled()) {
       const isFirst = last === undefined;
       const entries = await store.due(shard, last);
       last = entries.at(-1);
@@ -152,6 +155,8 @@ interface Notes {
   readonly onLate: (lateness: number) => void;
   /** Notes what failed: the sweep fails once it has done the rest. */
   readonly onFailure: (error: unknown) => undefined;
+  /** Returns whether a call was throttled in this sweep. */
+  readonly isThrottled: () => boolean;
 }
 
 /** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */

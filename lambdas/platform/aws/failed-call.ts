@@ -60,6 +60,7 @@ const throttles: ReadonlySet<string> = new Set([
   'RequestLimitExceeded',
   'LimitExceededException',
   'RequestThrottled',
+  'TooManyRequestsException', // Lambda's
   'UnprocessedKeysError',
   // of a statement of a batch
   'ProvisionedThroughputExceeded',

@@ -1,4 +1,6 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, it } from 'vitest';
+import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../support/delivery-world/delivery-world.ts';
 
 let world: DeliveryWorld;
@@ -24,6 +26,22 @@ it.each([
 it('one of ten times DELETE at once succeeds, and the others find nothing', async () => {
   const answers = await all(() => world.request('DELETE', path));
   expect(answers.map(answer => answer?.status).toSorted()).toEqual([204, ...Array(9).fill(404)]);
+});
+
+// Bug: the second try of a DELETE removed what was registered after the first.
+it('a DELETE that loses its race spares what was registered since', async () => {
+  let isFirst = true;
+  world.intercept((command, next) => {
+    if (isFirst && JSON.stringify(command.input).includes('"ConditionExpression"')) {
+      isFirst = false;
+      const [TableName, Key] = ['Webhooks', webhookKey('conta-1', 'demanda.criada')];
+      const { Item } = next(new GetCommand({ TableName, Key }));
+      next(new PutCommand({ TableName, Item: { ...Item, webhookId: 'wh_later' } }));
+    }
+    return next(command);
+  });
+  expect((await world.request('DELETE', path))?.status).toBe(404);
+  expect((await world.request('GET', path))?.status).toBe(200);
 });
 
 it('one that loses every race is refused within three seconds, and its line names the cause', async () => {

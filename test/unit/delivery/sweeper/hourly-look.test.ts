@@ -42,6 +42,7 @@ describe('the look of each hour', () => {
     ['ResourceNotFoundException', { SourceOff: 1 }],
     ['AccessDeniedException', { SourceOff: 1 }],
     ['ThrottlingException', {}],
+    ['TooManyRequestsException', {}],
   ])('counts where the answer is %s: %j', async (id, expected) => {
     const { counts, lines } = await lookAt('2026-11-20T12:00:30.000Z', [id]);
     expect(counts).toEqual(expected);

@@ -126,6 +126,22 @@ describe('the sweeper', () => {
     expect(world.waiting('retries')).toHaveLength(counts.SweptDue);
   });
 
+  // Bug: each further page added to the load that the table had refused.
+  it('sends what a throttled page has claimed, begins no further one, and says how often it was throttled', async () => {
+    const throttle = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+    await Promise.all(
+      Array.from({ length: 600 }, (_, at) =>
+        world.store.create(scheduled(aDelivery({ id: `evt_${at}`, attempt: 2 }), noon, 30 * minute)),
+      ),
+    );
+    await world.pass(30 * minute);
+    for (let at = 0; at < 3; at++) world.between('UpdateCommand', () => Promise.reject(throttle));
+    await expect(world.sweep()).rejects.toThrow('The sweep failed: ThrottlingException (3 times)');
+    const { SweptDue } = world.counts;
+    expect(world.waiting('retries')).toHaveLength(SweptDue ?? 0);
+    expect(SweptDue).toBeLessThan(450); // a page of 25 of each of 16 shards, and the second of some
+  });
+
   it('reports what failed after it has swept the rest', async () => {
     await loseRetry();
     await world.pass(5 * minute);
