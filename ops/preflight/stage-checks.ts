@@ -108,7 +108,7 @@ async function checkVersion(subject: Subject): Promise<Finding> {
   const stacks = await subject.stacks();
   const deployed = new Set(stacks.flatMap(stack => outputValue([stack], 'ServiceVersion') ?? []));
   if (deployed.size === 0) return ok(`${next}, the first that is deployed`);
-  if (deployed.size === 1 && deployed.has(next)) return ok(`${next}, as it is deployed`);
+  if (deployed.size === 1 && deployed.has(next)) return ok(`${next}, as what was deployed last`);
   return ok(
     `${[...deployed].join(' and ')} is deployed, and this checkout is ${next}: a repair is deployed from the release that is deployed (docs/runbook.md, "Releasing")`,
   );

@@ -702,7 +702,7 @@ describe('a stage of the same name', () => {
       { stacks, next: next('0.3.0') },
       /^0\.2\.0 is deployed, .* 0\.3\.0: a repair .*Releasing/,
     );
-    await expectOk('version', { stacks, next: next('0.2.0') }, /^0\.2\.0, as it is deployed -> $/);
+    await expectOk('version', { stacks, next: next('0.2.0') }, /^0\.2\.0, as what was deployed last -> $/);
     await expectOk('version', { stacks: none, next: next('0.2.0') }, /^0\.2\.0, the first that is deployed -> $/);
   });
   it('in another Region is refused', async () => {
