@@ -91,7 +91,8 @@ export function openQueues(target: Target) {
   const held = new Map<string, number>();
 
   const receive = async (most: number, hiddenSeconds: number): Promise<readonly Message[]> => {
-    const answer = await sqs.send(
+    const until = clock.now() + hiddenSeconds * 1_000;
+    const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl: urlOf('DeadLetterQueueUrl'),
         MaxNumberOfMessages: Math.min(most, longestBatch),
@@ -101,7 +102,8 @@ export function openQueues(target: Target) {
         MessageSystemAttributeNames: ['SentTimestamp'],
       }),
     );
-    return answer.Messages ?? [];
+    for (const { ReceiptHandle = '' } of Messages) held.set(ReceiptHandle, until);
+    return Messages;
   };
 
   /** Hides dead letters for that long from now on, or shows them. If that fails, their visibility timeout shows them. */
@@ -157,16 +159,13 @@ export function openQueues(target: Target) {
       const count = Math.min(waiting, limit);
       const hiddenSeconds = hiddenFor(count);
       const receiveSome = async () => {
-        const until = clock.now() + hiddenSeconds * 1_000;
         const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
         const most = Math.min(limit - seen.size, longestBatch);
         const answers = most === 0 ? [] : Array.from({ length: calls }, () => receive(most, hiddenSeconds));
+        await Promise.allSettled(answers); // where one fails, the letters of all others are held
         const messages = (await Promise.all(answers)).flat();
         const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
-        for (const { MessageId = '', ReceiptHandle = '' } of messages) {
-          seen.add(MessageId);
-          held.set(ReceiptHandle, until);
-        }
+        for (const { MessageId = '' } of messages) seen.add(MessageId);
         seenAgain += messages.length - fresh.length;
         return { fresh, isLast: messages.length === 0 };
       };
