@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { timeAroundAttempt } from '../../lambdas/delivery/limits.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
@@ -17,22 +16,22 @@ import { makeRecordReaders } from './account-records.ts';
 import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
-import { resumeExport } from './partial-export.ts';
+import { endExport, resumeExport } from './partial-export.ts';
 
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
  * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial:
- * a run that was ended half-way is repeated within a day, and goes on with the deliveries that are not in it yet. Returns how many of each
- * kind.
+ * a run that was ended half-way is repeated within a day of the first one, and goes on with the deliveries that are not in it yet.
+ * Returns how many of each kind.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
 export async function exportAll({ target, progress, warn }: Task, account: string, file: string) {
   // Another stage may have an account of that name.
   const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
-  const { ids: exported, readAt } = await resumeExport(partial, target.clock.now());
+  const { ids: exported, begunAt } = await resumeExport(partial, target.clock.now());
   if (exported.size > 0)
-    warn(`goes on with ${exported.size} deliveries read at ${isoTime(readAt)}, which are in ${partial}`);
+    warn(`goes on with ${exported.size} deliveries read since ${isoTime(begunAt)}, which are in ${partial}`);
   const kinds = kindsWith('exportedAs');
   const counts = Object.fromEntries(kinds.map(kind => [kind, 0])) as Record<ExportedKind, number>;
   counts.deliveries = exported.size;
@@ -59,10 +58,10 @@ export async function exportAll({ target, progress, warn }: Task, account: strin
   try {
     await Promise.race([writeAll(), failed]);
     if (Object.values(counts).every(count => count === 0)) throw nothingOf(account);
-    await rename(partial, file);
+    await endExport(partial, file);
   } catch (error) {
     output.destroy();
-    if (counts.deliveries === 0) await rm(partial, { force: true });
+    if (counts.deliveries === 0) await endExport(partial);
     else warn(`${counts.deliveries} deliveries are in ${partial}: the same command goes on with the others`);
     throw error;
   }

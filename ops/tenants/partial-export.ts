@@ -1,22 +1,38 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 
 /**
- * Returns the ids of the deliveries that a partial export has, and when the last of them was read; cuts off what comes after them. They
- * stand first. What was read over a day ago is cut off, too: it says what was true then.
+ * Returns the ids of the deliveries that a partial export has, and when it was begun: no delivery was read before that. They stand
+ * first; what comes after them is cut off. An export that was begun over a day ago begins anew: it says what was true then.
  */
 export async function resumeExport(partial: string, now: number) {
+  const begunAt = Number(await readFile(momentOf(partial), 'utf8').catch(() => 0));
+  const ids = await cutOff(partial, begunAt >= now - longestResumed);
+  if (ids.size > 0) return { ids, begunAt };
+  await writeFile(momentOf(partial), `${now}`).catch(() => undefined); // without it a later run begins anew
+  return { ids, begunAt: now };
+}
+
+/** Gives a partial export its name where it is whole, and removes it otherwise. */
+export async function endExport(partial: string, file?: string): Promise<void> {
+  await (file === undefined ? rm(partial, { force: true }) : rename(partial, file));
+  await rm(momentOf(partial), { force: true });
+}
+
+/** The file that holds when an export was begun. The times of the export itself are those of its last change. */
+function momentOf(partial: string): string {
+  return `${partial}.begun`;
+}
+
+/** Cuts off what comes after the whole deliveries of a partial export, or all. Returns the ids of those that stay. */
+async function cutOff(partial: string, isKept: boolean): Promise<Set<string>> {
   const ids = new Set<string>();
-  let end = 0;
-  let handle: FileHandle;
+  const handle = await open(partial, 'r+').catch(() => undefined);
+  if (!handle) return ids; // there is none
   try {
-    handle = await open(partial, 'r+');
-  } catch {
-    return { ids, readAt: now }; // there is none
-  }
-  try {
-    const { size, mtimeMs: readAt } = await handle.stat();
-    const lines = readAt < now - longestResumed ? [] : handle.readLines({ autoClose: false, start: 0 });
+    let end = 0;
+    const { size } = await handle.stat();
+    const lines = isKept ? handle.readLines({ autoClose: false, start: 0 }) : [];
     for await (const line of lines) {
       const id = deliveryIdIn(line);
       const next = end + Buffer.byteLength(line) + 1;
@@ -25,7 +41,7 @@ export async function resumeExport(partial: string, now: number) {
       end = next;
     }
     await handle.truncate(end);
-    return { ids, readAt };
+    return ids;
   } finally {
     await handle.close();
   }

@@ -24,6 +24,7 @@ import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts'
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
+import { resumeExport } from '../../../../ops/tenants/partial-export.ts';
 import { tableNames } from '../../../../tools/support/tables.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
@@ -183,7 +184,9 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
 
   // One that ended half-way, in the middle of a line, is taken up.
   const had = lines.find(line => JSON.parse(line).type === 'delivery')?.replace('{', '{"had":true,');
-  await writeFile(`${second}.Deliveries.${account}.partial`, `${had}\n{"type":"delivery","id":"evt_cut`);
+  const partial = `${second}.Deliveries.${account}.partial`;
+  await resumeExport(partial, Date.now());
+  await writeFile(partial, `${had}\n{"type":"delivery","id":"evt_cut`);
   const resumed = await exported(second);
   expect([resumed.lines[0], resumed.types]).toEqual([had, types]);
   expect(await readdir(folder)).toEqual(['account.ndjson', 'second.ndjson']);

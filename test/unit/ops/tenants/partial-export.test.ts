@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,11 +19,27 @@ it.each([
   ['two days ago', '2026-11-20T00:00:00.000Z', []],
 ])('an export goes on with what was read %s: %s %j', async (_case, readAt, ids) => {
   const file = join(folder, readAt);
+  await resumeExport(file, Date.parse(readAt));
   await writeFile(file, `${lineOf('one')}${lineOf('two')}{"type":"deliv`);
-  await utimes(file, new Date(readAt), new Date(readAt));
   const resumed = await resumeExport(file, now);
-  expect(resumed).toEqual({ ids: new Set(ids), readAt: Date.parse(readAt) });
+  expect(resumed).toEqual({ ids: new Set(ids), begunAt: ids.length > 0 ? Date.parse(readAt) : now });
   expect(await readFile(file, 'utf8')).toBe(ids.map(lineOf).join(''));
+});
+
+// Bug: each run made the file a new one, so that a chain of them went on with deliveries of any age.
+it('an export that is resumed again and again goes on for a day since it was begun', async () => {
+  const file = join(folder, 'chain');
+  await resumeExport(file, now);
+  await writeFile(file, lineOf('one'));
+  const resumedAt = async (hours: number) => (await resumeExport(file, now + hours * 3_600_000)).ids.size;
+  expect([await resumedAt(23), await resumedAt(25)]).toEqual([1, 0]);
+});
+
+it('an export that nobody can say the age of begins anew', async () => {
+  const file = join(folder, 'ageless');
+  await writeFile(file, lineOf('one'));
+  expect(await resumeExport(file, now)).toEqual({ ids: new Set(), begunAt: now });
+  expect(await readFile(file, 'utf8')).toBe('');
 });
 
 it('an export begins where there is no file', async () => {
