@@ -1,4 +1,5 @@
 import { CliError } from '../stage/operator.ts';
+import type { Task } from '../stage/target.ts';
 
 /**
  * Ends what is under way when the process is interrupted. A signal that comes later ends the process at once: what is under way may
@@ -29,6 +30,11 @@ export async function untilInterrupted<Value>(
   } finally {
     for (const name of signals) process.off(name, interrupt);
   }
+}
+
+/** Acts until it is interrupted: dead letters that it received then show again at once. A program that hears signals itself has its own. */
+export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) => Promise<Value>): Promise<Value> {
+  return task.interruption ? act(task) : untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell);
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
-import { untilInterrupted } from '../command-line/until-interrupted.ts';
+import { interruptible } from '../command-line/until-interrupted.ts';
 import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
 import { type KeptLetter, noLetter } from './no-letter.ts';
@@ -169,11 +168,6 @@ export const dlq: Noun = {
   notes: examples,
   commands: [listLetters, redriveLetters, showLetter, discardLetters],
 };
-
-/** Acts until it is interrupted: what it received then shows again at once. A program that hears signals itself has a signal of its own. */
-function interruptible<Value>(task: AuditedTask, act: (task: AuditedTask) => Promise<Value>): Promise<Value> {
-  return task.interruption ? act(task) : untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell);
-}
 
 /** Returns the account and the event that a message names, where it names any: an event's own words, or an attempt's. They prove nothing. */
 function namesIn(body: string) {

@@ -11,6 +11,7 @@ import {
   wholeNumber,
 } from '../command-line/forms.ts';
 import { iso, makeShape } from '../command-line/report.ts';
+import { interruptible } from '../command-line/until-interrupted.ts';
 import { option, optionalArgument, required, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { standInQueue } from '../stage/queues.ts';
@@ -56,7 +57,8 @@ const listed = makeShape<AccountEvent>([
   { json: 'why', heading: 'why' },
 ]);
 
-const find = command('events find', {
+/** Says what became of an event, and why. */
+export const findOneEvent = command('events find', {
   about: 'say what became of an event, and why',
   notes: examples,
   given: {
@@ -71,7 +73,7 @@ const find = command('events find', {
   act: async (task, { since, ...names }) => {
     const reference = referenceOf(names);
     if (!reference) throw new CliError(nameOne);
-    return findPublished(task, reference, since);
+    return interruptible(task, heard => findPublished(heard, reference, since));
   },
   report: (found, { since }) => {
     const { delivery, logSince } = found;
@@ -124,7 +126,7 @@ export const events: Noun = {
   name: 'events',
   about: 'published events: find what became of one, or list what came for an account',
   notes: examples,
-  commands: [find, list],
+  commands: [findOneEvent, list],
 };
 
 const nameOne = 'name one event: by its webhook-id or message id, or by --account, --event and --id.';

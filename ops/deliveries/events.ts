@@ -27,6 +27,7 @@ export interface EventSources {
   openLog(): EventLog;
   openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight' | 'countQueued'>;
   now(): number;
+  readonly interruption?: AbortSignal | undefined;
 }
 
 /** The id of an event: that of its delivery, or that of its message. */
@@ -43,7 +44,7 @@ export interface FoundEvent extends Judgement {
 
 /** Finds out what became of an event of the target. See {@link findEvent}. */
 export async function findPublished(
-  { target, progress }: Task,
+  { target, progress, interruption }: Task,
   reference: EventReference,
   since?: number,
 ): Promise<FoundEvent> {
@@ -52,9 +53,10 @@ export async function findPublished(
     readDelivery: async (id: string) => (await read([id]))[0],
     findWebhook,
     readSlowSince: async (delivery: Delivery) => (await readSlowSince(target, [delivery]))[0],
-    openLog: () => openEventLog(target),
+    openLog: () => openEventLog(target, interruption),
     openQueues: () => openQueues(target),
     now: target.clock.now,
+    interruption,
   };
   return findEvent(reference, sources, progress, since);
 }
@@ -67,7 +69,7 @@ export async function findPublished(
  */
 export async function findEvent(
   reference: EventReference,
-  { readDelivery, findWebhook, readSlowSince, openLog, openQueues, now }: EventSources,
+  { readDelivery, findWebhook, readSlowSince, openLog, openQueues, now, interruption }: EventSources,
   progress: ShowProgress,
   since = 0,
 ): Promise<FoundEvent> {
@@ -104,7 +106,8 @@ export async function findEvent(
   const queues = openQueues();
   const before = await queues.countInFlight();
   // After the last receive SQS moves a message without a line. Of one that was refused the log told.
-  const { letter, looked } = await findLetter(queues, found => isOf(found, id) && (!newest || found.reason === null));
+  const isWanted = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
+  const { letter, looked } = await findLetter(queues, isWanted, interruption);
   if (letter) {
     const { messageId } = letter.origin;
     return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
@@ -142,9 +145,10 @@ function judgeNewest(lines: readonly LoggedLine[]) {
 async function findLetter(
   queues: Pick<Queues, 'deadLetters'>,
   isWanted: (letter: DeadLetter) => boolean,
+  interruption: AbortSignal | undefined,
 ): Promise<FoundLetter> {
   let looked = 0;
-  for await (const letter of queues.deadLetters(mostLetters)) {
+  for await (const letter of queues.deadLetters(mostLetters, { interruption })) {
     looked += 1;
     if (isWanted(letter)) return { letter, looked };
   }

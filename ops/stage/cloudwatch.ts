@@ -75,12 +75,12 @@ export type EventLog = Pick<ReturnType<typeof openLogs>, 'keptSince' | 'find'>;
 /** The values of which each field has one. None may hold a quotation mark. */
 type FieldFilters = Readonly<Record<string, readonly string[]>>;
 
-export function openEventLog(target: Target) {
-  return openLogs(target, ['DeliveryLogGroups']);
+export function openEventLog(target: Target, interruption?: AbortSignal) {
+  return openLogs(target, ['DeliveryLogGroups'], interruption);
 }
 
 /** Opens the log groups that outputs of the target name, which are searched as one. */
-export function openLogs(target: Target, outputs: readonly string[]) {
+export function openLogs(target: Target, outputs: readonly string[], interruption?: AbortSignal) {
   const client = target.connect(CloudWatchLogsClient, 'LogsEndpoint');
   const { clock, pause } = target;
   const logGroupNames = outputs.flatMap(output => requireOutput(target, output).split(','));
@@ -135,6 +135,7 @@ export function openLogs(target: Target, outputs: readonly string[]) {
       }),
     );
     for (;;) {
+      interruption?.throwIfAborted();
       const { status, results, statistics } = await client.send(
         new GetQueryResultsCommand({ queryId: started.queryId }),
       );

@@ -8,10 +8,11 @@ export async function deleteLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
   account: string,
   onDeleted: (deleted: number) => void,
+  interruption?: AbortSignal,
 ) {
   const deleted = new Set<string>();
   const before = await queues.countInFlight();
-  for await (const letter of queues.deadLetters(Number.POSITIVE_INFINITY)) {
+  for await (const letter of queues.deadLetters(Number.POSITIVE_INFINITY, { interruption })) {
     if (!namesAccount(letter.body, account)) continue;
     await queues.remove(letter);
     deleted.add(copyKey(letter));

@@ -122,7 +122,7 @@ export async function deleteAll(
   }
   await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
   const onLetters = (deleted: number) => count('deadLetters', deleted - counts.deadLetters);
-  const { inFlight } = await deleteLetters(openQueues(target), account, onLetters);
+  const { inFlight } = await deleteLetters(openQueues(target), account, onLetters, interruption);
   if (total === 0) throw nothingOf(account, inFlight);
   return { ...counts, inFlight };
 }

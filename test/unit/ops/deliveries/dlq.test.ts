@@ -5,6 +5,7 @@ import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cl
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { discardLetters, listLetters, redriveLetters, showLetter } from '../../../../ops/deliveries/dlq.command.ts';
+import { findOneEvent } from '../../../../ops/deliveries/events.command.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -21,7 +22,7 @@ let urls: Record<'events' | 'dead', string>;
 let beforeReceive: () => void;
 
 beforeAll(async () => {
-  database = await startDatabase('Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
 afterAll(() => database.stop());
 
@@ -38,9 +39,9 @@ beforeEach(async () => {
   client = new SQSClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials });
   logs = await startLogs();
   const queues = { SqsEndpoint: engine.endpoint, EventsQueueUrl: urls.events, DeadLetterQueueUrl: urls.dead };
-  const audit = { LogsEndpoint: logs.endpoint, AuditLogGroup: 'audit' };
-  const tables = { DynamoDbEndpoint: database.endpoint, WebhooksTable: 'Webhooks' };
-  outputs = { ...queues, ...audit, ...tables, Region: database.region };
+  const groups = { LogsEndpoint: logs.endpoint, AuditLogGroup: 'audit', DeliveryLogGroups: 'delivery' };
+  const tables = { DynamoDbEndpoint: database.endpoint, DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks' };
+  outputs = { ...queues, ...groups, ...tables, Region: database.region };
 });
 
 afterEach(async () => {
@@ -367,10 +368,12 @@ describe('ops dlq show', () => {
 
 // Bug: those that a look had received stayed hidden when it was interrupted.
 it.each([
-  ['list', listLetters, { limit: 100, bodies: false }],
-  ['show', showLetter, { message: 'nope' }],
-  ['discard', discardLetters, { ids: ['nope'] }],
-] as const)('ops dlq %s shows all again at once when it is interrupted', async (_name, { act }, given) => {
+  ['dlq list', listLetters, { limit: 100, bodies: false }],
+  ['dlq show', showLetter, { message: 'nope' }],
+  ['dlq discard', discardLetters, { ids: ['nope'] }],
+  ['events find', findOneEvent, { named: 'nope' }],
+] as const)('ops %s shows all again at once when it is interrupted', async (_name, { act }, given) => {
+  logs.put('delivery', 'a line of nothing');
   await put('no JSON');
   await put('no JSON either');
   beforeReceive = () => void process.emit('SIGINT', 'SIGINT');

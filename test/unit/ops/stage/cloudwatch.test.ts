@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => logs.stop());
 
-const openLog = () => {
+const openLog = (interruption?: AbortSignal) => {
   const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliveryLogGroups: 'first,retry' };
-  return openEventLog(makeTarget({ label: 'the test', outputs, unreachable: '' }));
+  return openEventLog(makeTarget({ label: 'the test', outputs, unreachable: '' }), interruption);
 };
 
 it('finds the lines of an id in the local stand-in of CloudWatch Logs', async () => {
@@ -44,6 +44,11 @@ it.each(['', '<', 'x/ | stats count()', 'a b', 'evt_1.*', 'a\\', 'a\n', 'x'.repe
     await expect(openLog().find(id, 0, noProgress)).rejects.toThrow(/^that is no id/);
   },
 );
+
+it('ends a search that is interrupted', async () => {
+  const search = openLog(AbortSignal.abort(new Error('interrupted'))).find('evt_1', 0, noProgress);
+  await expect(search).rejects.toThrow('interrupted');
+});
 
 it('finds the lines whose fields have one of some values, at most so many', async () => {
   const log = openLog();
