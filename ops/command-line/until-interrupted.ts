@@ -8,11 +8,13 @@ import type { Task } from '../stage/target.ts';
  * @param act - looks at the interruption between two steps, and may throw its reason.
  * @param tell - is told that it ends.
  * @param other - interrupts it, too.
+ * @param reason - is said of the interruption.
  */
 export async function untilInterrupted<Value>(
   act: (interruption: AbortSignal) => Promise<Value>,
   tell: (line: string) => void,
   other?: AbortSignal,
+  reason = 'interrupted: the same command again goes on with the others.',
 ): Promise<Value> {
   const end = new AbortController();
   let firstAt: number | undefined;
@@ -22,7 +24,7 @@ export async function untilInterrupted<Value>(
     firstAt = Date.now();
     // At SIGHUP the terminal is gone: what is written to it fails.
     if (name !== 'SIGHUP') tell('Ending: what is under way is finished first. Ctrl-C again stops at once.');
-    end.abort(new CliError('interrupted: the same command again goes on with the others.'));
+    end.abort(new CliError(reason));
   };
   for (const name of signals) process.on(name, interrupt);
   try {
@@ -34,7 +36,8 @@ export async function untilInterrupted<Value>(
 
 /** Acts until it is interrupted: dead letters that it received then show again at once. A program that hears signals itself has its own. */
 export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) => Promise<Value>): Promise<Value> {
-  return task.interruption ? act(task) : untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell);
+  if (task.interruption) return act(task);
+  return untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell, undefined, 'interrupted.');
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

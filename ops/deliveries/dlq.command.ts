@@ -5,7 +5,7 @@ import { iso, makeShape, printable } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
 import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
-import { type KeptLetter, noLetter } from './no-letter.ts';
+import { interrupted, type KeptLetter, noLetter } from './no-letter.ts';
 import { mostLetters, type RedriveWatch, redrive } from './redrive.ts';
 
 const examples = `
@@ -144,7 +144,11 @@ export const discardLetters = command('dlq discard', {
       const removed = new Set<string>();
       const before = await queues.countInFlight();
       let looked = 0;
-      for await (const found of queues.deadLetters(mostLetters, { interruption })) {
+      for await (const found of queues.deadLetters(mostLetters)) {
+        if (interruption?.aborted) {
+          if (reason === undefined && missing.size === 0) break; // copies are left at most
+          throw interrupted('discard', missing);
+        }
         looked += 1;
         progress(`Looked at ${looked} messages, discarded ${removed.size}`);
         if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;

@@ -12,6 +12,17 @@ export function noLetter(missing: readonly string[], inFlight: number, done: Par
   });
 }
 
+/** Says that a command was interrupted, and what goes on with the others: of those that were named only the missing ones are left. */
+export function interrupted(verb: 'redrive' | 'discard', missing: ReadonlySet<string>): CliError {
+  return new CliError(`interrupted: ${goOn(verb, missing, 'the others')}`);
+}
+
+/** Says which command goes on with letters that were not looked at. */
+export function goOn(verb: 'redrive' | 'discard', missing: ReadonlySet<string>, others = 'them'): string {
+  const again = missing.size === 0 ? 'the same command again' : `"dlq ${verb} ${[...missing].join(' ')}"`;
+  return `${again} goes on with ${others}.`;
+}
+
 /** Letters that are not to be seen: gone, or in the hands of others. */
 export class NoLetter extends CliError {
   readonly outcome: LettersOutcome;

@@ -1,10 +1,9 @@
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
-import { CliError } from '../stage/operator.ts';
 import { copyKey, type DeadLetter, openQueues } from '../stage/queues.ts';
 import { requireOutput } from '../stage/target.ts';
 import { type Destination, destinationOf, moveLetter } from './move-letter.ts';
-import { type KeptLetter, noLetter } from './no-letter.ts';
+import { goOn, interrupted, type KeptLetter, noLetter } from './no-letter.ts';
 
 /** Follows a redrive of a program: hears how far it is, and may end it between two messages. */
 export interface RedriveWatch {
@@ -45,9 +44,8 @@ export async function redrive(
     if (wait > 0) await target.pause(wait);
     if (watch?.isCancelled()) break;
     if (interruption?.aborted) {
-      if (wanted.size === 0) throw interruption.reason;
-      if (missing.size === 0) break; // copies are left at most
-      throw new CliError(`interrupted: ${goOn('the others')}`);
+      if (wanted.size > 0 && missing.size === 0) break; // copies are left at most
+      throw interrupted('redrive', missing);
     }
     if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
     const key = copyKey(found);
@@ -79,7 +77,7 @@ export async function redrive(
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
   if (missing.size === 0 || isCutOff || watch?.isCancelled()) {
-    return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn() };
+    return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn('redrive', missing) };
   }
   for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
   throw noLetter([...missing], Math.max(before, after), done);
@@ -100,11 +98,6 @@ export async function redrive(
   function tell(): void {
     progress(`Moved ${moved.size}, kept ${kept.size}`);
     watch?.tell({ moved: moved.size, kept: kept.size });
-  }
-
-  function goOn(others = 'them'): string {
-    const again = missing.size === 0 ? 'the same command again' : `"dlq redrive ${[...missing].join(' ')}"`;
-    return `${again} goes on with ${others}.`;
   }
 }
 
