@@ -108,6 +108,11 @@ export function storing(change: (item: Item) => Item | undefined): ChangeOutside
   });
 }
 
+/** Stores other records of attempts, which are as `packAttempt` writes them. */
+export function recording(change: (records: readonly string[]) => readonly string[]): ChangeOutside {
+  return storing(({ attempts }) => (Array.isArray(attempts) ? { attempts: change(attempts) } : undefined));
+}
+
 /** Reads other items. */
 export function reading(change: (table: string, item: Item) => Item | undefined): ChangeOutside {
   const read = (answer: object, command: object) => {

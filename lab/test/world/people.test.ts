@@ -19,6 +19,7 @@ import {
   readCarelessly,
   reading,
   readingNoHeaders,
+  recording,
   remembering,
   sending,
   sendOtherwise,
@@ -197,6 +198,22 @@ const products: readonly Faulty[] = [
       ...sweepingWith(publish => twice((topic, { Subject, Message }) => publish(topic, { Subject, Message }))),
     },
     found: [/its answer stands nowhere/, /operators were told twice/, /operators were told too little/],
+  },
+  {
+    that: 'records the latest attempt alone, takes a 503 for a success, and what failed for delivered',
+    altered: consumersWith(
+      recording(records => records.slice(-1)),
+      recording(records => records.map(record => record.replace(',1503,', ',0503,'))),
+      storing(({ state }) => (state === 'failed' ? { state: 'delivered' } : undefined)),
+    ),
+    found: [/a recorded attempt is gone/, /delivered, though no receiver said so/, /delivered without a success/],
+  },
+  {
+    that: 'numbers recorded attempts anew whenever it stores them',
+    altered: consumersWith(
+      recording(records => records.map(record => record.replace(/^\d+/, number => `${Number(number) + 1}`))),
+    ),
+    found: [/a recorded attempt was changed/, /recorded under another number/],
   },
   {
     that: 'tells publishers twice, takes three names that nobody reaches for its own outage, and reads no `Retry-After`',
