@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../tools/support/accounts.ts';
 import { createClient } from '../support/e2e-accounts.ts';
@@ -94,6 +96,23 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         expect(await post(receiver, headers, inChunks(body.slice(0, 10), body.slice(10)))).toBe(204);
         expect(receiver.stored()).toMatchObject({ evt_chunks: body });
         expect(await post(receiver, headers, inChunks(body.padEnd(65_536), ' '))).toBe(413);
+      });
+
+    // Bug: Python's left the end of such a body unread. A connection that is closed so is reset, and its answer may be lost.
+    if (language === 'Python')
+      it('answers a body in chunks after its end', async () => {
+        const body = '{"event":"demanda.criada","id_demanda":10}';
+        const headers = headersOf('evt_end', Math.floor(Date.now() / 1_000), body, secret);
+        const lines = Object.entries({ ...headers, 'transfer-encoding': 'chunked' }).map(pair => pair.join(': '));
+        const socket = connect(receiver.port, '127.0.0.1');
+        const answer = text(socket);
+        const chunk = [body.length.toString(16), body, '0', 'trailer: one', ''];
+        socket.write(['POST / HTTP/1.1', ...lines, '', ...chunk].join('\r\n'));
+        // Others are answered meanwhile: it would have been, too.
+        for (let i = 0; i < 20; i += 1) expect(await post(receiver, {}, body)).toBe(400);
+        expect(receiver.stored()).not.toHaveProperty('evt_end');
+        socket.write('\r\n');
+        expect(await answer).toContain(' 204 ');
       });
 
     async function requestTest(): Promise<string> {

@@ -59,7 +59,9 @@ class Receiver(BaseHTTPRequestHandler):
         while size := re.match(rb"0*([0-9A-Fa-f]{1,5})[;\s]", self.rfile.readline(1024)):
             length = int(size[1], 16)
             if length == 0:
-                return body
+                # Trailers and an empty line end it. What is left unread may reset the connection, and lose the answer.
+                ends = any(self.rfile.readline(1024) in (b"\r\n", b"\n") for _ in range(100))
+                return body if ends else None
             if len(body) + length > 65536:
                 return None
             body += self.rfile.read(length)
