@@ -190,8 +190,7 @@ interface Replacement {
   readonly updatedAt: number;
 }
 
-/** The outcome of a removal. `contended`: nothing was removed, since somebody else changed the webhook meanwhile. */
-/** `contended`: another change came first; the id of the registration that was to go. */
+/** The outcome of a removal. `contended`: nothing was removed, since another change came first; the id of what was to go. */
 type Removal = 'removed' | 'not_registered' | { readonly contended: string };
 
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */

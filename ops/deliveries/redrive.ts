@@ -37,16 +37,14 @@ export async function redrive(
   const moved = new Set<string>();
   const underWay = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
-  let [isCutOff, nextAt] = [false, 0];
+  let [isCutOff, isInterrupted, nextAt] = [false, false, 0];
   // Those that may be moved may stand behind any number of others.
   for await (const found of queues.deadLetters(mostLetters, { settle: () => Promise.all(underWay.values()) })) {
     const wait = nextAt - target.clock.now();
     if (wait > 0) await target.pause(wait);
     if (watch?.isCancelled()) break;
-    if (interruption?.aborted) {
-      if (wanted.size > 0 && missing.size === 0) break; // copies are left at most
-      throw interrupted('redrive', missing);
-    }
+    isInterrupted = interruption?.aborted === true;
+    if (isInterrupted) break;
     if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
     const key = copyKey(found);
     await underWay.get(key);
@@ -67,13 +65,17 @@ export async function redrive(
       continue;
     }
     nextAt = Math.max(nextAt, target.clock.now()) + 1_000 / rate;
-    const moving = move(found, destination).catch(error => void failures.push(error));
+    const moving = move(found, destination).catch(error => {
+      failures.push(error);
+      if (wanted.has(found.origin.messageId)) missing.add(found.origin.messageId);
+    });
     underWay.set(
       key,
       moving.finally(() => underWay.delete(key)),
     );
   }
   if (failures.length > 0) throw failures[0];
+  if (isInterrupted && (wanted.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // else copies are left at most
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
   if (missing.size === 0 || isCutOff || watch?.isCancelled()) {

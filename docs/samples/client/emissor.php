@@ -17,10 +17,11 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
         throw new RuntimeException('TOKENS_FILE is below DOCUMENT_ROOT, where anybody can fetch it: move it out of there');
     }
     $owner = getenv('AUTH_URL') . ' ' . getenv('CLIENT_ID') . ' ' . getenv('USER_EMAIL'); // tokens of another are not used
-    $file = fopen($path, 'c+') ?: throw new RuntimeException("TOKENS_FILE cannot be opened: $path");
-    flock($file, LOCK_EX);
+    $mask = umask(0077); // that of the whole process: it is put back at once
+    $file = @fopen($path, 'c+');
+    umask($mask);
+    flock($file ?: throw new RuntimeException("TOKENS_FILE cannot be opened: $path"), LOCK_EX);
     try {
-        fstat($file)['size'] > 0 || @chmod($path, 0600); // a umask would be that of the whole process
         $pair = json_decode(stream_get_contents($file), true)[$owner] ?? [];
         if (($pair['refused_until'] ?? 0) > time()) {
             throw new RuntimeException('The login was refused: mend the password and delete ' . $path);

@@ -24,7 +24,7 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
   >;
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly findWebhook: FindWebhook;
-  readonly health: Pick<WebhookHealth, 'suspendIfExhausted'>;
+  readonly health: Pick<WebhookHealth, 'suspendAfterEnd'>;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
   readonly slowRate: number;
   readonly now: Clock;
@@ -128,7 +128,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
       failed ??= kept.find(delivery => delivery?.state === 'failed');
     }
     // One of them decides: each would write to the webhook. What has a slot by now is held at its turn.
-    if (webhook && failed) await health.suspendIfExhausted(webhook, failed);
+    if (webhook && failed) await health.suspendAfterEnd(webhook, failed);
     return attemptable;
   }
 

@@ -40,11 +40,22 @@ export function makeSweep(
         errors.push(error);
         return undefined;
       },
-      isThrottled: () => errors.some(isThrottled),
     };
+    let isTableBusy = false;
+    const ofShards: Notes = {
+      ...notes,
+      onFailure(error) {
+        isTableBusy ||= isThrottled(error);
+        return notes.onFailure(error);
+      },
+    };
+    // Where the table throttles, no shard begins a further page: that would add to the load.
+    const goesOn = () => hasTime() && !isTableBusy;
     // All at the same time: neither many deliveries nor long tasks may use up the time.
-    const parts = [runTasks(hasTime, notes), ...dueShards.map(shard => sweepShard(shard, hasTime, notes))];
-    await Promise.all(parts.map(part => part.catch(notes.onFailure)));
+    await Promise.all([
+      runTasks(hasTime, notes).catch(notes.onFailure),
+      ...dueShards.map(shard => sweepShard(shard, goesOn, ofShards).catch(ofShards.onFailure)),
+    ]);
     if (errors.length === 0) return measure('OldestDue', oldestDue);
     const kinds = Map.groupBy(errors, error => describeError(error).errorName);
     const told = [...kinds].map(([name, all]) => (all.length === 1 ? name : `${name} (${all.length} times)`));
@@ -68,10 +79,9 @@ export function makeSweep(
     }
   }
 
-  /** Where a call was throttled, no further page is begun: that would add to the load. */
-  async function sweepShard(shard: string, hasTime: () => boolean, notes: Notes): Promise<void> {
+  async function sweepShard(shard: string, goesOn: () => boolean, notes: Notes): Promise<void> {
     let last: DueEntry | undefined;
-    while (hasTime() && !notes.isThrottled()) {
+    while (goesOn()) {
       const isFirst = last === undefined;
       const entries = await store.due(shard, last);
       last = entries.at(-1);
@@ -155,8 +165,6 @@ interface Notes {
   readonly onLate: (lateness: number) => void;
   /** Notes what failed: the sweep fails once it has done the rest. */
   readonly onFailure: (error: unknown) => undefined;
-  /** Returns whether a call was throttled in this sweep. */
-  readonly isThrottled: () => boolean;
 }
 
 /** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */

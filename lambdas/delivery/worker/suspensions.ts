@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
-import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type AttemptOutcome, type AttemptRecord, type Delivery, isTest } from '../delivery.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
-import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ApplyOutcome } from '../transitions.ts';
 import { ordinaryFailure, type WebhookHealth } from './webhook-health.ts';
 
@@ -28,7 +27,7 @@ export function makeSuspensions({
   applyOutcome,
   ...reporting
 }: {
-  readonly health: Pick<WebhookHealth, 'suspendIfGone' | 'suspendIfExhausted'>;
+  readonly health: Pick<WebhookHealth, 'suspendIfGone' | 'suspendIfExhausted' | 'suspendAfterEnd'>;
   readonly store: Pick<DeliveryStore, 'read' | 'update'>;
   readonly applyOutcome: ApplyOutcome;
   readonly now: Clock;
@@ -50,10 +49,7 @@ export function makeSuspensions({
   /** Ends a delivery that waited too long. A suspension that cannot be stored then is left to the next one that ends so. */
   async function failTooOld(delivery: Delivery, webhook: Webhook | undefined, storeChange: StoreChange): Promise<void> {
     const failed = await endTooOld(delivery, storeChange, reporting);
-    if (!failed || !webhook) return;
-    await health.suspendIfExhausted(webhook, failed).catch(error => {
-      reporting.log.error('webhook.health_not_stored', { ...describeDelivery(failed), ...describeError(error) });
-    });
+    if (failed && webhook) await health.suspendAfterEnd(webhook, failed);
   }
 
   /**

@@ -18,7 +18,7 @@ export function makeWebhookHealth({
   log,
   count,
 }: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry) {
-  return { suspendIfGone, suspendIfExhausted, record };
+  return { suspendIfGone, suspendIfExhausted, suspendAfterEnd, record };
 
   /**
    * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
@@ -48,6 +48,11 @@ export function makeWebhookHealth({
     return true;
   }
 
+  /** Does the same after an end without an attempt. What cannot be stored is told, and left to the next delivery that ends so. */
+  async function suspendAfterEnd(webhook: Webhook, failed: Delivery): Promise<void> {
+    await suspendIfExhausted(webhook, failed).catch(error => tellNotStored(failed, error));
+  }
+
   /**
    * Records a success or a failure. Suspends the webhook when a delivery is exhausted and all has failed for five days, and
    * throws where that cannot be stored. What else cannot be recorded now, the next attempt records.
@@ -59,8 +64,12 @@ export function makeWebhookHealth({
       if (outcome.outcome === 'delivered') await recordSuccess(webhook, told);
       if (outcome.outcome === 'failed') await recordFailure(webhook, told);
     } catch (error) {
-      log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
+      tellNotStored(after, error);
     }
+  }
+
+  function tellNotStored(delivery: Delivery, error: unknown): void {
+    log.error('webhook.health_not_stored', { ...describeDelivery(delivery), ...describeError(error) });
   }
 
   async function recordSuccess(webhook: Webhook, told: Told): Promise<void> {

@@ -58,6 +58,25 @@ afterAll(() => {
   for (const folder of [directory, cleanPackage]) rmSync(folder, { recursive: true });
 });
 
+it('a package that another handler defers is not left out of a bundle that a package imports it in', () => {
+  const outer = join(root, '.local/node_modules/outer-package');
+  const [defers, imports] = ['defers', 'imports'].map(name => join(directory, `${name}.handler.ts`)) as [
+    string,
+    string,
+  ];
+  mkdirSync(outer);
+  writeFileSync(join(outer, 'package.json'), '{"type":"module","main":"index.js"}');
+  writeFileSync(join(outer, 'index.js'), `export * from '@jridgewell/sourcemap-codec';`);
+  writeFileSync(defers, `export const handler = async () => (await import('@jridgewell/sourcemap-codec')).decode('');`);
+  writeFileSync(imports, `export { decode as handler } from 'outer-package';`);
+  try {
+    expect(() => bundleHandlers([imports])).not.toThrow();
+    expect(() => bundleHandlers([defers, imports])).toThrow(/imports\.handler\.ts: one of its packages imports what/);
+  } finally {
+    rmSync(outer, { recursive: true });
+  }
+});
+
 // Bug: packages in the machine's folder for temporary files came before the project's own.
 it('a bundle takes no package from the folder for temporary files', () => {
   const temporary = mkdtempSync(join(tmpdir(), 'emissor-frames-'));

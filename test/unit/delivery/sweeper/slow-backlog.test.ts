@@ -117,7 +117,7 @@ describe('the sweeper’s task for a slow webhook', () => {
       store: store(),
       queues: { retry: queue('retry'), slow: queue('slow') },
       findWebhook: async () => webhook,
-      health: { suspendIfExhausted: async () => ++lookedAt > 0 },
+      health: { suspendAfterEnd: async () => void lookedAt++ },
       slowRate: 20,
       now,
       ...changes,

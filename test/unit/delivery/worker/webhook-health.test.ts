@@ -64,6 +64,13 @@ describe('what an attempt says about its webhook', () => {
     expect(did).toEqual(expected);
   });
 
+  it('never costs an end without an attempt: a suspension that cannot be stored is logged', async () => {
+    const { suspendAfterEnd, did, telemetry } = healthOver({ fails: true });
+    await suspendAfterEnd(failingFor(5), exhausted);
+    expect(did).toEqual([`suspend http ${pending.id}`]);
+    expect(telemetry.lines.join()).toContain('webhook.health_not_stored');
+  });
+
   it('never costs the outcome: what else cannot be recorded is logged', async () => {
     const { record, telemetry } = healthOver({ fails: true });
     await record(aWebhook(), failure(), pending);
