@@ -5,10 +5,10 @@ import path from 'node:path';
 /*
  * `npm run weights`: shows what a stranger has to read, by room: the lines and bytes of the files of the commit that are text, and the
  * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds fall; they rose
- * five times: when the alarms and the way back got what ten incidents asked of them, when the console learnt to register, to chart, to
+ * six times: when the alarms and the way back got what ten incidents asked of them, when the console learnt to register, to chart, to
  * lead a newcomer and to say what it could not read, when the pages became a site with "Nothing arrived" in both languages, by the mends
- * and tests of some hundred and seventy faults that twenty-four readers found, and when the judges of worlds learnt to see fifty faults
- * more.
+ * and tests of some hundred and seventy faults that twenty-four readers found, when the judges of worlds learnt to see fifty faults more,
+ * and by the mends of forty faults of the service and of its operators' commands.
  */
 
 const root = path.join(import.meta.dirname, '..');
@@ -20,17 +20,17 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
     takes: /^docs\/api\/|^(site\/)?package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
     most: 19_100,
   },
-  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_050 },
-  { name: 'ops', takes: /^(bin|ops)\//, most: 19_000 },
-  { name: 'lab', takes: /^lab\//, most: 13_030 },
-  { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_560 },
-  { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_270 },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_330 },
+  { name: 'ops', takes: /^(bin|ops)\//, most: 19_150 },
+  { name: 'lab', takes: /^lab\//, most: 12_860 },
+  { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_540 },
+  { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_170 },
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_350 },
   { name: 'site', takes: /^site\//, most: 450 },
-  { name: 'test', takes: /^test\//, most: 57_420 },
+  { name: 'test', takes: /^test\//, most: 56_370 },
   { name: 'docs', takes: /^docs\//, most: 7_430 },
-  { name: 'other', takes: /^/, most: 1_980 },
+  { name: 'other', takes: /^/, most: 1_880 },
 ];
 
 /** The programs around the service, without their tests. */
