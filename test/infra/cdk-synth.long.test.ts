@@ -32,7 +32,7 @@ const limits: Readonly<Record<string, readonly [kibibytes: number, modules: read
   'auth/keys/rotate-keys': [245, ['node:timers']],
   'base-api/deliveries-api': [365, ['node:timers']],
   'base-api/webhooks-api': [330, resolving],
-  'delivery/sweeper/sweep': [296, ['node:timers']],
+  'delivery/sweeper/sweep': [305, ['node:timers']],
   'delivery/worker/deliver': [392, [...resolving, 'node:tls']],
   'smoke/receiver': [235, []],
   'smoke/scheduled-test': [295, ['node:timers']],
