@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, type ProvidedContext } from 'vitest';
+import { expect } from 'vitest';
 import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
 import { until } from '../support/e2e-poll.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from './left-state.ts';
 import { type Arrival, type Receiver, startReceiver } from './receiver.ts';
 import { freePorts, type ServingRelease, serveAlone } from './serving-release.ts';
-import type { SynthesisedRelease } from './set-up.ts';
+import type { Releases, SynthesisedRelease } from './set-up.ts';
 
 /** Releases that serve one after the other, on the same tables and queues. */
 export interface HandOver {
@@ -30,7 +30,7 @@ export interface HandOver {
 }
 
 /** Makes the place of a hand-over: a data directory, a receiver, and ports that all releases have. */
-export async function prepareHandOver({ current, previous }: ProvidedContext['releases']): Promise<HandOver> {
+export async function prepareHandOver({ current, previous }: Releases): Promise<HandOver> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-hand-over-'));
   const [port, receiver] = await Promise.all([freePorts(), startReceiver()]);
   const place = { port, dataDirectory: path.join(folder, 'data'), hostsFile: path.join(folder, 'hosts.json') };

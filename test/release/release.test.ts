@@ -1,8 +1,10 @@
 import { beforeAll, inject, it } from 'vitest';
+import { prepared } from '../support/preparation.ts';
 import { type HandOver, prepareHandOver } from './hand-over.ts';
+import type { Releases } from './set-up.ts';
 import { expectBothToServe } from './side-by-side.ts';
 
-const releases = inject('releases');
+const releases = await prepared<Releases>(inject('releases'));
 let handOver: HandOver;
 
 // First alone: it keeps the machine busy for a while. What follows mostly waits, each for other things.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { synthesise } from '@emissor/local-cloud/testing';
 import type { TestProject } from 'vitest/node';
+import { beginPreparation } from '../support/preparation.ts';
 import { currentRoot, takePreviousRelease } from './previous-release.ts';
 
 /** A release that can be run: its tree, and the cloud assembly that it was synthesised to. */
@@ -12,10 +13,16 @@ export interface SynthesisedRelease {
   readonly assembly: string;
 }
 
+/** The release that this tree will be, and the one before it. */
+export interface Releases {
+  readonly current: SynthesisedRelease;
+  readonly previous: SynthesisedRelease;
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The release that this tree will be, and the one before it. */
-    releases: { readonly current: SynthesisedRelease; readonly previous: SynthesisedRelease };
+    /** The file that tells the `Releases` once they are there. */
+    releases: string;
   }
 }
 
@@ -24,8 +31,17 @@ declare module 'vitest' {
  *
  * @returns what removes them.
  */
-export async function setup(project: TestProject): Promise<() => void> {
+export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-release-'));
+  const { outcomeFile, stop } = beginPreparation(() => prepareReleases(folder));
+  project.provide('releases', outcomeFile);
+  return async () => {
+    await stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+async function prepareReleases(folder: string): Promise<Releases> {
   const previous = await takePreviousRelease(folder, say);
   const { version } = JSON.parse(readFileSync(path.join(currentRoot, 'package.json'), 'utf8')) as { version: string };
   say(`Synthesising ${previous.version} and ${version} …`);
@@ -33,8 +49,7 @@ export async function setup(project: TestProject): Promise<() => void> {
     synthesiseIn(path.join(folder, 'current'), { version, root: currentRoot }),
     synthesiseIn(path.join(folder, 'previous-synthesis'), previous),
   ]);
-  project.provide('releases', { current: ours, previous: theirs });
-  return () => rmSync(folder, { recursive: true, force: true });
+  return { current: ours, previous: theirs };
 }
 
 function say(line: string): void {

@@ -1,15 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, type ProvidedContext } from 'vitest';
+import { expect } from 'vitest';
 import { startLocalRun } from '../../tools/support/local-run.ts';
 import { isSkipped, runEndToEndSuites } from '../support/suite-run.ts';
+import type { Releases } from './set-up.ts';
 
 /**
  * Expects the end-to-end suite of the previous release to pass while each release serves every second invocation: of what this one
  * adds, or does differently, that release knows nothing, and every second request is its.
  */
-export async function expectBothToServe({ current, previous }: ProvidedContext['releases']): Promise<void> {
+export async function expectBothToServe({ current, previous }: Releases): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-side-by-side-'));
   try {
     const hostsFile = path.join(folder, 'hosts.json');

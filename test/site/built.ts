@@ -1,12 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
+import { inject } from 'vitest';
 import { listen } from '../../tools/support/listen.ts';
+import { prepared } from '../support/preparation.ts';
+import { url } from './address.ts';
 
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
-/** The address of the site: under a path, as on GitHub Pages. A link that leaves the path out leads nowhere. */
-export const url = 'https://docs.example.com/emissor';
+await prepared(inject('site')); // whoever imports this waits for the site
+
 const base = new URL(url).pathname;
 
 /** The addresses of all pages within the site, such as `/pt/erros/`. */

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { pageUrl } from '../../lib/value-schemas.ts';
 import { addressOf, counterpartOf, pairs } from '../../site/pages.ts';
 import { readPage } from '../support/markdown-page.ts';
-import { addresses, dist, read, url } from './built.ts';
+import { url } from './address.ts';
+import { addresses, dist, read } from './built.ts';
 
 const pages = addresses().filter(address => !['/', '/404.html'].includes(address));
 

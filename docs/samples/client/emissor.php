@@ -56,8 +56,7 @@ function store(#[SensitiveParameter] array $pairs, mixed $file): void
 {
     $text = json_encode($pairs);
     rewind($file);
-    $isStored = fwrite($file, $text) === strlen($text) && ftruncate($file, strlen($text)) && fsync($file);
-    $isStored ?: throw new RuntimeException('The tokens could not be stored');
+    fwrite($file, $text) === strlen($text) && ftruncate($file, strlen($text)) && fsync($file) ?: throw new RuntimeException('The tokens could not be stored');
 }
 
 /** Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen. */
