@@ -28,7 +28,7 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_350 },
   { name: 'site', takes: /^site\//, most: 450 },
-  { name: 'test', takes: /^test\//, most: 56_370 },
+  { name: 'test', takes: /^test\//, most: 56_450 },
   { name: 'docs', takes: /^docs\//, most: 7_430 },
   { name: 'other', takes: /^/, most: 1_880 },
 ];
