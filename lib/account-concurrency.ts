@@ -6,7 +6,7 @@ import type { StageValues } from './stage-values.ts';
  */
 export const unreservedConcurrency = 100;
 
-/** The fewest executions that the lanes leave to what reserves nothing: one for the sweeper, and one for whoever calls. */
+/** The fewest concurrent executions that the lanes leave to functions that reserve none: one for the sweeper, one for a request. */
 export const fewestBesideLanes = 2;
 
 /**

@@ -60,7 +60,7 @@ function accountTooSmall(values: StageValues): string | false {
   return `accountConcurrency must be ${needed} at least, because ${whose} reserve ${reserved} and Lambda keeps ${unreservedConcurrency} for all other functions: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or set tokenConcurrency and apiConcurrency to 0`;
 }
 
-/** Lanes that took all would leave nothing to the sweeper, to logins that reserve nothing, and to what answers integrators. */
+/** Lanes that take all executions leave none to the sweeper, to logins and to the APIs where these reserve none. */
 function lanesTooLarge(values: StageValues & LanePlaces): string | false {
   const { accountConcurrency, firstConcurrency, retryConcurrency, slowConcurrency } = values;
   const most = accountConcurrency - reservedConcurrency({ ...values, smokeReceiverUrl: '' }) - fewestBesideLanes;
@@ -71,7 +71,7 @@ function lanesTooLarge(values: StageValues & LanePlaces): string | false {
   );
 }
 
-/** A lane takes what its pollers feed, however few places it was given. */
+/** Pollers feed ten batches each, also where their lane has fewer places. */
 function lanesTooSmall({ provisionedPollers, ...values }: StageValues & LanePlaces): string | false {
   const fewest = provisionedPollers * batchesPerPoller;
   const small = (['firstConcurrency', 'retryConcurrency', 'slowConcurrency'] as const).filter(

@@ -17,7 +17,7 @@ import { deadLetters, queueOf } from '../world/stage.ts';
 import { assumptions } from './assumptions.ts';
 import { type Action, type SteadyCounts, shareOf } from './counts.ts';
 
-/** What each action takes, the first attempt of a delivery that fails, and a sweep that finds nothing. */
+/** The usage of each action, of the first attempt of a delivery that fails, and of a sweep that finds nothing. */
 export type QuickCounts = Readonly<Record<Action | 'failedAttempt' | 'sweep', SteadyCounts>>;
 
 /**

@@ -45,7 +45,7 @@ export interface Standstill {
 
 type Scaling = ReturnType<typeof standardScaling>;
 
-/** What the operators of a stage have chosen for it. */
+/** The values that the operators of a stage have chosen. */
 type StageValues = ReturnType<typeof stageValuesOf>;
 
 /** Returns the values of the stage of a seed. A slot at three a second is no whole number of milliseconds. */
@@ -74,7 +74,7 @@ export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry:
 /** The queue of what nobody could process. */
 export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 100 };
 
-/** How the event sources of the lanes grow, at most to the places of a small account. */
+/** The growth of the lanes' event sources, at most to the places of a small account. */
 export const standardPlaces: Stage['scalingOf'] = {
   first: standardScaling(10),
   retry: standardScaling(10),

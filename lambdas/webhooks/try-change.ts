@@ -20,7 +20,7 @@ export function makeTryChange({ pause, random }: { readonly pause: Pause; readon
   };
 }
 
-/** Whoever loses a race loses it to one who is done: of ten at once each succeeds. */
+/** Each try that fails means that another change has succeeded. So ten changes at once need ten tries at most. */
 const maxTries = 10;
 
 /** The bounds of the waits, in milliseconds: 2.6 s in all at most. */

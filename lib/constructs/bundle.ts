@@ -4,10 +4,9 @@ import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-cod
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 
 /** Returns the esbuild options of a minified ES module with the SDK inside, and its source map beside it. */
-export function bundleOptions(outfile: string) {
+export function bundleOptions() {
   return {
     absWorkingDir: root,
-    outfile,
     bundle: true,
     minify: true,
     format: 'esm',
@@ -25,8 +24,8 @@ export function bundleOptions(outfile: string) {
 }
 
 /** Returns the esbuild options of a function's own bundle: without what the SDK imports and no function uses. */
-export function handlerOptions(outfile: string) {
-  const options = bundleOptions(outfile);
+export function handlerOptions() {
+  const options = bundleOptions();
   return { ...options, alias: { ...options.alias, ...Object.fromEntries(unused.map(name => [name, standIn])) } };
 }
 
@@ -72,7 +71,7 @@ export function writeBundle(bundle: HandlerBundle | undefined, directory: string
 /** Bundles code that runs at deployments only. Returns a script, which the CDK's own entry can load. */
 export function bundleScript(entry: string): string {
   const { outputFiles } = buildSync({
-    ...bundleOptions('index.js'),
+    ...bundleOptions(),
     entryPoints: [entry],
     format: 'cjs',
     sourcemap: false,
@@ -98,7 +97,7 @@ interface JoinedHandler {
  * cost time (ADR 9).
  */
 function joinOwnCode(entries: readonly string[], directory: string): readonly JoinedHandler[] {
-  const { alias: _, outfile: __, ...options } = bundleOptions('');
+  const { alias: _, ...options } = bundleOptions();
   const { metafile } = buildSync({
     ...options,
     entryPoints: Object.fromEntries(entries.entries()),
@@ -132,7 +131,7 @@ function outputOf({ outputs }: Metafile, file: string): Metafile['outputs'][stri
 function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly [file: string, content: Uint8Array]> {
   return new Map(
     names.map(name => {
-      const options = { ...bundleOptions('index.mjs'), entryPoints: [name], sourcemap: false };
+      const options = { ...bundleOptions(), entryPoints: [name], sourcemap: false };
       const { outputFiles } = buildSync({ ...options, write: false });
       return [name, [`${basename(name)}.mjs`, outputFiles[0]?.contents ?? new Uint8Array()]];
     }),
@@ -147,7 +146,7 @@ function bundleTogether(
 ): readonly (readonly [entry: string, HandlerBundle])[] {
   const imported = new Set(handlers.flatMap(({ imports }) => imports));
   const files = [...packages].flatMap(([name, [file]]) => (imported.has(name) ? [] : [[name, `./${file}`] as const]));
-  const { outfile: _, ...options } = handlerOptions('');
+  const options = handlerOptions();
   const { outputFiles, metafile } = buildSync({
     ...options,
     metafile: true,

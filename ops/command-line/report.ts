@@ -98,7 +98,7 @@ export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
 
-/** A call takes some 125,000 arguments: a list is no list of them. */
+/** `Math.max(...cells)` would fail beyond some 125,000 cells. */
 function widthOf(cells: readonly string[]): number {
   return cells.reduce((widest, { length }) => Math.max(widest, length), 0);
 }

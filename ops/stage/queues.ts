@@ -31,6 +31,7 @@ export interface DeadLetter {
 
 export type Queues = ReturnType<typeof openQueues>;
 
+/** Options of a pass through the dead letters. */
 interface Look {
   readonly interruption?: AbortSignal | undefined;
   /** Resolves when nobody works on letters any more that this look gave. */

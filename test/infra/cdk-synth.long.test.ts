@@ -150,9 +150,8 @@ function ownSourcesOf(bundle: string): readonly string[] {
 
 /** Returns the paths of all sources that are in any bundle with at least a byte, or in a file beside it; and of what they leave out. */
 function bundledSources(): readonly string[] {
-  const { outfile: _, ...options } = bundleOptions('');
   const entryPoints = globSync('lambdas/**/*.handler.ts', { cwd: root });
-  const { metafile } = buildSync({ ...options, entryPoints, outdir: 'none', write: false, metafile: true });
+  const { metafile } = buildSync({ ...bundleOptions(), entryPoints, outdir: 'none', write: false, metafile: true });
   const inputs = Object.values(metafile.outputs).flatMap(output => Object.entries(output.inputs));
   return [...new Set(inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])))];
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What a global set-up has begun. */
+/** Work that a global set-up has begun. */
 export interface Preparation {
   /** The file that tells its outcome once there is one. Suites are given its path. */
   readonly outcomeFile: string;

@@ -56,7 +56,7 @@ const behaviours = {
   'name resolves in 4 s': { resolves: 4_000, behave: () => answersIn(50) },
 } satisfies Record<string, Conduct>;
 
-/** What webhooks of an attack do. The moment is that from the attack's beginning. */
+/** The conduct of an attack's webhooks. Moments are counted from the attack's beginning. */
 interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
   readonly resolves?: number;
   /** A webhook that answers in 3 s comes beside it. */

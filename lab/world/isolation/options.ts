@@ -20,7 +20,7 @@ export interface IsolationOptions {
   readonly trials: readonly Trial[];
   readonly seeds: readonly number[];
   readonly isQuick: boolean;
-  /** Whether all attacks are run. */
+  /** True where all attacks are run. */
   readonly isWhole: boolean;
   readonly help: boolean;
 }

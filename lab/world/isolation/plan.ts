@@ -2,10 +2,10 @@ import { provisionedScaling, standardScaling } from '@emissor/virtual-cloud';
 import type { Stage } from '../stage.ts';
 import { attacks } from './attacks.ts';
 
-/** What a stage is like when an attack begins. */
+/** The state of a stage when an attack begins. */
 export interface Situation {
   readonly name: string;
-  /** Whether queues keep accounts from each other's backlog; otherwise messages come in the order of their arrival. */
+  /** True where queues keep accounts from each other's backlog; otherwise messages come in the order of their arrival. */
   readonly isFair: boolean;
   readonly giveUp: 'waiting' | 'always';
   /** The age of a queue's count of messages when it is asked, in milliseconds. */
@@ -47,7 +47,7 @@ export const quickTrials: readonly Trial[] = [
   'answers in 2.5 s, hangs after 90 s, 30/s',
 ].map(attack => ({ attack, situation: inOrder }));
 
-/** What is tried. */
+/** The choice of trials. */
 export interface TrialChoice {
   /** The names of attacks contain it. */
   readonly attack: string;

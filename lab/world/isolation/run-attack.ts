@@ -9,7 +9,7 @@ export interface IsolationRun {
   readonly seed: number;
   /** The name of an attack. */
   readonly attack?: string | undefined;
-  /** How long it lasts, in milliseconds. */
+  /** Its duration, in milliseconds. */
   readonly length: number;
 }
 

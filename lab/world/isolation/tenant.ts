@@ -55,7 +55,7 @@ export interface TenantEvent {
   readonly publication: Publication;
 }
 
-/** Publishes events that come independently of each other, so many a second. */
+/** Publishes events that come independently of each other, at a mean rate a second. */
 export function atRate(rate: number): Publishes {
   return ({ from, until }, random) => {
     const moments: number[] = [];
@@ -67,16 +67,16 @@ export function atRate(rate: number): Publishes {
   };
 }
 
-/** Publishes so many events at the beginning. */
+/** Publishes a number of events at the beginning. */
 export function atOnce(events: number): Publishes {
   return ({ from }) => new Array(events).fill(from + 1);
 }
 
-/** Publishes so many events at the same moment, and again each time after so many milliseconds. */
-export function burstsEvery(milliseconds: number, events = 1): Publishes {
+/** Publishes bursts: a number of events at one moment, and again after each interval, in milliseconds. */
+export function burstsEvery(interval: number, events = 1): Publishes {
   return ({ from, until }) =>
-    Array.from({ length: Math.ceil((until - from) / milliseconds) }, (_, index) =>
-      new Array<number>(events).fill(from + 1 + index * milliseconds),
+    Array.from({ length: Math.ceil((until - from) / interval) }, (_, index) =>
+      new Array<number>(events).fill(from + 1 + index * interval),
     ).flat();
 }
 

@@ -97,7 +97,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** What told: a delivery, and how its last attempt ended, if it had any. */
+/** The delivery that told, and the result of its last attempt, if it had any. */
 export interface Told {
   readonly lastResult: AttemptResult | null;
   readonly deliveryId: string;

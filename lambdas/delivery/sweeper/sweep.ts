@@ -90,7 +90,7 @@ export function makeSweep(
     }
   }
 
-  /** A write that fails does not stop the others: what was claimed must be sent, and what follows looked at. */
+  /** A write that fails does not stop the others of its page: what was claimed must be sent. */
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
     const { onLate, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));

@@ -120,7 +120,7 @@ export function makeMessageVisibility({
   }
 }
 
-/** A message that is about to be hidden for so many seconds. */
+/** A message that is about to be hidden, and for how many seconds. */
 interface HiddenMessage {
   readonly record: SQSRecord;
   readonly seconds: number;

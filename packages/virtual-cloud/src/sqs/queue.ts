@@ -90,7 +90,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     else time.at(visibleAt, () => messages.has(message) && show(message));
   }
 
-  /** Receives messages. They stay in flight for so many seconds, or until they are removed. */
+  /** Receives messages. They stay in flight until they are removed, or until their visibility timeout, in seconds, is over. */
   function receive(most: number, seconds = visibilityTimeout): Received[] {
     const received: Received[] = [];
     while (received.length < most && inFlight.size < mostInFlight) {
@@ -127,7 +127,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     show(message);
   }
 
-  /** Lets a message in flight come back after so many seconds from now. Returns whether the receipt is that of one. */
+  /** Changes the visibility timeout of a message in flight, in seconds from now. Returns whether the receipt is that of one. */
   function hide(receipt: string, seconds: number): boolean {
     const message = inFlight.get(receipt);
     if (message && seconds > 0) hideFor(message, receipt, seconds);

@@ -16,7 +16,7 @@ const begin = async () => {
 beforeEach(begin);
 
 const names = () => world.lines.map(line => JSON.parse(line)[0]);
-/** What operators are told after a sweep. */
+/** The notices that operators get after a sweep. */
 const announced = async () => {
   await world.sweep();
   return world.announced.map(({ type, lastResult, deliveryId }) => ({ type, lastResult, deliveryId }));

@@ -22,7 +22,8 @@ describe('a client in a bundle of a function', () => {
     directory = mkdtempSync(join(tmpdir(), 'emissor-sdk-'));
     const outfile = join(directory, 'sdk.mjs');
     const contents = "export { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'";
-    buildSync({ ...handlerOptions(outfile), stdin: { contents, resolveDir: import.meta.dirname }, sourcemap: false });
+    const stdin = { contents, resolveDir: import.meta.dirname };
+    buildSync({ ...handlerOptions(), outfile, stdin, sourcemap: false });
     sdk = await import(outfile);
   });
   afterAll(() => rmSync(directory, { recursive: true }));
