@@ -216,6 +216,7 @@ describe('a failing dependency', () => {
       expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
       expect(answer.headers['retry-after']).toBe(retryAfter);
       expect(answer.text).not.toContain('KMS');
+      expect(fresh.logs.join()).toContain(status === 503 ? '"dependency.unavailable"' : '"request.failed"');
       if (status === 503) expect(fresh.metrics).not.toContain('ServerError'); // it is no error of ours
       // the client is authenticated first
       const wrong = { ...login(), client_id: client.id, client_secret: 'wrong' };

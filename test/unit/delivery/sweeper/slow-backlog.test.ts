@@ -13,6 +13,7 @@ import {
 import { makeSlownessStore, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { type DeliveryStore, makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { endTooOld } from '../../../../lambdas/delivery/store/end-unattempted.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import {
   makeSlowBacklogTask,
@@ -283,6 +284,8 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(telemetry.counts).toMatchObject({ Exhausted: 60 });
     expect(lookedAt).toBe(1); // each look may write to the webhook
     expect(telemetry.lines.join()).toContain('delivery.too_old');
+    const stale = await endTooOld(aDelivery({}), async () => false, { ...telemetry, now: clock.now });
+    expect([stale, telemetry.counts]).toMatchObject([undefined, { Exhausted: 60, StaleDropped: 1 }]);
   });
 
   it('is claimed by one sweeper until the next minute', async () => {
