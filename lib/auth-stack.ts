@@ -35,8 +35,8 @@ export class AuthStack extends Stack {
 
     const { rotateKeys, firstKeys } = this.#addRotateKeys();
     const token = this.#addToken();
-    // The function checks itself: whether `crypto.argon2` works depends on Lambda's image, and whether it may use its keys and tables
-    // on its own role. Nothing that another function does, or the first login, would tell in time.
+    // The function checks itself: whether `crypto.argon2` works depends on Lambda's image, and whether it may use its keys and read its
+    // tables on its own role. Nothing that another function does, or the first login, would tell in time.
     new DeploymentTrigger(this, 'PasswordHashing', { configuration, handler: token }).node.addDependency(firstKeys);
     const revoke = this.#addRevoke();
     const introspect = this.#addIntrospect();

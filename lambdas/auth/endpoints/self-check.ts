@@ -3,10 +3,12 @@ import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { assertHashing, type PasswordHashing } from '../principals/password-hash.ts';
 import type { IpRateLimit } from '../protection/rate-limit.ts';
+import { writeRefreshToken } from '../sessions/refresh-token.ts';
 
 /**
  * Makes the check that a deployment has the token function do before anybody calls it: it hashes a password, opens the keys that sign,
- * and answers a login of a client that does not exist. So it has what its image, its role and its environment must give it.
+ * and answers a login and a refresh of a client that does not exist, which together read every table. So it has what its image, its role
+ * and its environment must give it, but for writes, which it does not try.
  *
  * @throws {Error} that says what failed. A login that ended in a fault may pass by itself, such as a permission that IAM does not know
  * yet: its name is `notAnswered`.
@@ -23,11 +25,17 @@ export function makeSelfCheck({
 }) {
   return async function checkItself(): Promise<void> {
     await assertHashing(passwords);
-    for (const kind of ['signing', 'mac'] as const) await keyring.open(await keyring.active(kind));
-    const { statusCode, body } = await tokenEndpoint(loginOfNobody);
-    if (statusCode === 401) return;
-    const name = Number(statusCode) >= 500 ? notAnswered : 'Error';
-    throw Object.assign(new Error(`A login of nobody was answered with ${statusCode}: ${body}`), { name });
+    await keyring.open(await keyring.active('signing'));
+    const mac = await keyring.active('mac');
+    // Only for an authentic token are user and session read. No session has this id.
+    const token = writeRefreshToken({ sessionId: 'nobody-1', counter: 1, keyId: mac.keyId }, await keyring.open(mac));
+    for (const grant of ['password&username=nobody&password=none', `refresh_token&refresh_token=${token}`]) {
+      const form = `client_id=deployment&client_secret=none&grant_type=${grant}`;
+      const { statusCode, body } = await tokenEndpoint({ ...requestOfNobody, body: form });
+      if (statusCode === 401) continue;
+      const name = Number(statusCode) >= 500 ? notAnswered : 'Error';
+      throw Object.assign(new Error(`A login of nobody was answered with ${statusCode}: ${body}`), { name });
+    }
   };
 }
 
@@ -37,7 +45,7 @@ export function withoutCount(limit: IpRateLimit): IpRateLimit {
 }
 
 /** A request that no gateway sent. */
-const loginOfNobody = {
+const requestOfNobody = {
   version: '2.0',
   routeKey: '$default',
   rawPath: '/oauth/v1/token',
@@ -61,6 +69,5 @@ const loginOfNobody = {
     time: '',
     timeEpoch: 0,
   },
-  body: 'grant_type=refresh_token&refresh_token=none&client_id=deployment&client_secret=none',
   isBase64Encoded: false,
 } satisfies HttpRequest;

@@ -21,7 +21,10 @@ const startProcess = (changes: Partial<AuthService['outside']> = {}) => {
 
 it('passes where all works, however often it runs within a minute, and leaves no count, no line and no metric', async () => {
   const { checkItself } = startProcess();
+  service.database.operations.length = 0;
   for (let time = 0; time < 3; time++) expect(await checkItself()).toBeUndefined();
+  expect(service.database.operations.filter(name => !/^(Query|BatchGetItem)Command$/.test(name))).toEqual([]);
+  expect(service.hashes).toHaveLength(3); // of the reference: no login is hashed
   const { Items = [] } = await service.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
   expect([...Items, ...service.logs, ...service.metrics]).toEqual([]);
 });
@@ -29,27 +32,29 @@ it('passes where all works, however often it runs within a minute, and leaves no
 const kmsWithoutAccess = makeFakeKms();
 kmsWithoutAccess.fail('DecryptCommand', 'AccessDeniedException');
 
-const withoutTables: AuthService['outside']['dynamo'] = command =>
-  command instanceof BatchGetCommand
-    ? Promise.reject(Object.assign(new Error(), { name: 'AccessDeniedException' }))
-    : service.database.dynamo(command);
+const without = (table: string) => (): Partial<AuthService['outside']> => ({
+  dynamo: command =>
+    command instanceof BatchGetCommand && table in (command.input.RequestItems ?? {})
+      ? Promise.reject(Object.assign(new Error(), { name: 'AccessDeniedException' }))
+      : service.database.dynamo(command),
+});
 
-it.each<[string, () => Partial<AuthService['outside']>, RegExp]>([
+it.each<readonly [string, () => Partial<AuthService['outside']>, RegExp]>([
   [
     'no hash',
     () => ({ keyDerivation: { ...systemKeyDerivation, argon2: () => Promise.reject(new Error('unsupported')) } }),
     /does not compute Argon2id/,
   ],
   ['no access to the key', () => ({ kms: kmsWithoutAccess.client }), /AccessDenied/],
-  [
-    'no access to its tables',
-    () => ({ dynamo: withoutTables }),
-    /A login of nobody was answered with 500: .*server_error/,
-  ],
+  // Bug: it read the first and the last alone, and a release without the others passed.
+  ...['Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts'].map(
+    table =>
+      [`no access to ${table}`, without(table), /A login of nobody was answered with 500: .*server_error/] as const,
+  ),
 ])('fails with %s', (_case, changesOf, message) =>
   expect(startProcess(changesOf()).checkItself()).rejects.toThrow(message),
 );
 
 // Bug: where IAM did not know a new permission yet, the first trial failed the deployment.
 it('names what may pass by itself, so that the deployment tries again', () =>
-  expect(startProcess({ dynamo: withoutTables }).checkItself()).rejects.toHaveProperty('name', notAnswered));
+  expect(startProcess(without('Users')()).checkItself()).rejects.toHaveProperty('name', notAnswered));
