@@ -3,6 +3,7 @@ import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { Dynamo, ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
+import { type Time, withDeadline } from '../../platform/timer.ts';
 import type { Client, ClientSecret } from './client.ts';
 
 export type SecretUse = ReturnType<typeof makeSecretUse>;
@@ -14,22 +15,19 @@ export type SecretUse = ReturnType<typeof makeSecretUse>;
  * Table `Lockouts`: partition `pk`, here `secret#<client id>#<when the secret was made>`; `lastUsedOn` and `ttl`. The functions that
  * authenticate clients may write there, and never to `Clients`.
  */
-export function makeSecretUse({ dynamo, table, now, log }: StoreParts & { readonly log: Pick<Log, 'warn'> }) {
-  // A process writes a secret's day once: what it noted is forgotten at midnight.
-  const noted = { day: '', keys: new Set<string>() };
+export function makeSecretUse({ dynamo, table, now, after, log }: SecretUseParts) {
+  // A process writes a secret's day once, and where that failed, again after a minute: requests wait for it.
+  const notedUntil = new Map<string, number>();
   const pending = new Set<Promise<void>>();
   return { note, settled };
 
   /** Begins to note that a secret of a client was used today. */
   function note({ clientId }: Pick<Client, 'clientId'>, secret: Pick<ClientSecret, 'createdAt'>): void {
-    const day = dayOf(now());
-    if (noted.day !== day) Object.assign(noted, { day, keys: new Set() });
-    const { pk } = secretUseKey(table, clientId, secret).key;
-    if (noted.keys.has(pk)) return;
-    noted.keys.add(pk);
-    const writing: Promise<void> = write(secretUseKey(table, clientId, secret), day).finally(() =>
-      pending.delete(writing),
-    );
+    const itemKey = secretUseKey(table, clientId, secret);
+    if (now() < (notedUntil.get(itemKey.key.pk) ?? 0)) return;
+    const today = dayOf(now());
+    notedUntil.set(itemKey.key.pk, Date.parse(today) + 86_400_000);
+    const writing: Promise<void> = write(itemKey, today).finally(() => pending.delete(writing));
     pending.add(writing);
   }
 
@@ -38,17 +36,23 @@ export function makeSecretUse({ dynamo, table, now, log }: StoreParts & { readon
     await Promise.all(pending);
   }
 
-  async function write(key: ItemKey, day: string): Promise<void> {
+  async function write(itemKey: ReturnType<typeof secretUseKey>, today: string): Promise<void> {
     try {
-      await updateItem(dynamo, key, {
-        set: { lastUsedOn: day, ttl: Math.ceil(now() / 1_000) + lifetimeSeconds },
-        when: expression`attribute_not_exists(lastUsedOn) OR lastUsedOn < ${day}`,
-      });
+      await withDeadline(after, longestWait, abortSignal =>
+        updateItem(command => dynamo(command, { abortSignal }), itemKey, {
+          set: { lastUsedOn: today, ttl: Math.ceil(now() / 1_000) + lifetimeSeconds },
+          when: expression`attribute_not_exists(lastUsedOn) OR lastUsedOn < ${today}`,
+        }),
+      );
     } catch (error) {
-      noted.keys.delete(String(key.key.pk));
+      notedUntil.set(itemKey.key.pk, now() + retryAfter);
       log.warn('client_secret.use_not_noted', describeError(error));
     }
   }
+}
+
+interface SecretUseParts extends StoreParts, Pick<Time, 'after'> {
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /**
@@ -58,13 +62,10 @@ export function makeSecretUse({ dynamo, table, now, log }: StoreParts & { readon
 export async function readLastUses(
   dynamo: Dynamo,
   table: string,
-  { clientId, secrets }: Client,
+  client: Client,
 ): Promise<readonly (string | undefined)[]> {
-  const items = await batchGet(
-    dynamo,
-    secrets.map(secret => secretUseKey(table, clientId, secret)),
-  );
-  return items.map(item => item && secretUseSchema.parse(item).lastUsedOn);
+  const notes = await readNotedUses(dynamo, table, client);
+  return client.secrets.map(({ createdAt }) => notes.find(({ madeAt }) => madeAt === createdAt)?.lastUsedOn);
 }
 
 /** Reads the notes on a client's secrets, those too that its latest replacement dropped, by when each secret was made. */
@@ -103,6 +104,12 @@ const secretUseSchema = z.object({ lastUsedOn: z.string() });
 function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
+
+/** Milliseconds. A write takes a few: a request waits no longer for one that hangs. */
+const longestWait = 500;
+
+/** Milliseconds from a note that failed to the next one. */
+const retryAfter = 60_000;
 
 /** 400 days: a secret that nobody used for longer shows no use. */
 const lifetimeSeconds = 400 * 86_400;

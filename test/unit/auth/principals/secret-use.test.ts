@@ -1,6 +1,8 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readLastUses } from '../../../../lambdas/auth/principals/secret-use.ts';
+import { makeSecretUse, readLastUses } from '../../../../lambdas/auth/principals/secret-use.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
+import type { After } from '../../../../lambdas/platform/timer.ts';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
@@ -62,7 +64,7 @@ describe('the last use of a client secret', () => {
   it.each(['logIn', 'introspect'] as const)('is written before the answer of %s', async ask => {
     const client = await makeClient();
     const stop = service.database.before('UpdateItemCommand', async input => {
-      if (isNote(input)) for (let time = 0; time < 50; time++) await client.lastUses(); // far longer than a request takes
+      if (isNote(input)) for (let time = 0; time < 5; time++) await client.lastUses(); // longer than a request takes
     });
     expect((await client[ask]()).status).toBe(200);
     stop();
@@ -99,7 +101,7 @@ describe('the last use of a client secret', () => {
     expect(await countNotes(many)).toBe(1);
   });
 
-  it('refuses nobody where it cannot be written, and is tried again', async () => {
+  it('refuses nobody where it cannot be written, and is tried again after a minute', async () => {
     const client = await makeClient();
     const stop = service.database.before('UpdateItemCommand', input => {
       if (isNote(input)) throw new Error('throttled');
@@ -108,7 +110,28 @@ describe('the last use of a client secret', () => {
     stop();
     expect(service.logs.at(-2)).toContain('client_secret.use_not_noted');
     expect(await client.lastUses()).toEqual([undefined]);
+    service.clock.advance(60_000);
     await client.logIn();
     expect(await client.lastUses()).toEqual([isoDay(service.clock.now())]);
+  });
+
+  // Bug: every request waited as long as the SDK tries, over three seconds, while the table was slow.
+  it('is begun once a minute where no write is answered, and waited for half a second', async () => {
+    const waits: number[] = [];
+    const silent: Dynamo = (_command, { abortSignal } = {}) =>
+      new Promise((_, reject) => abortSignal?.addEventListener('abort', () => reject(abortSignal.reason)));
+    const after: After = (milliseconds, callback) => {
+      waits.push(milliseconds);
+      queueMicrotask(callback);
+      return () => {};
+    };
+    const { now } = service.clock;
+    const secretUse = makeSecretUse({ dynamo: silent, table: 'Lockouts', now, after, log: { warn: () => {} } });
+    for (const pause of [0, 59_999, 1]) {
+      service.clock.advance(pause);
+      secretUse.note({ clientId: 'any' }, { createdAt: 1 });
+      await secretUse.settled();
+    }
+    expect(waits).toEqual([500, 500]);
   });
 });

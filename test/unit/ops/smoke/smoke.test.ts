@@ -6,6 +6,7 @@ import { makeClientStore } from '../../../../lambdas/auth/principals/client-stor
 import { makeSecretUse, readNotedUses } from '../../../../lambdas/auth/principals/secret-use.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { openParameters } from '../../../../ops/smoke/parameters.ts';
 import { removeAll, rotateCredentials } from '../../../../ops/smoke/smoke.ts';
@@ -112,7 +113,7 @@ describe('ops smoke', () => {
     const target = makeTarget({ label: '', outputs, unreachable: '' });
     const notesOf = (client: Client) => readNotedUses(database.dynamo, 'Lockouts', client);
     const log = { warn: vi.fn() };
-    const secretUse = makeSecretUse({ dynamo: database.dynamo, table: 'Lockouts', now: Date.now, log });
+    const secretUse = makeSecretUse({ ...systemTime, dynamo: database.dynamo, table: 'Lockouts', log });
     const identity = makeTestIdentity(target);
     const own = await clients().findClient((await identity.open()).clientId);
     const { client: old } = await addClient('Smoke test', '_smoke', 480_001);
