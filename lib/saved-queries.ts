@@ -3,6 +3,8 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type { StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 
+const newest = { sort: '@timestamp desc', limit: 200 };
+
 const ofError = ['errorName', 'action', 'table', 'index', 'throttled.0', 'httpStatus'];
 
 const internalErrors: Query = {
@@ -13,15 +15,13 @@ const internalErrors: Query = {
     ...['at.0', 'at.1'],
   ],
   filterStatements: ["level = 'ERROR'"],
-  sort: '@timestamp desc',
-  limit: 200,
+  ...newest,
 };
 
 const refusedRequests: Query = {
   fields: ['@timestamp', 'method', 'route', 'status', 'code', 'findings', 'account', 'clientId'],
   filterStatements: ["message = 'webhook.refused'"],
-  sort: '@timestamp desc',
-  limit: 200,
+  ...newest,
 };
 
 /** The CloudWatch Logs Insights queries of each stack, by name; the runbook says when to use them. */
@@ -30,14 +30,17 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
     'refused tokens': {
       fields: ['@timestamp', 'message', 'error', 'reason', 'grant', 'clientId', 'userId', 'ip'],
       filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
-      sort: '@timestamp desc',
-      limit: 200,
+      ...newest,
     },
     'right passwords in a lock': {
       fields: ['@timestamp', 'clientId', 'userId', 'ip'],
       filterStatements: ["message = 'token.refused' and reason = 'user_locked_meanwhile'"],
-      sort: '@timestamp desc',
-      limit: 200,
+      ...newest,
+    },
+    'reused refresh tokens': {
+      fields: ['@timestamp', 'clientId', 'userId', 'sessionId', 'ip'],
+      filterStatements: ["message = 'token.refused' and reason = 'refresh_token_reused'"],
+      ...newest,
     },
     'refused tokens by client': {
       filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
@@ -61,8 +64,7 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
     'events that were not sent': {
       fields: ['@timestamp', 'message', 'account', 'event', 'deliveryId', 'messageId', 'reason', 'detail'],
       filterStatements: ['message like /^event\\./'],
-      sort: '@timestamp desc',
-      limit: 200,
+      ...newest,
     },
     'refused requests': refusedRequests,
     'internal errors': internalErrors,

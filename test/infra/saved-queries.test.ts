@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { reuseReason } from '../../lambdas/auth/protection/audit.ts';
 import { describeError } from '../../lambdas/platform/telemetry.ts';
 import { savedQueries } from '../../lib/saved-queries.ts';
 import { isOwn, resourcesOf, stageTemplates } from './templates.ts';
@@ -72,6 +73,15 @@ describe('saved queries', () => {
     const { fields } = savedQueries[area]['internal errors'] ?? {};
     const wanted = [...told, 'table', 'index', 'throttled.0'].map(name => `cause.${name}`);
     expect(fields).toEqual(expect.arrayContaining(wanted));
+  });
+
+  // Bug: the step read the newest 200 refusals of any kind, and a flood of them hid whose token was used again.
+  it('show whose refresh token was used again, and no other refusal', () => {
+    const [, step = ''] = runbook.split('### RefreshTokenReuse\n');
+    const [, name = ''] = /`auth\/([a-z ]+)`/.exec(step) ?? [];
+    const { fields, filterStatements } = savedQueries.auth[name] ?? {};
+    expect(fields).toEqual(expect.arrayContaining(['clientId', 'userId', 'sessionId', 'ip']));
+    expect(filterStatements).toEqual([`message = 'token.refused' and reason = '${reuseReason}'`]);
   });
 
   it('keep their patterns, and have one command on a line', () => {
