@@ -212,15 +212,17 @@ describe('a change of the e-mail address', () => {
 
   it('that is concurrent with a new password keeps that password', async () => {
     const { userId } = await store.createUser(describeUser('both@example.com'));
-    await Promise.all([
-      store.setUserEmail(userId, 'moved@example.com').catch(() => undefined),
+    const [moved] = await Promise.all([
+      store.setUserEmail(userId, 'moved@example.com').catch(error => error),
       store.setUserPassword(userId, 'changed'),
     ]);
     const user = await store.findUser(userId);
+    expect(moved).toMatchObject(
+      user?.email === 'both@example.com' ? { name: 'PasswordHalfSetError' } : { email: 'moved@example.com' },
+    );
     const credential = await credentialOf(user?.email ?? '');
-    if (credential?.credentialVersion === user?.credentialVersion) {
-      expect(await quickHashing.verify('changed', credential?.passwordHash ?? '')).toBe(true);
-    }
+    expect([user?.credentialVersion, credential?.credentialVersion]).toEqual([2, 2]);
+    expect(await quickHashing.verify('changed', credential?.passwordHash ?? '')).toBe(true);
   });
 });
 
