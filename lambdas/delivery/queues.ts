@@ -54,14 +54,15 @@ export function makeAttemptQueue({
   }
 
   /**
-   * Sends what SQS takes in one call. Returns how many of them the queue did not take; throws where it does not
+   * Sends what SQS takes in one call. Returns those of them that the queue did not take; throws where it does not
    * answer.
    */
-  async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<number> {
+  async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<WaitingDelivery[]> {
     const moment = now();
     const Entries = deliveries.map((delivery, index) => ({ Id: String(index), ...messageOf(delivery, moment) }));
     const answer = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    return answer.Failed?.length ?? 0;
+    const failed = new Set(answer.Failed?.map(({ Id }) => Id));
+    return deliveries.filter((_, index) => failed.has(String(index)));
   }
 }
 
@@ -84,22 +85,22 @@ export async function sendOrLeave(
   }
 }
 
-/** Does the same for what SQS takes in one call. Returns whether the queue took all of them. */
+/** Does the same for what SQS takes in one call. Returns those that the queue did not take, as far as is known. */
 export async function sendAllOrLeave(
   queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],
   { log, count }: DeliveryTelemetry,
-): Promise<boolean> {
+): Promise<readonly WaitingDelivery[]> {
+  let [unsent, reason] = [deliveries, {}];
   try {
-    const failed = await queue.sendAll(deliveries);
-    if (failed === 0) return true;
-    count('AttemptNotSent', failed);
-    log.error('delivery.not_sent', { failed });
+    unsent = await queue.sendAll(deliveries);
   } catch (error) {
-    count('AttemptNotSent', deliveries.length);
-    log.error('delivery.not_sent', { failed: deliveries.length, ...describeError(error) });
+    reason = describeError(error);
   }
-  return false;
+  if (unsent.length === 0) return unsent;
+  count('AttemptNotSent', unsent.length);
+  log.error('delivery.not_sent', { failed: unsent.length, ...reason });
+  return unsent;
 }
 
 /** Returns whether messages wait in the lane's queue. Never throws: returns `false` where the queue does not answer. */

@@ -14,12 +14,12 @@ import { headPart } from './head-key.ts';
  *     the delay. It first sets `claimedUntil` to 2 min after the due time, by a conditional update, which is its claim: of two
  *     sweepers one sends, and what is lost between claim and sending is found then. The entry stays where it is meanwhile:
  *     to move it would cost two units, and it is read in vain for three minutes at most.
- * An overdue delivery is sent again after 4, 8, 16 … min, so that a backlog is not multiplied. The first ones of a partition keep
- * their place in the index meanwhile, with `claimedUntil` set, so that each sweep sees how late they are. Of the others `sweepAt`
- * moves on: however many there are, a sweep reads few of them in vain. What stands in the slow queue is overdue after 5 min, and
- * then each 30; so is what was stored as standing there by a process that died before it sent the message. What waits for a slot
- * of its slow webhook has no message. It stands in partitions
- * of its webhook, which the sweeper reads for that webhook's due task (`slow-backlog.ts`).
+ * An overdue delivery is sent again after 4, 8, 16 … min, so that a backlog is not multiplied; what its queue did not take, in the next
+ * sweep. The first ones of a partition keep their place in the index meanwhile, with `claimedUntil` set, so that each sweep sees how
+ * late they are. Of the others `sweepAt` moves on: however many there are, a sweep reads few of them in vain. What stands in the slow
+ * queue is overdue after 5 min, and then each 30; so is what was stored as standing there by a process that died before it sent the
+ * message. What waits for a slot of its slow webhook has no message. It stands in partitions of its webhook, which the sweeper reads
+ * for that webhook's due task (`slow-backlog.ts`).
  */
 
 /** An entry that the sweeper finds in the index. Its item must be read before it is acted on, since the index lags. */

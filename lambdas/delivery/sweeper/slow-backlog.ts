@@ -40,7 +40,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
 
   /** Throws when the queue does not answer: the sweep fails then, and its alarm goes off. */
   const areSent = async (batch: readonly WaitingDelivery[], to: Plan['to']): Promise<boolean> => {
-    const failed = await queues[to].sendAll(batch);
+    const { length: failed } = await queues[to].sendAll(batch);
     if (failed === 0) return true;
     count('AttemptNotSent', failed);
     log.error('delivery.not_sent', { failed });

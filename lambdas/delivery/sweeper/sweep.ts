@@ -31,6 +31,7 @@ export function makeSweep(
 
   return async function sweep(hasTime) {
     let oldestDue = 0;
+    let isBusy = false;
     const errors: unknown[] = [];
     const notes: Notes = {
       onLate(lateness) {
@@ -40,17 +41,19 @@ export function makeSweep(
         errors.push(error);
         return undefined;
       },
+      onUnsent() {
+        isBusy = true;
+      },
     };
-    let isTableBusy = false;
     const ofShards: Notes = {
       ...notes,
       onFailure(error) {
-        isTableBusy ||= isThrottled(error);
+        isBusy ||= isThrottled(error);
         return notes.onFailure(error);
       },
     };
-    // Where the table throttles, no shard begins a further page: that would add to the load.
-    const goesOn = () => hasTime() && !isTableBusy;
+    // Where the table throttles, a further page would add to the load. Where a queue is down, it would be claimed in vain.
+    const goesOn = () => hasTime() && !isBusy;
     // All at the same time: neither many deliveries nor long tasks may use up the time.
     await Promise.all([
       runTasks(hasTime, notes).catch(notes.onFailure),
@@ -92,7 +95,7 @@ export function makeSweep(
 
   /** A write that fails does not stop the others of its page: what was claimed must be sent. */
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
-    const { onLate, onFailure } = notes;
+    const { onLate, onFailure, onUnsent } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expireHeld(entries, deliveries, notes);
     const waiting = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting');
@@ -100,12 +103,22 @@ export function makeSweep(
     const toSend = waiting.filter(({ wait }) => sweeperActsAt(wait) <= now());
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
-    const isInSlowQueue = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
-    await sendInBatches(claimed.filter(isInSlowQueue), 'slow');
-    await sendInBatches(
-      claimed.filter(delivery => !isInSlowQueue(delivery)),
-      'retry',
-    );
+    for (const [to, ofQueue] of Map.groupBy(claimed, ({ wait }) => (wait.slowLane === 'queued' ? 'slow' : 'retry'))) {
+      for (const batch of chunksOf(ofQueue, mostMessagesOfCall)) {
+        const unsent = await sendAllOrLeave(queues[to], batch, { log, count });
+        if (unsent.length > 0) onUnsent();
+        await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
+      }
+    }
+  }
+
+  /**
+   * Undoes the claim of what a queue did not take: it was overdue, and must not wait longer for each minute that the queue is down. The
+   * claim at the end of a long wait stays. Without it a resend could come while a message whose answer was lost is in time.
+   */
+  async function giveBack(claimed: WaitingDelivery, read: readonly WaitingDelivery[]): Promise<void> {
+    const wait = read.find(({ id }) => id === claimed.id)?.wait;
+    if (wait && wait.overdueCount < claimed.wait.overdueCount) await store.update(claimed, { ...claimed, wait });
   }
 
   async function expireHeld(
@@ -133,7 +146,7 @@ export function makeSweep(
     if (!(await store.claim(delivery, wait))) return undefined;
     count(isOverdue ? 'SweptOverdue' : 'SweptDue');
     if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), overdueCount: wait.overdueCount });
-    return { ...delivery, wait };
+    return { ...delivery, wait, version: (delivery.version ?? 0) + 1 };
   }
 
   /** Ends a delivery whose attempts are never recorded: it must not go on for ever. */
@@ -152,11 +165,6 @@ export function makeSweep(
     count('Exhausted');
     log.error('delivery.unrecorded', describeDelivery(delivery));
   }
-
-  async function sendInBatches(deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow'): Promise<void> {
-    for (const batch of chunksOf(deliveries, mostMessagesOfCall))
-      await sendAllOrLeave(queues[to], batch, { log, count });
-  }
 }
 
 /** Takes what a sweep finds while it goes on. */
@@ -165,6 +173,8 @@ interface Notes {
   readonly onLate: (lateness: number) => void;
   /** Notes what failed: the sweep fails once it has done the rest. */
   readonly onFailure: (error: unknown) => undefined;
+  /** Notes that a queue did not take all that was sent. */
+  readonly onUnsent: () => void;
 }
 
 /** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */

@@ -90,21 +90,44 @@ describe('the sweeper', () => {
     expect(world.counts).not.toHaveProperty('SweptOverdue');
   });
 
-  it('goes on where the queue takes none of a call, ten at most, and sends them at the next look', async () => {
-    const all = Array.from({ length: 300 }, (_, at) => dueNow(aDelivery({ id: `evt_${at}`, attempt: 2 }), noon));
+  it('goes on where the queue takes none of a call, ten at most, and sends them in the next sweep', async () => {
+    const all = Array.from({ length: 200 }, (_, at) => dueNow(aDelivery({ id: `evt_${at}`, attempt: 2 }), noon));
     await Promise.all(all.map(world.store.create));
     await world.pass(3 * minute);
     world.between('SendMessageBatchCommand', () => Promise.reject(new Error('the queue is down: canary-7f3a')));
     await world.sweep();
     const { AttemptNotSent: failed = 0 } = world.counts;
     expect([failed > 0, failed <= 10]).toEqual([true, true]);
-    expect(world.lose('retries')).toHaveLength(300 - failed);
+    expect(world.lose('retries')).toHaveLength(200 - failed);
     const logged = world.lines.map(line => JSON.parse(line)).filter(([name]) => name === 'delivery.not_sent');
     expect(logged).toMatchObject([['delivery.not_sent', { failed, errorName: 'Error' }]]);
     expect(world.lines.join()).not.toContain('canary-7f3a');
-    await world.pass(4 * minute);
+    await world.pass(minute);
     await world.sweep();
-    expect(world.lose('retries')).toHaveLength(300);
+    expect(world.lose('retries')).toHaveLength(failed);
+  });
+
+  // Bug: while SQS refused, each sweep claimed all that was due, and it then waited for as long as SQS had been down.
+  it('begins no further page while a queue is down, and sends all of it in the first sweep after that', async () => {
+    const all = Array.from({ length: 600 }, (_, at) => dueNow(aDelivery({ id: `evt_${at}`, attempt: 2 }), noon));
+    await Promise.all(all.map(world.store.create));
+    let isDown = true;
+    const refuse = async () => {
+      if (!isDown) return;
+      world.between('SendMessageBatchCommand', refuse);
+      throw new Error('the queue is down');
+    };
+    world.between('SendMessageBatchCommand', refuse);
+    await world.pass(2 * minute);
+    for (let sweeps = 1; sweeps <= 3; sweeps++) {
+      await world.pass(minute);
+      await world.sweep();
+      expect(world.counts.SweptOverdue).toBeLessThanOrEqual(sweeps * 400); // a page of 25 of each of 16 shards
+    }
+    isDown = false;
+    await world.pass(minute);
+    await world.sweep();
+    expect(world.waiting('retries')).toHaveLength(600);
   });
 
   // One that failed kept the rest of its page from being sent, though it was claimed, and its shard from being read on.
@@ -183,7 +206,7 @@ describe('the sweeper', () => {
       if (++done === 3) throw new Error('this one fails');
       return undefined;
     };
-    const queue = { sendAll: async () => 0 };
+    const queue = { sendAll: async () => [] };
     const sweep = makeSweep({ ...world, store, queues: { retry: queue, slow: queue }, tasks: { task } });
     await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
     expect([done, most]).toEqual([10, 3]);
