@@ -183,7 +183,8 @@ export function makeProcessDelivery(
     const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
     if (ended) count(ended);
     const isDelivered = outcome.outcome === 'delivered';
-    if (!isDelivered || countsSuccess(before)) count('Delivered', isDelivered ? 1 : 0);
+    const isSample = isTest(before) ? outcome.outcome === 'internal_error' : !isDelivered || countsSuccess(before);
+    if (isSample) count('Delivered', isDelivered ? 1 : 0);
     const metric = metricOf(outcome);
     if (metric) count(metric);
     const line = {

@@ -77,7 +77,7 @@ async function readLog(target: Target): Promise<Traffic> {
   const lines = await openEventLog(target).filter({ message }, hours[0] ?? 0, mostLines, () => {});
   const found = lines.flatMap(({ at, fields }) => {
     const end = ends.find(known => known === (endedUnattempted[String(fields.message)] ?? fields.state));
-    return end && (end === 'delivered' || !isTest({ id: String(fields.deliveryId) })) ? { end, at, count: 1 } : [];
+    return end && !isTest({ id: String(fields.deliveryId) }) ? { end, at, count: 1 } : [];
   });
   if (lines.length < mostLines) return trafficOf(found, hours, false);
   // The newest come first: of the hours before the last of them nothing is known.
