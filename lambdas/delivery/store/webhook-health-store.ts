@@ -54,7 +54,8 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
 
   /**
    * Suspends the webhook because of its receiver's 410, whatever its credential by now, and has it announced.
-   * `suspended_already`: nothing was changed. `replaced`: its registration or URL is another one by now.
+   * `suspended_already`: nothing was changed. `replaced`: its registration or URL is another one by now, or its account reactivated it
+   * after each try, and wants to hear from it again.
    */
   async function suspendGone(webhook: Webhook, told: Told): Promise<'suspended' | 'suspended_already' | 'replaced'> {
     const { accountId, eventName, webhookId, url } = webhook;
@@ -69,7 +70,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
       if (found?.webhookId !== webhookId || found.url !== url) return 'replaced';
       if (found.status === 'suspended') return 'suspended_already';
     }
-    throw new Error('The webhook is suspended and reactivated too often just now.');
+    return 'replaced';
   }
 
   /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */

@@ -1,7 +1,8 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptResult } from '../../../../lambdas/delivery/delivery.ts';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -94,6 +95,18 @@ describe('a webhook’s health', () => {
     const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
     await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('replaced');
+  });
+
+  // Bug: it threw, and an account could have a consumer page the on-call by that.
+  it('is left to its account where that reactivates it as often as another 410 suspends it', async () => {
+    const dynamo: Dynamo = async (command, options) => {
+      const isWrite = command instanceof UpdateCommand;
+      await put(aWebhook(isWrite ? { status: 'suspended', suspensionReason: 'gone' } : {}));
+      return database.dynamo(command, options);
+    };
+    const { suspendGone } = makeWebhookHealthStore({ dynamo, table: 'Webhooks', now: () => noon });
+    expect(await suspendGone(aWebhook(), told('http'))).toBe('replaced');
+    expect(await stored()).toMatchObject({ status: 'active' });
   });
 
   it('is suspended when it has failed all the time, and not when a success came between', async () => {
