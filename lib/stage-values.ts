@@ -123,7 +123,10 @@ export const stageValues = z.object({
   /** The alarm on refused grants goes off above this number in five minutes. */
   invalidGrantSurge: count(1, 1_000_000).prefault(500),
 
-  /** The backoff: waits between attempts, before jitter; 9 days at most in all. n waits make n + 1 attempts. */
+  /**
+   * The backoff: waits between attempts, before jitter; 9 days at most in all. n waits make n + 1 attempts. Of more than nine waits some
+   * may stay unused: `Retry-After` raises each to a day at most, and a delivery that is late 10 days after its event ends.
+   */
   retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** Timeout of one delivery attempt, from resolving the name to the last response header. */
   attemptTimeout: duration('100ms', '20s').prefault('15s'),
