@@ -9,9 +9,10 @@ import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { eventNameSchema } from '../webhooks/webhook.ts';
-import type { WaitingDelivery } from './delivery.ts';
+import type { Delivery, WaitingDelivery } from './delivery.ts';
 import { giveUpEvery, maxQueueDelay } from './limits.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
+import { waitsInQueue } from './transitions.ts';
 
 /**
  * A message of the retry queue or of the slow queue: it names an attempt. Everything else is read from the store when the
@@ -83,6 +84,15 @@ export async function sendOrLeave(
     log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
     return false;
   }
+}
+
+/** Does the same for what follows an attempt, where it waits in the queue: a wait that is too long for that is the sweeper's. */
+export async function sendNext(
+  queue: Pick<AttemptQueue, 'send'>,
+  { wait, ...delivery }: Delivery,
+  telemetry: DeliveryTelemetry,
+): Promise<void> {
+  if (wait && waitsInQueue(wait)) await sendOrLeave(queue, { ...delivery, wait }, telemetry);
 }
 
 /** Does the same for what SQS takes in one call. Returns those that the queue did not take, as far as is known. */

@@ -2,14 +2,14 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
-import { type AttemptOutcome, type Delivery, isTest, type Mover, type WaitingDelivery } from '../delivery.ts';
+import { type AttemptOutcome, type Delivery, isTest, type Mover } from '../delivery.ts';
 import type { AdmittedMessage } from '../isolation/admission.ts';
 import type { MoveToSlowLane } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
 import type { StoredSlowness } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import { webhookLimitWait } from '../limits.ts';
-import { type AttemptQueue, sendOrLeave } from '../queues.ts';
+import { type AttemptQueue, sendNext } from '../queues.ts';
 import { endUnattempted } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import {
@@ -19,7 +19,7 @@ import {
   describeAttempt,
   describeDelivery,
 } from '../telemetry.ts';
-import { type ApplyOutcome, isTooOld, scheduled, unattemptedEndOf, waitsInQueue } from '../transitions.ts';
+import { type ApplyOutcome, isTooOld, scheduled, unattemptedEndOf } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
 import type { StartAttemptWatch } from './attempt-watch.ts';
 import { heldByGone, type Standing, type Suspensions } from './suspensions.ts';
@@ -110,7 +110,7 @@ export function makeProcessDelivery(
   /** Goes on after an outcome that is stored. What it says of the webhook is recorded after it: a lost outcome is a second POST. */
   async function goOn(before: Delivery, { after, outcome }: Standing, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
-    if (after.wait) await sendNext({ ...after, wait: after.wait });
+    await sendNext(queues.retry, after, dependencies);
     if (!isTest(before)) await health.record(webhook, outcome, after);
   }
 
@@ -133,7 +133,8 @@ export function makeProcessDelivery(
   async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane, waitMs = 0): Promise<void> {
     const waiting = scheduled(delivery, now(), waitMs);
     if (delivery.wait) await queues[to].send(waiting);
-    else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies)) await sendNext(waiting);
+    else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies))
+      await sendNext(queues.retry, waiting, dependencies);
     else return;
     count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
@@ -199,11 +200,6 @@ export function makeProcessDelivery(
     if (outcome.outcome === 'internal_error') log.error('delivery.attempt', line);
     else if (outcome.outcome === 'delivered') log.info('delivery.attempt', line);
     else log.warn('delivery.attempt', line);
-  }
-
-  /** A wait that is too long for the queue is the sweeper's. */
-  async function sendNext(delivery: WaitingDelivery): Promise<void> {
-    if (waitsInQueue(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
   }
 }
 

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type AttemptOutcome, type AttemptRecord, type Delivery, isTest } from '../delivery.ts';
+import { type AttemptQueue, sendNext } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
-import type { DeliveryTelemetry } from '../telemetry.ts';
+import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ApplyOutcome } from '../transitions.ts';
 import { ordinaryFailure, type WebhookHealth } from './webhook-health.ts';
 
@@ -25,11 +26,13 @@ export function makeSuspensions({
   health,
   store,
   applyOutcome,
+  queues,
   ...reporting
 }: {
   readonly health: Pick<WebhookHealth, 'suspendIfGone' | 'suspendIfExhausted' | 'suspendAfterEnd'>;
   readonly store: Pick<DeliveryStore, 'read' | 'update'>;
   readonly applyOutcome: ApplyOutcome;
+  readonly queues: { readonly retry: Pick<AttemptQueue, 'send'> };
   readonly now: Clock;
 } & DeliveryTelemetry) {
   return { afterGone, failTooOld, resume };
@@ -68,7 +71,13 @@ export function makeSuspensions({
     const outcome = isAsAttempted(current, delivery, record)
       ? await health.suspendIfGone(current, { outcome: 'gone', record }, delivery.id)
       : ordinaryFailure(record);
-    if (outcome.outcome === 'failed') await failInstead(beforeAttempt(delivery), delivery, outcome);
+    if (outcome.outcome !== 'failed') return;
+    const failed = await failInstead(beforeAttempt(delivery), delivery, outcome);
+    if (!failed) return;
+    reporting.log.warn('delivery.not_gone', { ...describeDelivery(failed), state: failed.state });
+    if (failed.state === 'failed') reporting.count('Exhausted');
+    await sendNext(queues.retry, failed, reporting);
+    await health.suspendIfExhausted(current, failed);
   }
 
   /** Returns the delivery as it is after that; `undefined` where somebody has sent it again. */

@@ -153,6 +153,7 @@ describe('a 410', { timeout: 30_000 }, () => {
     await world.step('first');
     expect(await world.webhook()).toMatchObject({ status: 'active' });
     expect(world.only()).toMatchObject({ state: 'pending', charged: 1 });
+    expect(world.waiting('retries')).toHaveLength(1); // it was left to the sweeper
   });
 
   it.each([
@@ -179,6 +180,20 @@ describe('a 410', { timeout: 30_000 }, () => {
     expect(world.only()).toMatchObject({ state: 'pending', attempt: 2, charged: 0 });
     expect(await world.webhook()).toMatchObject({ status: 'active' });
   });
+});
+
+// Bug: it failed untold, and its webhook was not suspended.
+it('the attempt that exhausts suspends also where its 410 became an ordinary failure when its message came back', async () => {
+  await untilCause({ ...exhaustion, status: 410 });
+  world.between('PutCommand', async () => world.between('UpdateCommand', storeIsDown));
+  await world.step('retry');
+  expect(world.only()).toMatchObject({ state: 'held' });
+  await comeBack();
+  await world.register({ ...failing, updatedAt: world.now() });
+  await world.step('retry');
+  expect(world.only()).toMatchObject({ state: 'failed' });
+  expect(world.counts).toMatchObject({ Exhausted: 1 });
+  expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
 });
 
 it('the attempt that exhausts suspends nothing where its message comes back after a success', async () => {
