@@ -132,7 +132,9 @@ async function identify(configuration: StageConfiguration, world: PreflightWorld
         ? `export AWS_REGION=…, or write account and region into ${file}`
         : text === unreachable
           ? `check region in ${file}, and the network`
-          : 'aws sts get-caller-identity must work first';
+          : text.includes('multi-factor')
+            ? 'type that, and repeat this'
+            : `aws sts get-caller-identity --region ${known} must work first`;
     return { region: known, finding: problem(text, todo) };
   }
 }

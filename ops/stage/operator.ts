@@ -33,11 +33,8 @@ export function describeError(error: unknown, unreachable: string, profile = pro
   const errors = unwrap(error);
   if (error instanceof CliError) return oneLine(error.message);
   if (errors.some(isUnreachable)) return unreachable;
-  if (errors.some(inner => credentialErrors.includes(nameOf(inner)))) {
-    return profile
-      ? `no usable AWS credentials in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or name another ("aws configure list-profiles" shows them).`
-      : 'no usable AWS credentials: sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
-  }
+  const refused = errors.find(inner => credentialErrors.includes(nameOf(inner)));
+  if (refused) return describeCredentials(nameOf(refused), messageOf(refused), profile);
   if (errors.some(inner => accessErrors.includes(nameOf(inner)))) {
     return `these AWS credentials may not do that: ${oneLine(messageOf(error))}`;
   }
@@ -91,15 +88,32 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
+function describeCredentials(name: string, message: string, profile: string | undefined): string {
+  if (message.includes('multi-factor')) {
+    const of = profile ?? 'default';
+    return `the AWS profile "${of}" asks for multi-factor authentication, and this program takes no code: type eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
+  }
+  const todo = profile
+    ? ` in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or name another ("aws configure list-profiles" shows them).`
+    : ': sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
+  // AWS may repeat a session token. Of the SDK's own words, a command line or a piece of a file may follow a colon.
+  const [said] = name.endsWith('ProviderError') ? message.split(/: |\n/) : [];
+  const why = said ? ` The SDK says: ${said}` : unknownErrors.includes(name) ? ` ${notEnabled}` : '';
+  return oneLine(`no usable AWS credentials${todo}${why}`);
+}
+
+const unknownErrors = ['InvalidClientTokenId', 'UnrecognizedClientException'];
+
+const notEnabled = 'AWS does not know them: they were deleted, or the Region is not enabled in their account.';
+
 const credentialErrors = [
   'CredentialsProviderError',
   'ExpiredToken',
   'ExpiredTokenException',
-  'InvalidClientTokenId',
   'InvalidSignatureException',
   'SignatureDoesNotMatch',
-  'UnrecognizedClientException',
   'TokenProviderError',
+  ...unknownErrors,
 ];
 
 function nameOf(error: unknown): string {

@@ -109,6 +109,11 @@ describe('ops says what is wrong in one line', () => {
     for (const name of Object.keys(process.env).filter(name => name.startsWith('AWS_'))) vi.stubEnv(name, undefined);
     vi.stubEnv('HOME', '/nonexistent');
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+    const config = path.join(folder, 'config');
+    const role = 'role_arn = arn:aws:iam::1:role/a\nsource_profile = keys\nmfa_serial = arn:aws:iam::1:mfa/a\n';
+    const keys = 'aws_access_key_id = a\naws_secret_access_key = b\n';
+    writeFileSync(config, `[profile coded]\n${role}[profile keys]\n${keys}`);
+    vi.stubEnv('AWS_CONFIG_FILE', config);
     const list = ['--stage', 'dev', 'clients', 'list'];
     try {
       for (const [region, message] of [
@@ -120,6 +125,8 @@ describe('ops says what is wrong in one line', () => {
         await expectOneLine(1, message, list);
         vi.stubEnv('AWS_PROFILE', 'nobody');
         await expectOneLine(1, /^error: no .*profile "nobody" \(AWS_PROFILE\).*(Name|name) another/, list);
+        vi.stubEnv('AWS_PROFILE', 'coded');
+        if (region) await expectOneLine(1, /^error: the AWS profile "coded" asks for .*; unset AWS_PROFILE\n$/, list);
       }
     } finally {
       vi.unstubAllEnvs();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stack } from '@aws-sdk/client-cloudformation';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { ConfigurationError } from '../../../../lib/stage-files.ts';
 import type { Aws, Certificate } from '../../../../ops/preflight/aws.ts';
@@ -27,7 +27,12 @@ interface Case {
   readonly readJson?: PreflightWorld['readJson'];
 }
 
-const refused = (name: string) => () => Promise.reject(Object.assign(new Error('User is not authorized'), { name }));
+const refused =
+  (name: string, message = 'User is not authorized') =>
+  () =>
+    Promise.reject(Object.assign(new Error(message), { name }));
+
+const mfa = 'Profile default requires multi-factor authentication, but no MFA code callback was provided.';
 
 const makeWorld = ({
   values = {},
@@ -202,15 +207,22 @@ describe('the stage file, credentials and account', () => {
   });
 
   it.each([
-    ['missing', 'CredentialsProviderError', /no usable AWS credentials: sign in/],
-    ['out of date', 'ExpiredToken', /no usable AWS credentials/],
-  ])('stops at credentials that are %s', async (_case, name, message) => {
-    const { code, findings } = await check(makeWorld({ aws: { caller: refused(name) } }));
+    ['missing', 'CredentialsProviderError', 'None: there.', /no usable AWS credentials: .* The SDK says: None$/],
+    ['out of date', 'ExpiredToken', 'x-amz-security-token:S', /no usable AWS credentials: (?!.*token)/],
+    ['refused in a Region', 'InvalidClientTokenId', 'No', /no usable AWS credentials.*the Region is not enabled/],
+    // Bug: they were to sign in, which was done, and to try what worked: the CLI asks for a code, and the SDK does not.
+    ['of a device', 'CredentialsProviderError', mfa, /type eval "\$\(.* --profile default .*\)"; unset AWS_PROFILE$/],
+  ])('stops at credentials that are %s', async (_case, name, said, message) => {
+    vi.stubEnv('AWS_PROFILE', undefined);
+    const { code, findings } = await check(makeWorld({ aws: { caller: refused(name, said) } }));
+    vi.unstubAllEnvs();
     expect(code).toBe(1);
     expect(findings.at(-1)).toMatchObject({
       check: 'credentials',
       state: 'problem',
       text: expect.stringMatching(message),
+      todo:
+        said === mfa ? 'type that, and repeat this' : expect.stringMatching(/^aws sts .*--region .*must work first/),
     });
   });
 
