@@ -37,6 +37,9 @@ export interface Subject {
   readonly users?: readonly string[] | undefined;
 }
 
+/** What a command may do to any number of. */
+export type Listed = 'messages' | 'users';
+
 /** The changes that a command makes, by the names of its options: roles, scopes, times, never a secret, a name or an address. */
 export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
@@ -104,17 +107,29 @@ export function openAuditLog(target: Target) {
         outcome: 'begun',
       };
       await write(begun);
+      let named: { readonly kind: Listed; readonly ids: string[] } = { kind: 'messages', ids: [] };
+
+      /** Writes a further line, which names more of the target than one line holds. */
+      function continueLine(subject: Subject): Promise<void> {
+        const [id, target] = [makeId(22), shown(subject)];
+        return write({ ...begun, message: 'operator.continued', id, target, of: begun.id, outcome: 'done' });
+      }
+
+      /** Writes a further line of those that were named one by one. */
+      async function nameRest(): Promise<void> {
+        const { kind, ids } = named;
+        named = { kind, ids: [] };
+        if (ids.length > 0) await continueLine({ [kind]: ids });
+      }
+
       return {
-        /** Writes a further line, which names more of the target than one line holds. */
-        continue: (subject: Subject): Promise<void> =>
-          write({
-            ...begun,
-            message: 'operator.continued',
-            id: makeId(22),
-            target: shown(subject),
-            of: begun.id,
-            outcome: 'done',
-          }),
+        continue: continueLine,
+        /** Names one of many, of one kind for each command: a line is written when it is full. */
+        name: async (kind: Listed, id: string): Promise<void> => {
+          named = { kind, ids: [...named.ids, id] };
+          if (named.ids.length === mostListed) await nameRest();
+        },
+        nameRest,
         /** Writes how the command ended. Of an error it tells the name, never the message. */
         complete: (outcome: 'done' | 'failed', more: Subject, error?: unknown): Promise<void> =>
           write({
@@ -162,7 +177,7 @@ export function openAuditLog(target: Target) {
   };
 }
 
-/** The lines that are read for each command that is asked for. An import writes one for each hundred users. */
+/** The lines that are read for each command that is asked for. One is written for each hundred users or messages. */
 const linesPerCommand = 200;
 
 const auditLine = z.object({

@@ -26,7 +26,8 @@ const list = command('audit list', {
   notes: `
 Without --since it shows the last seven days. A line names ids only: never an e-mail address, a secret or a body. A command
 that is still "begun" runs, or was killed before its end. A command that failed may have done a part. Many ids are counted
-here; --json shows them, and as "parts" those that did not fit in one line: of an import each user's.
+here; --json shows them, and as "parts" those that did not fit in one line: of an import each user's, and each dead letter that
+was moved or discarded.
 
 Examples:
   npm run ops -- audit list

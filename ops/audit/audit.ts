@@ -1,6 +1,6 @@
 import { CliError, describeError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
-import type { BegunLine, Change, Subject } from './audit-log.ts';
+import type { BegunLine, Change, Listed, Subject } from './audit-log.ts';
 
 /** A command: it only reads, it writes, or it looks at a body. The last two are audited. */
 export type Effect = 'reads' | 'writes' | 'looks';
@@ -28,6 +28,8 @@ export interface AuditedTask extends Task {
   readonly nameDone: (subject: Subject) => void;
   /** Writes a further line, for a target that is too long for one. */
   readonly nameMore: (subject: Subject) => Promise<void>;
+  /** Names one of any number: further lines hold them all, also where the action fails. */
+  readonly nameEach: (kind: Listed, id: string) => void;
 }
 
 /** Returns an action that does nothing unless its audit line was begun, where it writes or looks at a body. */
@@ -38,7 +40,7 @@ export function audited<Given, Value>(command: string, row: Audited<Given, Value
     if (effect === 'writes' || (effect === 'looks' && isLook(given))) {
       return actBetweenLines(command, row, task, given);
     }
-    return row.act({ ...task, nameDone: () => {}, nameMore: async () => {} }, given);
+    return row.act({ ...task, nameDone: () => {}, nameMore: async () => {}, nameEach: () => {} }, given);
   };
 }
 
@@ -54,17 +56,27 @@ async function actBetweenLines<Given, Value>(
   const nameDone = (named: Subject) => {
     done = { ...done, ...named };
   };
+  const nameMore = (more: Subject) => complete(task, () => line.continue(more));
+  let written = Promise.resolve(); // one after another: memory does not grow with what is named
+  const nameEach = (kind: Listed, id: string) => {
+    written = written.then(() => complete(task, () => line.name(kind, id)));
+  };
+  const end = async (outcome: 'done' | 'failed', error?: unknown) => {
+    await written;
+    await complete(task, line.nameRest);
+    await complete(task, () => line.complete(outcome, done, error));
+  };
   let value: Value;
   try {
-    value = await act({ ...task, nameDone, nameMore: more => complete(task, () => line.continue(more)) }, given);
+    value = await act({ ...task, nameDone, nameMore, nameEach }, given);
   } catch (error) {
     const hasOwnCounts = error instanceof CliError && Object.keys(error.details).length > 0;
     const told = hasOwnCounts ? [] : Object.entries(done).map(([name, named]) => `${name} ${named}`);
     if (told.length > 0) task.warn(`before it failed this was done: ${told.join(', ')}`);
-    await complete(task, () => line.complete('failed', done, error));
+    await end('failed', error);
     throw error;
   }
-  await complete(task, () => line.complete('done', done));
+  await end('done');
   return value;
 }
 

@@ -136,7 +136,7 @@ export const discardLetters = command('dlq discard', {
     (ids.length === 0) === (reason === undefined) && 'name the messages to discard by their ids, or by --reason.',
   effect: 'writes',
   act: (task, { ids, reason }) =>
-    interruptible(task, async ({ target, progress, confirm, warn, nameDone, interruption }) => {
+    interruptible(task, async ({ target, progress, confirm, warn, nameDone, nameEach, interruption }) => {
       const which = reason === undefined ? ids.join(', ') : `of every message refused as ${reason}`;
       await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
       const queues = openQueues(target);
@@ -153,6 +153,7 @@ export const discardLetters = command('dlq discard', {
         progress(`Looked at ${looked} messages, discarded ${removed.size}`);
         if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
         await queues.remove(found);
+        if (!removed.has(copyKey(found))) nameEach('messages', found.origin.messageId);
         removed.add(copyKey(found));
         nameDone({ count: removed.size });
         missing.delete(found.origin.messageId);

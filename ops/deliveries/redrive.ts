@@ -26,7 +26,7 @@ interface RedriveOptions {
  * @throws {NoLetter} where it looked at all and did not see one that was named.
  */
 export async function redrive(
-  { target, progress, warn, nameDone, interruption }: AuditedTask,
+  { target, progress, warn, nameDone, nameEach, interruption }: AuditedTask,
   { ids, rate, limit, watch }: RedriveOptions,
 ) {
   const [wanted, missing] = [new Set(ids), new Set(ids)];
@@ -88,6 +88,7 @@ export async function redrive(
     const refused = await moveLetter(queues, findWebhook, letter, destination);
     if (refused !== undefined) return keep(letter, refused);
     moved.add(copyKey(letter));
+    nameEach('messages', letter.origin.messageId);
     nameDone({ count: moved.size });
     tell();
   }

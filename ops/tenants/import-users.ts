@@ -46,48 +46,28 @@ export async function importUsers(
   const { deployed, connect } = target;
   if (deployed) await refuseUnjudged(name => readWayBack(connect, deployed, name));
   const users = openUsers(target);
-  const named = nameCreated(audit);
-  const importUser = (user: ImportedUser) => users.importUser(user, named.add);
-  try {
-    return await importLines({
-      lines: linesOf(file),
-      importUser,
-      progress,
-      warn,
-      pause: () => target.pause(retryPause),
-      interruption,
-    });
-  } finally {
-    await named.end();
-  }
+  const nameUser = nameCreated(audit);
+  const importUser = (user: ImportedUser) => users.importUser(user, nameUser);
+  return importLines({
+    lines: linesOf(file),
+    importUser,
+    progress,
+    warn,
+    pause: () => target.pause(retryPause),
+    interruption,
+  });
 }
 
 /** Names the users that are created for the audit trail: the accounts and the count in its line, the ids in further ones. */
-function nameCreated({ nameDone, nameMore }: Pick<AuditedTask, 'nameDone' | 'nameMore'>) {
+function nameCreated({ nameDone, nameEach }: Pick<AuditedTask, 'nameDone' | 'nameEach'>) {
   const accounts = new Set<string>();
-  const users: string[] = [];
-  let written = Promise.resolve();
   let count = 0;
-  return { add, end };
-
-  function add({ userId, accountId }: User): void {
+  return function nameUser({ userId, accountId }: User): void {
     count += 1;
     if (accounts.size < mostListed) accounts.add(accountId);
     nameDone({ count, accounts: [...accounts] });
-    users.push(userId);
-    if (users.length === mostListed) writeLine();
-  }
-
-  async function end(): Promise<void> {
-    if (users.length > 0) writeLine();
-    await written;
-  }
-
-  /** One after another: memory does not grow with the file. */
-  function writeLine(): void {
-    const named = users.splice(0);
-    written = written.then(() => nameMore({ users: named }));
-  }
+    nameEach('users', userId);
+  };
 }
 
 /** After a roll-back to a version that knows no imported hash, these users could not log in. The first version has none before it. */

@@ -7,6 +7,9 @@ export function aTask(target: Target, changes: Partial<Task> = {}): Task {
   return { target, progress: nothing, tell: nothing, warn: nothing, ...asked, ...changes };
 }
 
+/** What a task whose audit line nobody reads names. */
+export const unread = { nameDone: () => {}, nameMore: async () => {}, nameEach: () => {} };
+
 /** Returns the local run as a target that waits for nothing. */
 export function impatientTarget(outputs: Readonly<Record<string, string>>): Target {
   return { ...localTarget(outputs), pause: async () => {} };

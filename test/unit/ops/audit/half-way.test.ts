@@ -61,7 +61,8 @@ it.each([
   const failed = acts[command]?.(aTask(target, { warn: text => void warnings.push(text) }));
   await expect(failed).rejects.toThrow('it ended half-way');
   const lines = await openAuditLog(target).list(0, 100);
-  expect(lines.find(line => line.command === command)).toMatchObject({ outcome: 'failed', target: done });
+  const parts = command.startsWith('dlq') ? [{ messages: [expect.any(String)] }] : [];
+  expect(lines.find(line => line.command === command)).toMatchObject({ outcome: 'failed', target: done, parts });
   expect(warnings).toEqual([expect.stringContaining(Object.values(done).join())]);
 });
 

@@ -2,7 +2,7 @@ import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { redrive } from '../../../../ops/deliveries/redrive.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
-import { aTask } from '../a-task.ts';
+import { aTask, unread } from '../a-task.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -37,8 +37,7 @@ async function redriven(count: number, rate: number, failing?: number, interrupt
   const outputs = { EventsQueueUrl: url('events'), DeadLetterQueueUrl: url('dead'), WebhooksTable: 'Webhooks' };
   const local = localTarget({ ...outputs, Region: 'us-east-1' });
   const target = { ...local, connect: () => ({ send }), dynamo: send, clock: { ...local.clock, now: Date.now }, pause };
-  const named = { nameDone: () => {}, nameMore: async () => {}, interruption: interruption.signal };
-  const task = { ...aTask(target as unknown as Target), ...named };
+  const task = { ...aTask(target as unknown as Target), ...unread, interruption: interruption.signal };
   const began = Date.now();
   const moving = redrive(task, { ids: [], rate, limit: count }).catch(String);
   await vi.runAllTimersAsync();

@@ -17,7 +17,7 @@ import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type FakeParameterStore, startParameterStore } from '../../../support/fake-parameter-store.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
-import { aTask } from '../a-task.ts';
+import { aTask, unread } from '../a-task.ts';
 
 const tables = ['Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts'] as const;
 const credentials = '/emissor/dev/smoke/credentials';
@@ -229,7 +229,7 @@ describe('ops smoke rotate-credentials', () => {
         return target.dynamo(command, options);
       };
       const task = aTask({ ...target, hashPassword, dynamo });
-      await rotateCredentials({ ...task, nameDone: () => {}, nameMore: async () => {} });
+      await rotateCredentials({ ...task, ...unread });
       const { clientId, username } = JSON.parse(store.parameters.get(credentials)?.Value ?? '');
       expect(await clients().findClient(clientId)).toMatchObject({ clientId });
       expect(await users().findUserByEmail(username)).toMatchObject({ email: username });
@@ -292,7 +292,7 @@ describe('ops smoke remove, where the stack is left over', () => {
     const target = makeTarget({ label: '', outputs, unreachable: '', deployed });
     for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
     const named: unknown[] = [];
-    const task = { ...aTask(target), nameDone: (done: object) => void named.push(done), nameMore: async () => {} };
+    const task = { ...aTask(target), ...unread, nameDone: (done: object) => void named.push(done) };
     expect(await removeAll(task)).toEqual([receiverKey, credentials]);
     expect(named).toEqual([{ count: 1 }, { count: 2 }]);
     expect([...store.parameters.keys()]).toEqual([]);
