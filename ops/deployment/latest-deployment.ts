@@ -19,13 +19,18 @@ export function refuseWhileDeploying({ stacks, region }: StageStacks): void {
   const changing = stacks.find(isChanging);
   if (!changing?.found) return;
   const { stackName, found } = changing;
+  const state = found.StackStatus ?? '';
   const options = `--region ${region} --stack-name ${stackName}`;
+  const waitFor = (change: string) => `aws cloudformation wait stack-${change}-complete ${options}`;
   const end =
-    found.StackStatus === 'UPDATE_IN_PROGRESS'
-      ? `To end it and take it back: aws cloudformation cancel-update-stack ${options}. Otherwise wait`
+    state === 'UPDATE_IN_PROGRESS'
+      ? `To end it and take it back: aws cloudformation cancel-update-stack ${options}, then ${waitFor('rollback')}. Otherwise wait`
       : 'Wait';
+  const isFirst = state === 'ROLLBACK_IN_PROGRESS'; // no waiter ends well
+  const [change = ''] = state.startsWith('UPDATE_ROLLBACK') ? ['rollback'] : state.toLowerCase().split('_');
+  const until = isFirst ? `${waitFor('create')}, which ends with 255 then` : waitFor(change);
   throw new CliError(
-    `a deployment is under way: stack ${stackName} is in state ${found.StackStatus}. ${end} until it has ended (aws cloudformation wait stack-${found.StackStatus === 'CREATE_IN_PROGRESS' ? 'create' : 'update'}-complete ${options}), then run this command again: it takes back the versions of that deployment that are still in use.`,
+    `a deployment is under way: stack ${stackName} is in state ${state}. ${end} until it has ended (${until}), then run this command again: it takes back the versions of that deployment that are still in use.`,
   );
 }
 
