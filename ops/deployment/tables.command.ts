@@ -1,5 +1,6 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
+import { emailsOf } from '../../lambdas/auth/principals/user.ts';
 import { dueWithoutSlot } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { readKeys } from '../../lambdas/platform/keyring.ts';
@@ -9,11 +10,13 @@ import { notEmpty } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, type Given } from '../command-line/words.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
+import { openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import { type Comparison, compareTables, putMissing, type RestoredTable } from './restored-table.ts';
 
 const examples = `
-docs/runbook.md, "Restoring", has the commands of AWS that make the other table.
+docs/runbook.md, "Restoring", has the commands of AWS that make the other table. Left out are keys that may have been revoked,
+and credentials of addresses that no user has: copy users first.
 
 Examples:
   npm run ops -- --stage prod tables compare users Emissor-prod-users-restored
@@ -52,7 +55,7 @@ export const copyMissing = command('tables copy', {
   effect: 'writes',
   act: (task, given) => untilInterrupted(signal => copy(task, given, signal), task.tell),
   subject: (_task, { table }) => ({ table }),
-  report: result => ({ json: result, text: `Copied ${result.copied}. ${told(result)}.` }),
+  report: result => ({ json: result, text: `Copied ${result.copied}, left out ${result.notCopied}. ${told(result)}.` }),
 });
 
 export const tables: Noun = {
@@ -75,18 +78,19 @@ async function copy(
     `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
   );
   const { dynamo, pause } = target;
+  const mayReturn = makeMayReturn(target, table);
   const displaced: Item[] = [];
   const displace = (item: Item) => {
-    if (table === 'keyring' && mayReturn(table, item)) displaced.push(item);
+    if (table === 'keyring' && item.kind === 'sealing') displaced.push(item);
   };
-  let copied = 0;
+  let [copied, notCopied] = [0, 0];
   const note = () => nameDone({ count: ++copied });
   const comparison = await compareTables(dynamo, both, {
     now: secondsOf(target),
     pause,
     onMissing: async item => {
-      if (!mayReturn(table, item)) return;
-      if (await putMissing(dynamo, both, table === 'deliveries' ? dueWithoutSlot(item) : item)) note();
+      if (!(await mayReturn(item))) notCopied += 1;
+      else if (await putMissing(dynamo, both, table === 'deliveries' ? dueWithoutSlot(item) : item)) note();
       else displace(item);
     },
     onChanged: displace,
@@ -96,7 +100,7 @@ async function copy(
     },
   });
   for (const key of displaced) if (await putBelow(dynamo, both, key)) note();
-  return { ...comparison, copied };
+  return { ...comparison, copied, notCopied };
 }
 
 /** The tables whose items must not come back, and why. */
@@ -105,9 +109,17 @@ const neverCopied: Readonly<Record<string, string>> = {
   lockouts: 'what they count is over within a day, and locks would fall again.',
 };
 
-/** Returns whether an item may come back. A key that signs or authenticates may be missing because it was revoked. */
-function mayReturn(table: string, { kind }: Item): boolean {
-  return table !== 'keyring' || kind === 'sealing';
+/**
+ * Makes what judges an item that is missing: may it come back? A key that signs or authenticates may have been revoked, and the user of
+ * a credential deleted, or given another address: no command names such a credential by an id.
+ */
+function makeMayReturn(target: Target, table: string): (item: Item) => boolean | Promise<boolean> {
+  if (table !== 'credentials') return ({ kind }) => table !== 'keyring' || kind === 'sealing';
+  const { findUser } = openUsers(target);
+  return async ({ email, userId }) => {
+    const user = await findUser(String(userId));
+    return user !== undefined && emailsOf(user).includes(String(email));
+  };
 }
 
 /**

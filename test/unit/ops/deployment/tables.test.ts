@@ -1,5 +1,5 @@
 import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { startLogs } from '@emissor/local-cloud/logs';
 import { expect, it } from 'vitest';
 import { dueShards, itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
@@ -76,6 +76,27 @@ it('brings back a delivery that waited for a slot as one that the sweeper finds 
   expect(found.map(({ id }) => id)).toEqual([waiting.id]);
   const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', historyDays: 30 });
   expect(await store.read([waiting.id])).toEqual([{ ...waiting, wait: { ...waiting.wait, slowLane: undefined } }]);
+  await stop();
+});
+
+// Bug: the credential of a deleted user, or of an address that a user gave up, came back, and no command named it by an id.
+it('brings back a credential only where its user has the address', async () => {
+  const { ask, database, stop } = await startOperatedTables();
+  const restored = await makeRestored(database, 'Credentials');
+  const create = async (name: string) => {
+    const args = ['--email', `${name}@acme.example`, '--account', 'acme', '--role', 'admin'];
+    const { userId } = await ask(['users', 'create', ...args], 'a password of enough characters');
+    return userId;
+  };
+  const credentials = async () => (await database.dynamo(new ScanCommand({ TableName: 'Credentials' }))).Items ?? [];
+  const [, moved, deleted] = [await create('lost'), await create('moved'), await create('deleted')];
+  for (const Item of await credentials()) await database.dynamo(new PutCommand({ TableName: restored, Item }));
+  await ask(['users', 'set-email', moved, 'new@acme.example']);
+  await ask(['users', 'delete', deleted]);
+  await database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email: 'lost@acme.example' } }));
+  const copied = await ask(['tables', 'copy', 'credentials', restored]);
+  expect(copied).toMatchObject({ missing: 3, copied: 1, notCopied: 2 });
+  expect((await credentials()).map(({ email }) => email).toSorted()).toEqual(['lost@acme.example', 'new@acme.example']);
   await stop();
 });
 
