@@ -2,14 +2,25 @@ import { GetAliasCommand, type LambdaClient, UpdateAliasCommand } from '@aws-sdk
 import { GetParameterCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
 import { writeRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
 import { CliError, describeError } from '../stage/operator.ts';
+import type { Deployed } from './kept-versions.ts';
 import { leadsTo, liveAlias } from './live-functions.ts';
 import type { Move } from './rollback-plan.ts';
 
-/** Raises the number of roll-backs, so that the next deployment publishes a version of every function. */
-export async function raiseNumber(ssm: Pick<SSMClient, 'send'>, Name: string): Promise<void> {
+/**
+ * Raises the number of roll-backs past what the versions of functions carry, so that the next deployment publishes a version of every
+ * function: CloudFormation may have written the parameter's first value again.
+ */
+export async function raiseNumber(
+  ssm: Pick<SSMClient, 'send'>,
+  Name: string,
+  functions: readonly Pick<Deployed, 'wants'>[],
+): Promise<void> {
   const { Parameter } = await ssm.send(new GetParameterCommand({ Name }));
-  const next = (Number(Parameter?.Value) || 0) + 1;
-  await ssm.send(new PutParameterCommand({ Name, Value: String(next), Type: 'String', Overwrite: true }));
+  const carried = functions.flatMap(({ wants }) => [...wants.values()].map(one => one.environment.ROLLBACK_NUMBER));
+  // The digest of tags may follow it.
+  const known = [Parameter?.Value, ...carried].map(text => Number(text?.split(' ')[0]) || 0);
+  const Value = String(Math.max(...known) + 1);
+  await ssm.send(new PutParameterCommand({ Name, Value, Type: 'String', Overwrite: true }));
 }
 
 /**

@@ -60,7 +60,7 @@ export async function rollBack({ target, progress, confirm, nameDone }: AuditedT
   await confirm(`This leads ${views.map(sentenceOf).join(', ')} of ${target.label}.${left}`);
   progress('Leading the functions back');
   // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
-  await raiseNumber(connect(SSMClient), parameter);
+  await raiseNumber(connect(SSMClient), parameter, candidates);
   const onMoved = ({ function: { name }, from, to }: Move) => {
     functions.push(`${name} ${from.version}->${to.version}`);
     nameDone({ functions });

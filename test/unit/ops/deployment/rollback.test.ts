@@ -416,14 +416,22 @@ describe('the moves of a roll-back', () => {
     }
   });
 
-  it('are numbered: the next deployment publishes every function anew', async () => {
-    const sent: object[] = [];
-    const ssm = {
-      send: async ({ input }: { input: object }) => (sent.push(input) === 1 ? { Parameter: { Value: '4' } } : {}),
-    };
-    await raiseNumber(ssm as never, '/emissor/dev/rollback-number');
-    expect(sent[1]).toMatchObject({ Name: '/emissor/dev/rollback-number', Value: '5', Overwrite: true });
-  });
+  // Bug: a deployment had written 0 again, and the number that it got was the one that the versions had already.
+  it.each([
+    ['the number is kept', '4', [undefined, '2'], '5'],
+    ['it was written anew', '0', ['1', '3 1f2e3d4c', '2'], '4'],
+  ])(
+    'are numbered: the next deployment publishes every function anew, where %s',
+    async (_case, Value, carried, next) => {
+      const sent: object[] = [];
+      const ssm = {
+        send: async ({ input }: { input: object }) => (sent.push(input) === 1 ? { Parameter: { Value } } : {}),
+      };
+      const wants = carried.map((number, at) => [at, { environment: { ROLLBACK_NUMBER: number } }] as const);
+      await raiseNumber(ssm as never, '/emissor/dev/rollback-number', [{ wants: new Map(wants) }] as never);
+      expect(sent[1]).toMatchObject({ Name: '/emissor/dev/rollback-number', Value: next, Overwrite: true });
+    },
+  );
 });
 
 describe('the grants that an older version would miss', () => {
