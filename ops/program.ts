@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ConfigurationError, knownStage } from '../lib/stage-files.ts';
 import type { Noun } from './audit/command.ts';
+import { callersPath } from './command-line/forms.ts';
 import { CommandFailed, makeRun, type Run } from './command-line/run.ts';
 import type { Streams } from './command-line/terminal.ts';
 
@@ -41,7 +42,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
         .argParser(name => stageName(name, program))
         .conflicts('outputs'),
     )
-    .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"')
+    .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"', callersPath)
     .option('--yes', 'do without asking what ends sessions or cannot be undone')
     .option('--json', 'write JSON for programs instead of text, of errors too (on standard error)')
     .addHelpText('after', examples)

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import * as z from 'zod';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
 import { isClientId } from '../../lambdas/auth/principals/client.ts';
@@ -16,6 +17,9 @@ export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(va
 
 /** An id or a name that is looked up. */
 export const notEmpty = z.string().min(1, 'It must not be empty.');
+
+/** A file, from the folder in which npm was called: it changes to the root of the repository. */
+export const filePath = notEmpty.transform(callersPath);
 
 /** The id of a client or of a user: both are made alike. */
 export const principalId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
@@ -125,3 +129,8 @@ const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000
 
 /** Ten years, the longest that logs are kept. In milliseconds. */
 const longestAgo = 3_653 * 86_400_000;
+
+/** Returns the whole path of a file that the caller named. */
+export function callersPath(file: string): string {
+  return path.resolve(process.env.INIT_CWD ?? process.cwd(), file);
+}

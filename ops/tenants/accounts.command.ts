@@ -1,5 +1,5 @@
 import { command, type Noun } from '../audit/command.ts';
-import { notEmpty, ordinaryAccountId } from '../command-line/forms.ts';
+import { filePath, ordinaryAccountId } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, required } from '../command-line/words.ts';
 import { lookedAt } from '../stage/queues.ts';
@@ -21,7 +21,7 @@ const exportAccount = command('accounts export', {
   notes: examples,
   given: {
     ...ofAccount,
-    out: required('<file>', 'the file to write: a JSON object on each line; an earlier one is replaced', notEmpty),
+    out: required('<file>', 'the file to write: a JSON object on each line; an earlier one is replaced', filePath),
   },
   effect: 'looks',
   act: (task, { account, out }) => exportAll(task, account, out),

@@ -6,7 +6,7 @@ import { command, type Noun } from '../audit/command.ts';
 import {
   accountId,
   emailAddress,
-  notEmpty,
+  filePath,
   ordinaryAccountId,
   principalId,
   userReference,
@@ -79,7 +79,7 @@ const create = command('users create', {
 export const importAll = command('users import', {
   about: 'take over users with the password hashes that they have; users that are there stay as they are',
   notes: `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`,
-  given: { file: argument('file', 'a JSON object on each line: email, account, role, password_hash', notEmpty) },
+  given: { file: argument('file', 'a JSON object on each line: email, account, role, password_hash', filePath) },
   effect: 'writes',
   act: (task, { file }) => untilInterrupted(signal => importUsers(task, file, signal), task.tell),
   report: importedReport,

@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import {
   deliveryId,
   deliveryOrMessageId,
+  filePath,
   messageId,
   moment,
   principalId,
@@ -20,6 +21,17 @@ afterEach(() => void vi.useRealTimers());
 
 /** What is said of a value that has another form. */
 const problemOf = (form: z.ZodType, value: string) => form.safeParse(value).error?.issues[0]?.message;
+
+// Bug: npm changes to the root of the repository, and a file was written and sought there.
+it('a file is named from the folder in which npm was called', () => {
+  vi.stubEnv('INIT_CWD', '/home/ana/exports');
+  expect(filePath.parse('acme.ndjson')).toBe('/home/ana/exports/acme.ndjson');
+  expect(filePath.parse('/dev/null')).toBe('/dev/null');
+  vi.stubEnv('INIT_CWD', undefined);
+  expect(filePath.parse('acme.ndjson')).toBe(`${process.cwd()}/acme.ndjson`);
+  expect(problemOf(filePath, '')).toBe('It must not be empty.');
+  vi.unstubAllEnvs();
+});
 
 describe('a moment', () => {
   it.each([
