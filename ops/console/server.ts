@@ -182,10 +182,9 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams | und
   let length = 0;
   for await (const chunk of request) {
     length += chunk.length;
-    if (length > longestForm) return undefined;
-    chunks.push(chunk);
+    if (length <= longestForm) chunks.push(chunk); // the rest is read, too: a browser that cannot send it shows no answer
   }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  return length > longestForm ? undefined : new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
 }
 
 /** Bytes: the ids of all dead letters that a look goes through. */

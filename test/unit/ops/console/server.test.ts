@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -35,7 +36,9 @@ const send = (method: string, path: string, headers: Record<string, string> = {}
     const { port } = new URL(running.url);
     const sent = request({ host: '127.0.0.1', port, method, path, headers: { host: `127.0.0.1:${port}`, ...headers } });
     sent.on('error', reject).on('response', async response => {
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await text(response) });
+      const body = await text(response);
+      if (!sent.writableFinished) await once(sent, 'finish'); // a browser shows no answer before it has sent all
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
     });
     sent.end(body);
   });
@@ -449,7 +452,8 @@ describe('pages', () => {
   it('refuse a form that is none, or too long', async () => {
     const path = `${webhook}/suspend`;
     expect((await change(path, '{}', { 'content-type': 'application/json' })).status).toBe(400);
-    expect((await change(path, 'x'.repeat(70_000))).status).toBe(400);
+    const long = await change(path, 'x'.repeat(8_000_000)); // bug: the connection was reset while it was sent
+    expect([long.status, long.body]).toEqual([400, expect.stringContaining('<h1>')]);
     expect(done).toEqual([]);
   });
 
