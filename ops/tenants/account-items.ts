@@ -2,6 +2,7 @@ import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { listShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
+import type { ShowProgress } from '../stage/operator.ts';
 import { openClients, openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
@@ -9,14 +10,17 @@ import { requireOutput, type Target } from '../stage/target.ts';
 export type AccountItems = ReturnType<typeof openAccountItems>;
 
 /** Opens the lists of what the tables hold of an account. They are read as they are needed; nothing keeps a long one in memory. */
-export function openAccountItems(target: Target, account: string) {
+export function openAccountItems(target: Target, account: string, progress: ShowProgress = () => {}) {
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
     account,
     table,
-    listUsers: () => openUsers(target).listUsers({ account }),
+    listUsers: () => openUsers(target).listUsers({ account, onPage: read => progress(`Read ${read} users so far`) }),
     /** Lists the clients that log in users of this account only. */
-    listClients: () => openClients(target).listClients({ account }),
+    listClients: () => {
+      progress('Reading clients');
+      return openClients(target).listClients({ account });
+    },
     sessionsOf: (userId: string) => query('Sessions', { name: 'userId', value: userId }),
     deliveryIds,
     itemsOf,

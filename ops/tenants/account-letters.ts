@@ -2,21 +2,23 @@ import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
  * Deletes the dead letters that name an account; copies are counted once. Those that others look at meanwhile stay: `inFlight` is about
- * how many they have, some of which may be the account's. `onDeleted` is told how many were deleted so far.
+ * how many they have, some of which may be the account's. `onLooked` is told how many it looked at and deleted so far.
  */
 export async function deleteLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
   account: string,
-  onDeleted: (deleted: number) => void,
+  onLooked: (looked: number, deleted: number) => void,
   interruption?: AbortSignal,
 ) {
   const deleted = new Set<string>();
   const before = await queues.countInFlight();
+  let looked = 0;
   for await (const letter of queues.deadLetters(Number.POSITIVE_INFINITY, { interruption })) {
-    if (!namesAccount(letter.body, account)) continue;
-    await queues.remove(letter);
-    deleted.add(copyKey(letter));
-    onDeleted(deleted.size);
+    if (namesAccount(letter.body, account)) {
+      await queues.remove(letter);
+      deleted.add(copyKey(letter));
+    }
+    onLooked(++looked, deleted.size);
   }
   return { deadLetters: deleted.size, inFlight: Math.max(before, await queues.countInFlight()) };
 }

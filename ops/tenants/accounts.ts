@@ -35,7 +35,7 @@ export async function exportAll({ target, progress, warn }: Task, account: strin
   const kinds = kindsWith('exportedAs');
   const counts = Object.fromEntries(kinds.map(kind => [kind, 0])) as Record<ExportedKind, number>;
   counts.deliveries = exported.size;
-  const readers = makeRecordReaders(target, openAccountItems(target, account), exported);
+  const readers = makeRecordReaders(target, openAccountItems(target, account, progress), exported);
   const output = createWriteStream(partial, { mode: 0o600, flags: 'a' });
   const failed = once(output, 'error').then(([error]: readonly NodeJS.ErrnoException[]) => {
     throw new CliError(`${partial} cannot be written (${error?.code}).`);
@@ -50,7 +50,10 @@ export async function exportAll({ target, progress, warn }: Task, account: strin
 
   async function writeAll(): Promise<void> {
     // The deliveries stand first: a repeated run goes on with them.
-    for (const kind of kinds) for await (const record of readers[kind]()) await write(kind, record);
+    for (const kind of kinds) {
+      progress(`Reading ${kind.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)}`);
+      for await (const record of readers[kind]()) await write(kind, record);
+    }
     output.end();
     await once(output, 'finish');
   }
@@ -81,7 +84,7 @@ export async function deleteAll(
   account: string,
   interruption: AbortSignal,
 ) {
-  const items = openAccountItems(target, account);
+  const items = openAccountItems(target, account, progress);
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };
   const [found, clients, webhooks] = [
@@ -113,16 +116,21 @@ export async function deleteAll(
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
+  progress('Reading addresses that are claimed');
   count('claimedAddresses', await users.releaseClaims(account)); // for users who were never made
   // A user whose deletion had begun already shows that an earlier run was ended, perhaps after it had deleted the webhooks.
   if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'deleting')) {
     progress('Waiting for attempts that are under way');
-    await target.pause(Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0));
+    const wait = Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0);
+    await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());
     await deleteDeliveries(target, items, count);
   }
   await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
-  const onLetters = (deleted: number) => count('deadLetters', deleted - counts.deadLetters);
-  const { inFlight } = await deleteLetters(openQueues(target), account, onLetters, interruption);
+  const onLooked = (looked: number, deleted: number) => {
+    count('deadLetters', deleted - counts.deadLetters);
+    progress(`Looked at ${looked} dead letters`);
+  };
+  const { inFlight } = await deleteLetters(openQueues(target), account, onLooked, interruption);
   if (total === 0) throw nothingOf(account, inFlight);
   return { ...counts, inFlight };
 }

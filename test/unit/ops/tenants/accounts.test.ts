@@ -6,6 +6,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { EventName } from '../../../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
+import { openQueues } from '../../../../ops/stage/queues.ts';
 import { openUsers } from '../../../../ops/stage/stores.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
@@ -141,6 +142,29 @@ describe('ops accounts delete', () => {
     await openUsers(target).beginDeletion(userId);
     await deleteAccount.act(aTask(target), { account: 'interrupted' });
     expect(Math.max(...waits)).toBeGreaterThan(25_000);
+  });
+
+  it('ends that wait where it is interrupted', async () => {
+    const { userId } = await create('impatient');
+    const pause = (milliseconds: number, signal?: AbortSignal) => {
+      if (milliseconds > 20_000) process.emit('SIGINT', 'SIGINT');
+      return systemTime.pause(milliseconds, signal);
+    };
+    const target = { ...localTarget(operated.outputs), pause };
+    await openUsers(target).beginDeletion(userId);
+    const deleted = deleteAccount.act(aTask(target), { account: 'impatient' });
+    await expect(deleted).rejects.toThrow(/^interrupted: the same command again/);
+  });
+
+  it('tells what it looks at where nothing is deleted for long', async () => {
+    await create('large');
+    const { send: put } = openQueues(localTarget(operated.outputs));
+    await put('DeadLetterQueueUrl', 'of another', 'another');
+    const told = new Set<string>();
+    const target = impatientTarget(operated.outputs);
+    await deleteAccount.act(aTask(target, { progress: text => void told.add(text) }), { account: 'large' });
+    for (const text of [/^Read \d+ users so far$/, /^Reading clients$/, /^Looked at 1 dead letters$/])
+      expect([...told]).toContainEqual(expect.stringMatching(text));
   });
 
   it('waits for as long as an attempt of any stage may last', () => {
