@@ -1,8 +1,12 @@
+import { mostLetters } from '../deliveries/redrive.ts';
+import { CliError } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
  * Deletes the dead letters that name an account; copies are counted once. Those that others look at meanwhile stay: `inFlight` is about
  * how many they have, some of which may be the account's. `onLooked` is told how many it looked at and deleted so far.
+ *
+ * @throws {CliError} where it holds too many of others: SQS gives out nothing, without an error, once 120,000 are in flight.
  */
 export async function deleteLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
@@ -12,13 +16,18 @@ export async function deleteLetters(
 ) {
   const deleted = new Set<string>();
   const before = await queues.countInFlight();
-  let looked = 0;
+  let [looked, held] = [0, 0];
   for await (const letter of queues.deadLetters(Number.POSITIVE_INFINITY, { interruption })) {
     if (namesAccount(letter.body, account)) {
       await queues.remove(letter);
       deleted.add(copyKey(letter));
-    }
+    } else held += 1;
     onLooked(++looked, deleted.size);
+    if (held > mostLetters) {
+      throw new CliError(
+        `${held} dead letters of others are held, and some of this account may stand behind them: discard or redrive others first ("dlq discard", "dlq redrive"), and then repeat the command.`,
+      );
+    }
   }
   return { deadLetters: deleted.size, inFlight: Math.max(before, await queues.countInFlight()) };
 }
