@@ -18,12 +18,14 @@ export async function expectBothToServe({ current, previous }: Releases): Promis
     const run = await startLocalRun(
       ...['--assembly', current.assembly, '--beside', previous.assembly, '--hosts', hostsFile],
     );
+    let output = '';
     const suite = await runEndToEndSuites(previous.root, path.join(folder, 'report.json'), {
       EMISSOR_OUTPUTS: run.outputsFile,
       EMISSOR_HOSTS: hostsFile,
       EMISSOR_ATTEMPTS: '4',
+    }).finally(async () => {
+      output = await run.stop();
     });
-    const output = await run.stop();
     const { tests } = suite;
     const passed = tests.filter(({ status }) => status === 'passed').length;
     console.info(`${previous.version}'s end-to-end suite against both releases: ${passed} tests passed.`);

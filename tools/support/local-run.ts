@@ -63,15 +63,16 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
     stdio: ['ignore', log, log],
   });
   closeSync(log);
+  const hasEnded = () => run.exitCode !== null || run.signalCode !== null;
   const stop = async () => {
     run.kill('SIGTERM');
-    if (run.exitCode === null && run.signalCode === null) await once(run, 'exit');
+    if (!hasEnded()) await once(run, 'exit');
     const output = readFileSync(logFile, 'utf8');
     rmSync(folder, { recursive: true });
     return output;
   };
   while (!existsSync(outputsFile)) {
-    if (run.exitCode !== null) {
+    if (hasEnded()) {
       throw new Error(`The local run did not start: ${(await stop()).trim().split('\n').at(-1)}`);
     }
     await pause(20);
