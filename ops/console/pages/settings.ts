@@ -113,7 +113,13 @@ export async function askRotate(context: Context, parameters: Parameters, values
 export async function rotate(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
   const { account = '', event = '' } = parameters;
   const { source, say } = context;
-  const secret = await ownerOf(context).rotate(account, event, form.has('immediate'));
+  const isImmediate = form.has('immediate');
+  const secret = await ownerOf(context)
+    .rotate(account, event, isImmediate)
+    .catch(error => {
+      if (error instanceof Refusal) throw error;
+      throw new Error(`${reasonOf(error).message} ${mayBeReplaced(context, isImmediate)}`);
+    });
   // Whatever else fails from here on, the secret is shown.
   const former = await source.findWebhook(account, event).then(
     webhook => formerSecrets(context, webhook?.formerSecretsUntil),
@@ -121,6 +127,19 @@ export async function rotate(context: Context, parameters: Parameters, form: URL
   );
   const done = say('The secret is replaced.', 'O segredo foi trocado.');
   return secretPage(context, { account, event, secret }, done, former);
+}
+
+/** What is no refusal may have replaced the secret, which nobody has seen then. */
+function mayBeReplaced({ say }: Context, isImmediate: boolean): string {
+  return isImmediate
+    ? say(
+        'The secret may have been replaced all the same, and no former one signs then: replace it again.',
+        'Mesmo assim, o segredo pode ter sido trocado, e então nenhum anterior assina mais: troque-o de novo.',
+      )
+    : say(
+        'The secret may have been replaced all the same: the settings show until when a former one signs. If it was, replace it again before that ends.',
+        'Mesmo assim, o segredo pode ter sido trocado: as configurações mostram até quando um anterior assina. Se foi trocado, troque-o de novo antes disso.',
+      );
 }
 
 /** Asks before a webhook is deleted, with what would never be sent. */

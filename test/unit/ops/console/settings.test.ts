@@ -220,6 +220,17 @@ describe('an integrator replaces the secret', () => {
     expect(done).toEqual([what]);
   });
 
+  // Bug: only the busy service was told of, and the receiver refused every delivery once the former secret had ended.
+  it.each([
+    ['', new Error('It is busy.'), 502, /busy\. The secret may have been replaced all the same: the settings show/],
+    ['?immediate=yes', new Error('Lost.'), 502, /Lost\. The secret may have been replaced .*: replace it again\./],
+    ['', new Refusal('Too often.'), 409, /Too often\.</],
+  ])('and reads what may have come of it where it failed%s: %s', async (query, error, status, said) => {
+    const form = formOf((await look(`${settings}/rotate${query}`)).body, `${settings}/rotate`);
+    source = { ...owner, rotate: () => Promise.reject(error) };
+    expect(await send(`${settings}/rotate`, form)).toMatchObject({ status, body: expect.stringMatching(said) });
+  });
+
   it('and sees it though the end of the former ones cannot be read', async () => {
     const form = formOf((await look(`${settings}/rotate`)).body, `${settings}/rotate`);
     source = { ...owner, findWebhook: () => Promise.reject(new Error('The service is busy.')) };
