@@ -151,12 +151,15 @@ const allowed = (template: (typeof withFunctions)[number], action: string) =>
 describe('the deployment after a roll-back', () => {
   const number = { Ref: 'RollbackNumber' };
   it('reads the number of roll-backs from Parameter Store, where the command line raises it', () => {
-    const [[, stored] = []] = ofType('AWS::SSM::Parameter');
-    expect(stored?.Properties).toMatchObject({ Name: '/emissor/dev/rollback-number', Value: '0' });
+    // A release that changes any of this writes 0 again: the deployment after a roll-back then publishes no version anew.
+    const Name = '/emissor/dev/rollback-number';
+    const Description = 'Emissor dev: how often it was rolled back; ops rollback raises it';
+    const stored = { Type: 'AWS::SSM::Parameter', Properties: { Type: 'String', Name, Description, Value: '0' } };
+    expect(ofType('AWS::SSM::Parameter')).toEqual([['RollbackNumber2F74EC68', stored]]);
     for (const template of withFunctions) {
       expect(template.toJSON().Parameters.RollbackNumber).toMatchObject({
         Type: 'AWS::SSM::Parameter::Value<String>',
-        Default: stored?.Properties.Name,
+        Default: Name,
       });
     }
     expect(withFunctions).toHaveLength(4);
