@@ -51,7 +51,8 @@ export function makeDeploymentTrigger({ readStackStatus, invoke, ...waiting }: T
 }
 
 async function invokeVersion(version: string): Promise<void> {
-  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { requestTimeout: 120_000 } });
+  const requestHandler = { requestTimeout: 120_000, throwOnRequestTimeout: true };
+  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler });
   const { FunctionError, Payload } = await lambda.send(new InvokeCommand({ FunctionName: version }));
   if (FunctionError === undefined) return;
   throw errorIn(new TextDecoder().decode(Payload));

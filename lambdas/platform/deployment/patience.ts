@@ -28,14 +28,18 @@ const patience = 3 * 60_000;
 const interval = 5_000;
 
 /**
- * Recognises a call that AWS refused for now: what is throttled, a function without a free place, a resource that somebody else changes,
- * a permission that IAM does not know yet. A version that ran and failed fails again, unless its role was refused something, or its answer tells a fault.
+ * Recognises a call that AWS refused for now, or did not answer: what is throttled, a function without a free place, a resource that
+ * somebody else changes, a permission that IAM does not know yet. All these calls may be made twice. A version that ran and failed fails
+ * again, unless its role was refused something, or its answer tells a fault.
  */
 function passesByItself(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
-  return passing.includes(error.name) || status === 429 || (status !== undefined && status >= 500);
+  const isUnanswered = [error.name, 'code' in error && error.code].some(word => unanswered.includes(String(word)));
+  return isUnanswered || passing.includes(error.name) || status === 429 || (status !== undefined && status >= 500);
 }
+
+const unanswered = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'TimeoutError'];
 
 const passing = [
   'AccessDenied',

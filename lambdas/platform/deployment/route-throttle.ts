@@ -44,10 +44,16 @@ export function makeSetThrottle({ gateway, readStack, ...waiting }: RouteThrottl
     if (ApiId === undefined || RouteKey === undefined) return {};
     const settings = { ThrottlingRateLimit: Number(RateLimit), ThrottlingBurstLimit: Number(BurstLimit) };
     const RouteSettings = { [RouteKey]: settings }; // merged: the settings of other routes stay
-    await withPatience(waiting, async () => {
-      if (RequestType === 'Create' && /ROLLBACK|DELETE/.test((await readStack(StackId)).status)) return;
-      await gateway.send(new UpdateStageCommand({ ApiId, StageName, RouteSettings }));
-    });
+    try {
+      await withPatience(waiting, async () => {
+        if (RequestType === 'Create' && /ROLLBACK|DELETE/.test((await readStack(StackId)).status)) return;
+        await gateway.send(new UpdateStageCommand({ ApiId, StageName, RouteSettings }));
+      });
+    } catch (error) {
+      // The settings may be there, and the CDK's entry lets no Delete of this Create get here.
+      if (RequestType === 'Create') await remove(ApiId, RouteKey).catch(() => {});
+      throw error;
+    }
     return { PhysicalResourceId: `${ApiId} ${RouteKey}` };
   };
 
@@ -63,7 +69,9 @@ export function makeSetThrottle({ gateway, readStack, ...waiting }: RouteThrottl
 
 const StageName = '$default';
 
-const gateway = new ApiGatewayV2Client({ requestHandler: { requestTimeout: 20_000 } });
+/** Its calls are repeated here: CloudFormation waits for five minutes in all. */
+const requestHandler = { requestTimeout: 20_000, throwOnRequestTimeout: true };
+const gateway = new ApiGatewayV2Client({ maxAttempts: 1, requestHandler });
 
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
 export const handler = makeSetThrottle({ gateway, readStack, pause, now: systemClock });

@@ -10,6 +10,8 @@ const request = (RequestType: RouteThrottleRequest['RequestType'], PhysicalResou
 });
 const named = (name: string) => Object.assign(new Error(name), { name });
 const conflict = named('ConflictException');
+const bad = named('BadRequestException');
+const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 
 /** API Gateway in virtual time: its calls fail first as `failures` say, the last of them for all further ones where it lasts. */
 function gatewayOf(failures: Error[] = [], lasts = false, statusAfter = (_: number) => 'UPDATE_IN_PROGRESS') {
@@ -61,11 +63,29 @@ it.each(['Create', 'Delete'] as const)(
 
 it.each([
   ['a conflict that does not pass, after three minutes', conflict, 180_000],
-  ['anything else, at once', named('BadRequestException'), 0],
+  ['anything else, at once', bad, 0],
 ])('fails for %s', async (_case, failure, after) => {
   const { run, elapsed } = gatewayOf([failure], true);
   await expect(run(request('Update'))).rejects.toBe(failure);
   expect(elapsed()).toBe(after);
+});
+
+it.each([named('TimeoutError'), reset])('is repeated where an answer is lost: %s', async failure => {
+  const { run, calls } = gatewayOf([failure]);
+  expect(await run(request('Create'))).toEqual({ PhysicalResourceId: `base ${RouteKey}` });
+  expect(calls).toEqual([set, set]);
+});
+
+// Bug: the CDK's entry takes a creation that failed for one that made nothing, and the settings blocked the API's stage.
+it.each([
+  ['lost answers', Array<Error>(37).fill(named('TimeoutError'))],
+  ['a refusal', [bad]],
+  ['a refusal, of that, too', [bad, conflict]],
+])('takes back what it may have made at a Create that fails for %s', async (_case, failures) => {
+  const [first] = failures;
+  const { run, calls } = gatewayOf([...failures]);
+  await expect(run(request('Create'))).rejects.toBe(first);
+  expect(calls.at(-1)).toEqual({ ApiId: 'base', StageName: '$default', RouteKey });
 });
 
 // Bug: CloudFormation names what it did not wait for by itself, and its deletion failed: the stack was stuck in its roll-back.
