@@ -1,4 +1,9 @@
-import { fewestBesideLanes, reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
+import {
+  fewestBesideLanes,
+  receiverConcurrency,
+  reservedConcurrency,
+  unreservedConcurrency,
+} from './account-concurrency.ts';
 import { batchesPerPoller, type LanePlaces, lanePlaces } from './lane-places.ts';
 import type { StageValues } from './stage-values.ts';
 
@@ -63,7 +68,8 @@ function accountTooSmall(values: StageValues): string | false {
 /** Lanes that take all executions leave none to the sweeper, to logins and to the APIs where these reserve none. */
 function lanesTooLarge(values: StageValues & LanePlaces): string | false {
   const { accountConcurrency, firstConcurrency, retryConcurrency, slowConcurrency } = values;
-  const most = accountConcurrency - reservedConcurrency({ ...values, smokeReceiverUrl: '' }) - fewestBesideLanes;
+  const reserved = reservedConcurrency({ ...values, smokeReceiverUrl: '' }) + (receiverConcurrency(values) ?? 0);
+  const most = accountConcurrency - reserved - fewestBesideLanes;
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
   return (
     lanes > most &&
