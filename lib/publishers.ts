@@ -67,24 +67,27 @@ interface Source {
   readonly keyConditions: iam.Conditions;
 }
 
-/** A service sends in the name of its own; `aws:SourceArn` says for which topic or rule. */
+/**
+ * A service sends in the name of its own; `aws:SourceArn` says for which topic or rule. EventBridge does not give it to the key of a topic
+ * (https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html): so the queue's key asks for the account alone.
+ */
 function sourcesOf(scope: Construct, configuration: StageConfiguration): readonly Source[] {
   const { publisherRoles, publisherTopics, publisherRules } = configuration;
-  const bySqs = { StringEquals: { 'kms:ViaService': `sqs.${Stack.of(scope).region}.amazonaws.com` } };
+  const { account, region } = Stack.of(scope);
+  const bySqs = { StringEquals: { 'kms:ViaService': `sqs.${region}.amazonaws.com` } };
   const roles = publisherRoles.map(arn => new iam.ArnPrincipal(arn));
   return [
     ...(roles.length > 0 ? [{ principals: roles, conditions: {}, keyConditions: bySqs }] : []),
     ...serviceSource('sns', publisherTopics),
-    ...serviceSource('events', publisherRules),
+    ...serviceSource('events', publisherRules, { StringEquals: { 'aws:SourceAccount': account } }),
   ];
 }
 
-function serviceSource(service: 'sns' | 'events', arns: readonly string[]): readonly Source[] {
+function serviceSource(service: 'sns' | 'events', arns: readonly string[], forKey?: iam.Conditions): readonly Source[] {
   if (arns.length === 0) return [];
   const conditions = { ArnEquals: { 'aws:SourceArn': arns } };
-  return [
-    { principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions, keyConditions: conditions },
-  ];
+  const principals = [new iam.ServicePrincipal(`${service}.amazonaws.com`)];
+  return [{ principals, conditions, keyConditions: forKey ?? conditions }];
 }
 
 /** A notice is no event: it would be refused, which the topic tells in a further notice. CloudFormation ends a topic's name as it likes. */

@@ -5,7 +5,7 @@ import { required, resourcesOf, stacksOf, stageTemplates } from './templates.ts'
 
 const roles = ['arn:aws:iam::444455556666:role/checkout', 'arn:aws:iam::444455556666:user/legacy/crm'];
 const topics = ['arn:aws:sns:sa-east-1:444455556666:demands'];
-const rules = ['arn:aws:events:sa-east-1:444455556666:rule/bus/demands'];
+const rules = ['arn:aws:events:sa-east-1:111122223333:rule/bus/demands'];
 const named = { publisherRoles: roles, publisherTopics: topics, publisherRules: rules };
 const noticeAccounts = ['444455556666', '777788889999'];
 
@@ -71,11 +71,12 @@ describe('a publisher', () => {
   it('that the stage names may use the account’s own key, for the queue only', () => {
     const [key] = resourcesOf(open.Delivery, 'AWS::KMS::Key').map(([, { Properties }]) => Properties);
     const allowed = { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: '*' };
+    const sameAccount = { StringEquals: { 'aws:SourceAccount': '111122223333' } };
     const viaSqs = { StringEquals: { 'kms:ViaService': 'sqs.sa-east-1.amazonaws.com' } };
     expect(key.KeyPolicy.Statement.slice(2)).toEqual([
       { ...allowed, Principal: { AWS: roles }, Condition: viaSqs },
       { ...allowed, Principal: { Service: 'sns.amazonaws.com' }, Condition: bySource(topics) },
-      { ...allowed, Principal: { Service: 'events.amazonaws.com' }, Condition: bySource(rules) },
+      { ...allowed, Principal: { Service: 'events.amazonaws.com' }, Condition: sameAccount },
     ]);
   });
 
