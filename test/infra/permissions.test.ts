@@ -32,9 +32,12 @@ const keyId =
 const valueName = (value: unknown): string => (typeof value === 'string' ? value : resourceName(value));
 
 const condition = (statement: Statement): string =>
-  Object.values(statement.Condition ?? {})
-    .flatMap(operands => Object.entries(operands))
-    .map(([key, values]) => ` [${key.split(':').at(-1)}: ${asList(values).map(valueName).join(', ')}]`)
+  Object.entries(statement.Condition ?? {})
+    .flatMap(([operator, operands]) =>
+      Object.entries(operands).map(
+        ([key, values]) => ` [${operator} ${key.split(':').at(-1)}: ${asList(values).map(valueName).join(', ')}]`,
+      ),
+    )
     .join('');
 
 const statementsOf = (resources: Record<string, Resource>, roleId: string): Statement[] =>
@@ -89,6 +92,20 @@ const document = (): string => {
 describe('the permissions of each function', () => {
   it('are those of docs/permissions.md and no others', async () => {
     await expect(document()).toMatchFileSnapshot('../../docs/permissions.md');
+  });
+
+  it('are in policies that the page reads, and nowhere else', () => {
+    for (const template of Object.values(templates)) {
+      const roles = new Map(resourcesOf(template, 'AWS::IAM::Role'));
+      for (const [id, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn)) {
+        const role = Object.keys(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties ?? {});
+        expect(role.sort(), id).toEqual(['AssumeRolePolicyDocument', 'Path']);
+      }
+      const attached = resourcesOf(template, 'AWS::IAM::ManagedPolicy').filter(
+        ([, { Properties }]) => Properties.Roles,
+      );
+      expect([...attached, ...resourcesOf(template, 'AWS::IAM::RolePolicy')]).toEqual([]);
+    }
   });
 
   it('contain no wildcard, except for the function’s own logs', () => {
