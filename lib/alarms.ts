@@ -194,7 +194,7 @@ export function deliveryAlarms(
     },
     KeyNotEnabled: {
       severity: 'page',
-      harm: 'The KMS key is disabled, or will be deleted: soon no token can be issued, and no webhook’s secret be read, ever.',
+      harm: 'A KMS key is disabled, or will be deleted: soon no token can be issued and no webhook’s secret be read, or no table and no queue be used, ever.',
       command: 'status',
       // The sweeper asks in minutes 0, 15, 30 and 45. Where sweeps begin near the end of a minute, one may slip into the next: then 30
       // minutes lie between two looks. That it does not stop asking is what `SweepStopped` watches.

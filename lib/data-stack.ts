@@ -3,6 +3,7 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import type { StageConfiguration } from './config.ts';
 import { AlarmMails } from './constructs/alarm-mails.ts';
@@ -27,6 +28,8 @@ export class DataStack extends Stack {
   readonly webhooks: Table;
   readonly deliveries: Table;
   readonly keyring: Keyring;
+  /** The parameter with the ARN of the account's own key of the tables, if any: an export would have to stay when the key goes. */
+  readonly tablesKeyParameter: string | undefined;
   /** Programs hear here of alarms that can wait, and of what becomes of webhooks. */
   readonly operations: sns.Topic;
   /** {auth_url} */
@@ -43,6 +46,12 @@ export class DataStack extends Stack {
       configuration.encryption === 'customer-managed'
         ? new DataKey(this, 'DataKey', { configuration, service: 'dynamodb' })
         : undefined;
+    if (dataKey) {
+      this.tablesKeyParameter = `/emissor/${configuration.stage}/tables-key`;
+      const { keyArn: stringValue } = dataKey;
+      new StringParameter(this, 'TablesKey', { parameterName: this.tablesKeyParameter, stringValue });
+      new CfnOutput(this, 'TablesKeyArn', { value: stringValue });
+    }
     const kept = { removalPolicy, deletionProtection: configuration.protection, dataKey };
     const table = (name: string, keys: Omit<TableProps, keyof typeof kept>): Table =>
       new Table(this, name, { ...keys, ...kept });

@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
@@ -90,9 +91,12 @@ export class DeliveryStack extends Stack {
 
   #addSweep(): NodeFunction {
     const { configuration, data } = this.#props;
-    const { deadLetterQueue, consumers } = this.#lanes;
+    const { deadLetterQueue, consumers, dataKey } = this.#lanes;
     const { retry, slow } = this.#lanes.queues;
     const sources = Object.values(consumers).map(({ source }) => source);
+    const keyArns = [data.keyring.key.keyArn];
+    if (data.tablesKeyParameter) keyArns.push(StringParameter.valueForStringParameter(this, data.tablesKeyParameter));
+    if (dataKey) keyArns.push(dataKey.keyArn);
     const sweep = new NodeFunction<z.input<typeof sweepEnvironment>>(this, 'Sweep', {
       configuration,
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
@@ -109,7 +113,7 @@ export class DeliveryStack extends Stack {
         DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
         EVENT_SOURCES:
           configuration.stage === 'local' ? '' : sources.map(source => source.eventSourceMappingId).join(','),
-        KEY_ARN: configuration.stage === 'local' ? '' : data.keyring.key.keyArn,
+        KEY_ARNS: configuration.stage === 'local' ? '' : keyArns.join(','),
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
         HISTORY_DAYS: this.#historyDays,
@@ -124,7 +128,7 @@ export class DeliveryStack extends Stack {
       actions: ['lambda:GetEventSourceMapping'],
       resourceArns: sources.map(source => source.eventSourceMappingArn),
     });
-    iam.Grant.addToPrincipal({ grantee: sweep, actions: ['kms:DescribeKey'], resourceArns: [data.keyring.key.keyArn] });
+    iam.Grant.addToPrincipal({ grantee: sweep, actions: ['kms:DescribeKey'], resourceArns: keyArns });
     // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {

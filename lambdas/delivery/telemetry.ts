@@ -52,7 +52,7 @@ export type DeliveryMetric =
   | 'SweptOverdue'
   /** Event sources that are switched off, once an hour. */
   | 'SourceOff'
-  /** Each quarter of an hour in which the KMS key of the keyring is not enabled, or does not let the sweeper ask. */
+  /** Each quarter of an hour in which a KMS key of the stage is not enabled, or does not let the sweeper ask. */
   | 'KeyNotEnabled';
 
 export type DeliverySpan =

@@ -4,7 +4,7 @@ import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { certificatesOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import type { Problem } from './problem.ts';
+import type { KeyUse, Problem } from './problem.ts';
 import { counted, placeOf } from './sentences.ts';
 
 /** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
@@ -17,8 +17,9 @@ export interface Throttle {
   readonly cause: 'hot key' | 'quota' | null;
 }
 
-/** The KMS key that wraps the keyring. */
+/** A KMS key of the stage: the one that wraps the keyring, or the account's own that encrypts tables or queues. */
 export interface KmsKey {
+  readonly of: KeyUse;
   readonly arn: string;
   /** `Enabled`, or what KMS calls it. */
   readonly state: string;
@@ -75,11 +76,19 @@ export async function readThrottles(
   });
 }
 
-export async function readKmsKey(target: Target): Promise<KmsKey | null> {
-  if (!target.deployed) return null;
-  const arn = requireOutput(target, 'KeyArn');
-  const { state = 'unknown', deletedAt = null } = await makeReadKeyState(target.connect(KMSClient))(arn);
-  return { arn, state, deletedAt };
+export async function readKmsKeys(target: Target): Promise<readonly KmsKey[]> {
+  if (!target.deployed) return [];
+  requireOutput(target, keysOf.keyring.output);
+  const readKeyState = makeReadKeyState(target.connect(KMSClient));
+  const keys = await Promise.all(
+    (['keyring', 'tables', 'queues'] as const).map(async of => {
+      const arn = target.outputs[keysOf[of].output];
+      if (arn === undefined) return [];
+      const { state = 'unknown', deletedAt = null } = await readKeyState(arn);
+      return [{ of, arn, state, deletedAt }];
+    }),
+  );
+  return keys.flat();
 }
 
 /** Reads the certificates of the hosts that the stage's file names. */
@@ -100,31 +109,33 @@ export async function readCertificates({ deployed, connect, clock }: Target): Pr
 /** Finds what AWS throttles, will delete, or lets end, each in a sentence with what to do. */
 export function awsProblems({
   throttles,
-  kmsKey,
+  kmsKeys,
   certificates,
   region,
 }: {
   readonly throttles: Part<readonly Throttle[]>;
-  readonly kmsKey: Part<KmsKey | null>;
+  readonly kmsKeys: Part<readonly KmsKey[]>;
   readonly certificates: Part<readonly Certificate[]>;
   readonly region: string | null;
 }): readonly Problem[] {
   return [
-    ...(isUnread(kmsKey) || !kmsKey || kmsKey.state === 'Enabled' ? [] : [keyProblem(kmsKey, region)]),
+    ...(isUnread(kmsKeys) ? [] : kmsKeys.filter(({ state }) => state !== 'Enabled')).map(key =>
+      keyProblem(key, region),
+    ),
     ...(isUnread(throttles) ? [] : throttles.map(throttleProblem)),
     ...(isUnread(certificates) ? [] : certificates.filter(isEnding).map(certificateProblem)),
   ];
 }
 
-function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): Problem {
+function keyProblem({ of, arn, state, deletedAt }: KmsKey, region: string | null): Problem {
   const on = `--region ${region} --key-id ${arn}`;
   const day = deletedAt === null ? '' : `, to be deleted on ${deletedAt.slice(0, 10)}`;
   const commands: Readonly<Record<string, string>> = {
     PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
     Disabled: ` aws kms enable-key ${on}.`,
   };
-  const sentence = `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
-  return { kind: 'KMS key', state, deletedAt, sentence };
+  const sentence = `the KMS key of the ${of} is ${state}${day}: without it ${keysOf[of].lost}.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
+  return { kind: 'KMS key', of, state, deletedAt, sentence };
 }
 
 function throttleProblem(throttle: Throttle): Problem {
@@ -150,6 +161,13 @@ function isEnding({ state, daysLeft }: Certificate): boolean {
 function sum(values: readonly number[] = []): number {
   return values.reduce((total, value) => total + value, 0);
 }
+
+/** The output with the ARN of each key, and what is lost without it. */
+const keysOf = {
+  keyring: { output: 'KeyArn', lost: 'no token is issued and no secret read, ever' },
+  tables: { output: 'TablesKeyArn', lost: 'nothing is read or stored, ever' },
+  queues: { output: 'QueueKeyArn', lost: 'no event is taken or delivered' },
+} as const;
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TroubleshootingThrottling-cloudwatch.html */
 const throttleMetrics = (['Read', 'Write'] as const).flatMap(kind => {

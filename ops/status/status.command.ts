@@ -39,7 +39,7 @@ export interface Status extends Facts {
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
 export const readStatus = command('status', {
   about:
-    'what is deployed, and how it does: stacks, throttled tables, KMS key, certificates, recipients of alarms, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
+    'what is deployed, and how it does: stacks, throttled tables, KMS keys, certificates, recipients of alarms, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
   notes: examples,
   effect: 'reads',
   act: async ({ target, progress }): Promise<Status> => {
@@ -84,8 +84,8 @@ function reportParts(status: Status): readonly string[] {
       return `${isProtected} of ${tables.length} protected from deletion`;
     }),
     section('Throttled', status.throttles, found => throttleShape.table(found, 'nothing')),
-    section('KMS key', status.kmsKey, key =>
-      key ? [key.state, key.deletedAt && `until ${key.deletedAt}`].filter(Boolean).join(' ') : '-',
+    section('KMS keys', status.kmsKeys, keys =>
+      lines(keys.map(({ of, state, deletedAt }) => [of, deletedAt === null ? state : `${state} until ${deletedAt}`])),
     ),
     section('Certificates', status.certificates, found => certificateShape.table(found, 'no domain has one')),
     section('Recipients of alarms', status.recipients, found =>

@@ -8,6 +8,7 @@ const dataKey = (stack: StackName): [string, Resource['Properties']] => {
   const [[id, key] = ['', undefined]] = keysOf(own, stack).filter(([key]) => key.startsWith('DataKey'));
   return [id, key?.Properties];
 };
+const isLook = ({ Action }: { Action?: unknown }): boolean => Action === 'kms:DescribeKey';
 
 describe('a stage whose account owns the keys', () => {
   it('encrypts every table with the key for tables', () => {
@@ -52,10 +53,31 @@ describe('a stage whose account owns the keys', () => {
     expect(key.EnableKeyRotation).toBe(true);
   });
 
-  it('gives functions and publishers no permission more', () => {
+  it('gives functions and publishers no permission more, but for the sweeper’s look at both keys', () => {
     const policies = (templates: typeof own) =>
-      ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap(type => resourcesOf(templates, type));
+      ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
+        .flatMap(type => resourcesOf(templates, type))
+        .map(([id, { Properties }]) => [id, Properties.PolicyDocument.Statement.filter((one: object) => !isLook(one))]);
     expect(policies(own)).toEqual(policies(plain));
+    const looks = resourcesOf(own, 'AWS::IAM::Policy').flatMap(([, { Properties }]) =>
+      Properties.PolicyDocument.Statement.filter(isLook),
+    );
+    expect(looks).toHaveLength(1);
+    expect(looks[0].Resource).toHaveLength(3);
+    const [, sweep] = resourcesOf(own.Delivery, 'AWS::Lambda::Function').find(([id]) => id.startsWith('Sweep')) ?? [];
+    const [, parts] = sweep?.Properties.Environment.Variables.KEY_ARNS['Fn::Join'] ?? [];
+    expect(new Set(parts)).toEqual(new Set([...looks[0].Resource, ',']));
+    expect(parts).toContainEqual({ 'Fn::GetAtt': [dataKey('Delivery')[0], 'Arn'] });
+  });
+
+  // No import: AWS would refuse to take the key away while the deployed sweeper imports its ARN.
+  it('tells operators the key for tables, and the sweeper by a parameter', () => {
+    const Value = { 'Fn::GetAtt': [dataKey('Data')[0], 'Arn'] };
+    const Name = '/emissor/prod/tables-key';
+    own.Data.hasOutput('TablesKeyArn', { Value });
+    own.Data.hasResourceProperties('AWS::SSM::Parameter', { Name, Value });
+    const parameter = { Type: 'AWS::SSM::Parameter::Value<String>', Default: Name };
+    expect(Object.values(own.Delivery.toJSON().Parameters)).toContainEqual(parameter);
   });
 });
 

@@ -50,6 +50,6 @@ const consumers = {
 const sweeper = {
   ...deliveryEnvironment,
   eventSources: [],
-  keyArn: undefined,
+  keyArns: [],
   operationsTopicArn: operationsTopic,
 };

@@ -5,32 +5,34 @@ import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Makes the look that the sweeper takes each quarter of an hour at the KMS key that wraps the keyring. Processes keep the keys that
- * they have opened: a key that was disabled, or will be deleted, would show only when the next ones start. A key that is enabled
- * is counted by nothing; that the sweeper looks at all is told by its own metric (`SweepStopped`).
+ * Makes the look that the sweeper takes each quarter of an hour at the stage's KMS keys. Processes keep the keys of the keyring that they
+ * have opened: a KMS key that was disabled, or will be deleted, would show only when the next ones start. One that is enabled is counted
+ * by nothing; that the sweeper looks at all is told by its own metric (`SweepStopped`).
  */
 export function makeKeyLook({
-  keyArn,
+  keyArns,
   readKeyState,
   now,
   log,
   count,
 }: {
-  /** @default - a local run, where nobody can disable it */
-  readonly keyArn: string | undefined;
+  readonly keyArns: readonly string[];
   readonly readKeyState: ReadKeyState;
   readonly now: Clock;
 } & DeliveryTelemetry): () => Promise<void> {
   return async function keyLook() {
-    if (keyArn === undefined || new Date(now()).getUTCMinutes() % 15 !== 0) return;
+    if (new Date(now()).getUTCMinutes() % 15 === 0) await Promise.all(keyArns.map(lookAt));
+  };
+
+  async function lookAt(keyArn: string): Promise<void> {
     try {
       const { state, deletedAt } = await readKeyState(keyArn);
       if (state === 'Enabled') return;
       count('KeyNotEnabled');
-      log.error('key.not_enabled', { state, deletedAt });
+      log.error('key.not_enabled', { keyArn, state, deletedAt });
     } catch (error) {
       if (!isUnavailable(error)) count('KeyNotEnabled'); // a look that is refused would see nothing for ever
-      log.error('key.not_read', describeError(error));
+      log.error('key.not_read', { keyArn, ...describeError(error) });
     }
-  };
+  }
 }

@@ -15,7 +15,7 @@ export const environment = {
   demandsUrl: 'https://demandas.com.br',
   attemptTimeoutMs: 15_000,
   eventSources: nothing,
-  keyArn: undefined,
+  keyArns: nothing,
   ownHosts,
   issuers: [ownUrls.issuer],
   audiences: [ownUrls.audience],

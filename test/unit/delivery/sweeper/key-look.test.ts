@@ -7,12 +7,12 @@ const keyArn = 'arn:aws:kms:sa-east-1:111122223333:key/1';
 const deletedAt = '2026-12-20T00:00:00.000Z';
 const named = (name: string) => Object.assign(new Error('…'), { name });
 
-const lookAt = async (time: string, answer: string | Error, arn: string | null = keyArn) => {
+const lookAt = async (time: string, answer: string | Error, keyArns = [keyArn]) => {
   const telemetry = fakeTelemetry();
   const asked: string[] = [];
   const look = makeKeyLook({
     ...telemetry,
-    keyArn: arn ?? undefined,
+    keyArns,
     readKeyState: async key => {
       asked.push(key);
       if (answer instanceof Error) throw answer;
@@ -24,16 +24,16 @@ const lookAt = async (time: string, answer: string | Error, arn: string | null =
   return { ...telemetry, asked };
 };
 
-describe('the look at the key', () => {
+describe('the look at the keys', () => {
   it.each([
     ['Enabled', {}, []],
-    ['Disabled', { KeyNotEnabled: 1 }, ['["key.not_enabled",{"state":"Disabled"}]']],
+    ['Disabled', { KeyNotEnabled: 1 }, [`["key.not_enabled",{"keyArn":"${keyArn}","state":"Disabled"}]`]],
     [
       'PendingDeletion',
       { KeyNotEnabled: 1 },
-      [`["key.not_enabled",{"state":"PendingDeletion","deletedAt":"${deletedAt}"}]`],
+      [`["key.not_enabled",{"keyArn":"${keyArn}","state":"PendingDeletion","deletedAt":"${deletedAt}"}]`],
     ],
-    ['Unavailable', { KeyNotEnabled: 1 }, ['["key.not_enabled",{"state":"Unavailable"}]']],
+    ['Unavailable', { KeyNotEnabled: 1 }, [`["key.not_enabled",{"keyArn":"${keyArn}","state":"Unavailable"}]`]],
   ] as const)('counts a key only where it is not enabled: %s', async (state, counts, lines) => {
     expect(await lookAt('2026-11-20T12:15:30.000Z', state)).toMatchObject({ counts, lines, asked: [keyArn] });
   });
@@ -61,7 +61,10 @@ describe('the look at the key', () => {
     expect((await lookAt(time, 'Enabled')).asked).toHaveLength(times);
   });
 
-  it('is not taken in a local run', async () => {
-    expect((await lookAt('2026-11-20T12:00:00.000Z', 'Disabled', null)).asked).toEqual([]);
+  // Bug: nobody looked at the keys of tables and queues.
+  it.each([[[]], [[keyArn, 'arn:of:tables', 'arn:of:queues']]])('is taken at all keys of a stage: %j', async keys => {
+    const { asked, lines } = await lookAt('2026-11-20T12:00:00.000Z', 'Disabled', keys);
+    expect(asked).toEqual(keys);
+    expect(lines).toEqual(keys.map(key => `["key.not_enabled",{"keyArn":"${key}","state":"Disabled"}]`));
   });
 });

@@ -118,7 +118,7 @@ const status: Status = {
   stacks: [],
   tables: [],
   throttles: [],
-  kmsKey: { arn: hostile, state: hostile, deletedAt: null },
+  kmsKeys: [{ of: 'tables', arn: hostile, state: hostile, deletedAt: null }],
   certificates: [],
   recipients: [{ mail: 'page', address: hostile, state: 'not confirmed' }],
   rolledBack: [],

@@ -57,7 +57,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
   })),
   tables: [],
   throttles: [],
-  kmsKey: { arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null },
+  kmsKeys: [{ of: 'keyring', arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null }],
   certificates: [],
   recipients: [],
   rolledBack: [],
@@ -143,7 +143,7 @@ describe('the problems of a stage', () => {
     ['not all', { queues: { unread: 'denied' } }, 'Nothing that was read needs you. 1 part could not be read.'],
     [
       'less still',
-      { queues: { unread: 'denied' }, kmsKey: { unread: 'denied' } },
+      { queues: { unread: 'denied' }, kmsKeys: { unread: 'denied' } },
       'Nothing that was read needs you. 2 parts could not be read.',
     ],
     [
