@@ -52,7 +52,6 @@ export function addPublishers(
   new CfnOutput(scope, 'EventsQueueUrl', { value: queue.queueUrl });
   new CfnOutput(scope, 'EventsQueueArn', { value: queue.queueArn });
   new CfnOutput(scope, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
-  // A role of another account names it in its own policy.
   if (dataKey) new CfnOutput(scope, 'QueueKeyArn', { value: dataKey.keyArn });
 }
 

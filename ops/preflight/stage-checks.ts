@@ -22,6 +22,11 @@ export const stageChecks: readonly Check[] = [
     check: checkLeftOvers,
   },
   {
+    name: 'publishers',
+    needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'],
+    check: checkPublishers,
+  },
+  {
     name: 'alarm recipients',
     needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate', 'sns:ListSubscriptionsByTopic'],
     check: checkRecipients,
@@ -156,6 +161,21 @@ function groups(names: readonly string[]): string {
   return [...byStack]
     .map(([stack, own]) => `${own.length} of ${stack} (${own[0]}${own.length > 1 ? ', …' : ''})`)
     .join(', ');
+}
+
+/** A key of the queues must be allowed by the publishers' own policies, which only their accounts can read. */
+async function checkPublishers({ configuration, deployedTemplates, synthesis }: Subject): Promise<Finding> {
+  const roles = configuration.publisherRoles.join(', ');
+  const deployed = (await deployedTemplates()).get('Delivery');
+  const isNew = deployed && !hasQueueKey(deployed) && hasQueueKey(synthesis.templates.Delivery);
+  if (!isNew || !roles) return ok('those of other accounts need nothing new for this deployment');
+  return ok(
+    `the queues get a key: each of ${roles} must have kms:GenerateDataKey and kms:Decrypt by its own policy before this deployment (docs/publishing.md, "From another AWS account"), or its events are refused`,
+  );
+}
+
+function hasQueueKey(template: Template = {}): boolean {
+  return resourcesOf(template, 'AWS::SQS::Queue').some(([, { Properties }]) => Properties?.KmsMasterKeyId);
 }
 
 /** CloudFormation does not know whether anybody confirmed, and makes no subscription again that was removed. */

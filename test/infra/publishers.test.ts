@@ -80,7 +80,7 @@ describe('a publisher', () => {
     ]);
   });
 
-  it('of another account is told the key of the queue, which its own policy must name, where there is one', () => {
+  it('leaves the key of the queue to operators, who are told it where there is one', () => {
     const [[key] = ['']] = resourcesOf(open.Delivery, 'AWS::KMS::Key');
     open.Delivery.hasOutput('QueueKeyArn', { Value: { 'Fn::GetAtt': [key, 'Arn'] } });
     expect(plain.Delivery.findOutputs('QueueKeyArn')).toEqual({});

@@ -749,6 +749,26 @@ describe('what an earlier deployment left', () => {
   });
 });
 
+describe('publishers of other accounts', () => {
+  const queue = (Properties: Record<string, unknown>): Template => ({
+    Resources: { EventsQueue: { Type: 'AWS::SQS::Queue', Properties } },
+  });
+  const [plain, encrypted] = [queue({}), queue({ KmsMasterKeyId: 'key' })];
+  const values = { publisherRoles: ['arn:aws:iam::444455556666:role/checkout'] };
+
+  // Bug: all their events were refused from the deployment on that switched on customer-managed.
+  it.each([
+    ['get a key with this deployment', plain, encrypted, values, /role\/checkout .*kms:GenerateDataKey.*refused/],
+    ['have a key already', encrypted, encrypted, values, /need nothing new/],
+    ['get none', plain, plain, values, /need nothing new/],
+    ['are new', undefined, encrypted, values, /need nothing new/],
+    ['get a key, and nobody is named', plain, encrypted, {}, /need nothing new/],
+  ])('are named where the queues %s', async (_case, before, after, values, said) => {
+    const known = before ? { deployed: { Delivery: before } } : { stacks: { Delivery: undefined } };
+    await expectOk('publishers', { values, ...known, next: { Delivery: after } }, said);
+  });
+});
+
 describe('the recipients of alarms', () => {
   const values = { alarmRecipients: ['ops@acme.com'] };
   const stacks = { Data: { Outputs: [{ OutputKey: 'TicketsTopicArn', OutputValue: `arn:aws:sns:${region}:1:t` }] } };
