@@ -1,5 +1,8 @@
 /** Takes all file descriptors of its process, then tries to POST to a name and to an address. Prints the outcomes. */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { connect } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { makeGuardedPost } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
@@ -9,7 +12,7 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 const post = makeGuardedPost({
   ...systemTime,
   resolve: makeResolver(),
-  post: makePinnedPost(),
+  post: makePinnedPost(makeConnections({ connect: options => connect({ ...options, host: '127.0.0.1', port: 9 }) })), // no stranger, should a socket be left
   ownHosts: [],
   outageDetector: makeOutageDetector(systemTime),
   random: Math.random,
@@ -33,7 +36,7 @@ async function outcomeOf(url: string) {
 
 const taken: number[] = [];
 
-/** Takes what is left of them, so that not a packet can leave this process. */
+/** Takes what is left of them. */
 function takeAll(): void {
   try {
     for (;;) taken.push(openSync('/dev/null', 'r'));
@@ -42,6 +45,7 @@ function takeAll(): void {
   }
 }
 
+createSecureContext(); // waits for the thread that loads NODE_EXTRA_CA_CERTS: it would give a descriptor back later
 takeAll();
 const name = await outcomeOf('https://receiver.example.com/');
 takeAll(); // those that looking for the name has given back
