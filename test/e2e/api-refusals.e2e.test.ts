@@ -5,6 +5,7 @@ import { describeApiRefusals, type World } from '../support/api-refusals.ts';
 import { createClient, createUser, getTokens, logIn } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
+import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith } from '../support/e2e-target.ts';
@@ -107,16 +108,13 @@ describeWith(['names'], 'what stands in the way', () => {
   it('a suspension, and a replay under way', async () => {
     const { account } = session.user;
     await ops(['webhooks', 'suspend', '--account', account, '--event', evento]);
-    const ids = await Promise.all(
-      Array.from({ length: 15 }, async (_, id_demanda) =>
-        deliveryId(
-          account,
-          evento,
-          await publish(account, { event: evento, id_demanda: id_demanda + 1, id_proposta: 1 }),
-        ),
-      ),
-    );
-    for (const id of ids) expect(await settled(id)).toMatchObject({ state: 'retida' });
+    const held = 80; // one page of the list, and eight seconds of a replay
+    const event = { event: evento, id_proposta: 1 };
+    await Promise.all(Array.from({ length: held }, (_, at) => publish(account, { ...event, id_demanda: at + 1 })));
+    await until(`${held} held deliveries`, async () => {
+      const { json } = await call('GET', '/entregas?estado=retida&limite=100');
+      return Array.isArray(json?.entregas) && json.entregas.length === held ? true : undefined;
+    });
     expectProblem(await call('POST', '/reenvios', range('retida')), 409, 'webhook_suspended');
     await ops(['webhooks', 'reactivate', '--account', account, '--event', evento]);
 
