@@ -23,6 +23,7 @@ export default defineConfig({
   test: {
     reporters: ['default', new SummaryReporter()],
     sequence: { sequencer: LongestFirst },
+    expect: { poll: { timeout: 20_000 } }, // real sockets on a busy machine: Vitest's own limit is a second
     projects: [
       // Lint, types and what else looks at the whole tree.
       {

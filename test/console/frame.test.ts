@@ -41,7 +41,7 @@ describe('a page that renews itself', () => {
     await open('/');
     await page.fill('main input[name=account]', 'half-typed');
     const before = await page.textContent('#renewed');
-    await expect.poll(() => page.textContent('#renewed'), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => page.textContent('#renewed')).not.toBe(before);
     expect(await page.inputValue('main input[name=account]')).toBe('half-typed');
   });
 
@@ -57,7 +57,7 @@ describe('a page that renews itself', () => {
     });
     await open('/cards');
     text = 'two';
-    await expect.poll(() => page.locator('main :text("two")').count(), { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => page.locator('main :text("two")').count()).toBe(4);
     expect(await page.locator('main :text("one")').count()).toBe(0);
   });
 
@@ -144,7 +144,7 @@ describe('a page that renews itself', () => {
     await open(webhook);
     await page.evaluate(`document.querySelector('#actions form').wasSeen = true`);
     const before = await page.textContent('#renewed');
-    await expect.poll(() => page.textContent('#renewed'), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => page.textContent('#renewed')).not.toBe(before);
     expect(await page.evaluate(`document.querySelector('#actions form').wasSeen`)).toBe(true);
   });
 

@@ -105,9 +105,7 @@ describe('a run', () => {
       Region: 'us-east-1',
     }); // and no exports, which only link stacks
     expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
-    await vi.waitFor(() =>
-      expect(written.some(line => line.includes('auth/token') && line.includes('triggered'))).toBe(true),
-    );
+    await expect.poll(() => written.join('')).toMatch(/auth\/token.*triggered/);
     expect(await get(`${outputs.AuthUrl}/token`)).toEqual([200, { routeKey: 'ANY /token', issuer: outputs.AuthUrl }]);
     expect(await get(`${outputs.BaseUrl}/anything`)).toEqual([200, { routeKey: '$default', issuer: outputs.AuthUrl }]);
 
@@ -147,8 +145,7 @@ describe('a run', () => {
     const line = /faults +WARN +It names "everything", which is none of .* The shares stay as they were\.\n/;
     await vi.waitFor(() => expect(written.join('')).toMatch(line), { timeout: 10_000, interval: 100 });
     writeFileSync(faultsFile, '{"refusedSends": 0}');
-    const again = /faults +read again\n/;
-    await vi.waitFor(() => expect(written.join('')).toMatch(again), { timeout: 10_000, interval: 100 });
+    await expect.poll(() => written.join('')).toMatch(/faults +read again\n/);
   });
 
   it('leaves nothing behind when it stops', async () => {

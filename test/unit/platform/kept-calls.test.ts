@@ -68,7 +68,7 @@ describe('a call that began while the function loaded', () => {
     beginEarly();
     const asked = [get(), get()];
     made[0]?.reject(new Error('early'));
-    await vi.waitUntil(() => made.length > 1);
+    await expect.poll(() => made).toHaveLength(2);
     made[1]?.resolve(8);
     expect(await Promise.all(asked)).toEqual([8, 8]);
     expect(made).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeyringKey, makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
@@ -120,7 +120,7 @@ describe('keys that are opened while the function loads', () => {
     await put(1, clock.now(), 'sealing');
     const keyring = ring();
     keyring.openEarly('mac', 'sealing');
-    await vi.waitUntil(() => kms.calls.get('DecryptCommand') === 2); // nobody has asked
+    await expect.poll(() => kms.calls.get('DecryptCommand')).toBe(2); // nobody has asked
     for (const kind of ['mac', 'sealing'] as const) await keyring.open(await keyring.active(kind));
     expect(queries()).toBe(2);
     expect(kms.calls.get('DecryptCommand')).toBe(2);

@@ -128,7 +128,7 @@ describe("a function's client of AWS", () => {
     const end = new AbortController();
     const call = dynamo(new GetCommand({ TableName: 'table', Key: { id: 'a' } }), { abortSignal: end.signal });
     const ended = expect(call).rejects.toMatchObject({ name: 'AbortError' });
-    await vi.waitUntil(() => headers.length === 1);
+    await expect.poll(() => headers).toHaveLength(1);
     end.abort();
     await ended;
     const again = dynamo(new GetCommand({ TableName: 'table', Key: { id: 'a' } }), { abortSignal: end.signal });

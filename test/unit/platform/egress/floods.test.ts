@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import {
   type Flood,
@@ -160,6 +160,6 @@ describe('a handshake', () => {
     stopLater(receiver.stop);
     const { post, connections } = postVia(loopbackNetwork(receiver.port).network);
     expect(await post({ ...request, deadlineMs: 300 })).toMatchObject({ outcome: 'timeout' });
-    await vi.waitFor(() => expect(Object.keys(connections.kept.sockets)).toEqual([]));
+    await expect.poll(() => Object.keys(connections.kept.sockets)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type MeteredSocket, openMeteredSocket } from '../../../../lambdas/platform/egress/metered-socket.ts';
 import { makeReceiverCosts } from '../../../../lambdas/platform/egress/receiver-costs.ts';
 import { listen } from '../../../../tools/support/listen.ts';
@@ -129,7 +129,7 @@ describe('a metered socket', () => {
     stream.on('data', ({ length }: Buffer) => {
       read += length;
     });
-    await vi.waitFor(() => expect(read).toBe(4 * 60 * kilobyte));
+    await expect.poll(() => read).toBe(4 * 60 * kilobyte);
   });
 
   it('reads what comes byte by byte more and more at once', async () => {
@@ -141,7 +141,7 @@ describe('a metered socket', () => {
       peer.write(Buffer.of(byte));
       await new Promise(setImmediate);
     }
-    await vi.waitFor(() => expect(portions.reduce((sum, length) => sum + length, 0)).toBe(sent.length));
+    await expect.poll(() => portions.reduce((sum, length) => sum + length, 0)).toBe(sent.length);
     expect(portions.length).toBeLessThan(100);
   });
 
@@ -169,7 +169,7 @@ describe('a metered socket', () => {
     peer.resume().end(record(3));
     expect((await buffer(stream)).length).toBe(8);
     await ended;
-    await vi.waitFor(() => expect(stream.closed).toBe(true));
+    await expect.poll(() => stream.closed).toBe(true);
   });
 
   it('fails as its connection does', async () => {
