@@ -1,7 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import {
+  CloudWatchLogsClient,
+  DescribeLogGroupsCommand,
+  GetQueryResultsCommand,
+  StartQueryCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
 import type { TestProject } from 'vitest/node';
 import { reportContract } from './contract/report.ts';
 import type { Run } from './e2e-target.ts';
@@ -18,7 +24,8 @@ import type { Run } from './e2e-target.ts';
  * Starts or finds the run under test and tells every test file about it. A run that starts is not waited for here, since no
  * project's tests begin before all set-ups have ended: `e2e-target.ts` waits for it.
  *
- * @returns what ends the run. It fails if the run wrote a planted secret, or if described answers were never met.
+ * @returns what ends the run. It fails if the run wrote a planted secret, to the terminal or to a log group, or if described answers
+ * were never met.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
@@ -33,17 +40,39 @@ export function setup(project: TestProject): () => Promise<void> {
     try {
       reportContract(run, project);
     } finally {
-      await stop();
-      leave(folder, run, project);
+      await appendLoggedLines(run)
+        .finally(stop)
+        .finally(() => leave(folder, run, project));
     }
   };
+}
+
+/**
+ * Appends what stands in the log groups of a run: the terminal shows no metrics, no lines of requests and not all fields.
+ *
+ * @throws when the run has forgotten lines: a secret may have stood in them.
+ */
+async function appendLoggedLines({ outputsFile, logFile }: Run): Promise<void> {
+  if (logFile === null || !existsSync(outputsFile)) return;
+  const { Region: region, LogsEndpoint: endpoint } = JSON.parse(readFileSync(outputsFile, 'utf8'));
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new CloudWatchLogsClient({ region, endpoint, credentials });
+  const { logGroups = [] } = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: 'Emissor-' }));
+  const [beginning, ...since] = logGroups.map(({ creationTime }) => creationTime);
+  if (since.length === 0 || since.some(time => time !== beginning)) throw new Error('The run did not keep all lines.');
+  const logGroupNames = logGroups.flatMap(({ logGroupName }) => logGroupName ?? []);
+  const query = { logGroupNames, startTime: 0, endTime: Math.ceil(Date.now() / 1_000), limit: Number.MAX_SAFE_INTEGER };
+  const { queryId } = await client.send(new StartQueryCommand({ ...query, queryString: 'fields @message' }));
+  const { results = [] } = await client.send(new GetQueryResultsCommand({ queryId }));
+  appendFileSync(logFile, results.map(fields => `${fields.map(({ value }) => value).join(' ')}\n`).join(''));
 }
 
 /** Removes the files of a run, but for one that wrote a planted secret, or whose tests failed: of that it shows the last errors. */
 function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestProject): void {
   const log = logFile === null ? '' : readFileSync(logFile, 'utf8');
   const planted = new Set(readFileSync(canaryFile, 'utf8').split('\n').filter(Boolean));
-  const leaks = [...planted].filter(secret => log.includes(secret)).length;
+  const isWritten = (secret: string) => log.includes(secret) || log.includes(JSON.stringify(secret).slice(1, -1));
+  const leaks = [...planted].filter(isWritten).length;
   if (leaks > 0) throw new Error(`${leaks} planted secrets are in the run's output: ${logFile}`);
   if (log === '' || vitest.state.getCountOfFailedTests() === 0) {
     rmSync(folder, { recursive: true, force: true });

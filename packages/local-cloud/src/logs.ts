@@ -19,6 +19,8 @@ interface StoredLine {
 /** The lines of log groups, each with its latest. */
 export interface LogStore {
   put(group: string, text: string, stream?: string): void;
+  /** The groups with lines whose name begins so. */
+  groups(prefix: string): readonly string[];
   /** The moment from which on all lines of a group are kept. */
   since(group: string): number;
   /** The lines of groups in a span that match a query, the newest first. */
@@ -47,6 +49,7 @@ export function makeLogStore(least: number, now: () => number = Date.now): LogSt
       group.lines = group.lines.slice(-least);
       group.since = group.lines[0]?.at ?? startedAt;
     },
+    groups: prefix => [...groups.keys()].filter(name => name.startsWith(prefix)),
     since: name => groups.get(name)?.since ?? startedAt,
     find: (names, matches, from, to) =>
       names
@@ -65,8 +68,9 @@ function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
   const queries = new Map<string, readonly StoredLine[]>();
   return {
     DescribeLogGroups: input => {
-      const { logGroupNamePrefix: logGroupName } = describeInput.parse(input);
-      return { logGroups: [{ logGroupName, creationTime: store.since(logGroupName) }] };
+      const { logGroupNamePrefix: named } = z.object({ logGroupNamePrefix: z.string() }).parse(input);
+      const names = new Set([named, ...store.groups(named)]); // a group needs no line to be there
+      return { logGroups: [...names].map(name => ({ logGroupName: name, creationTime: store.since(name) })) };
     },
     StartQuery: input => {
       const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
@@ -144,8 +148,6 @@ const eventsInput = streamInput.extend({
   limit: z.number().default(10_000),
   nextToken: z.string().regex(/^\d+$/).optional(),
 });
-
-const describeInput = z.object({ logGroupNamePrefix: z.string() });
 
 const queryInput = z.object({
   logGroupNames: z.array(z.string()),

@@ -1,6 +1,7 @@
 import {
   CloudWatchLogsClient,
   CreateLogStreamCommand,
+  DescribeLogGroupsCommand,
   DescribeLogStreamsCommand,
   GetLogEventsCommand,
   GetQueryResultsCommand,
@@ -28,10 +29,13 @@ const start = async () => {
   return { logs, client: forTest(new CloudWatchLogsClient(settingsOf(logs.endpoint))) };
 };
 
-it.each(['"evt_1"', '/evt_1/'])('finds lines by a text, given as %s', async pattern => {
+it.each(['"evt_1"', '/evt_1/'])('finds groups by a prefix, and lines by a text, given as %s', async pattern => {
   const { logs, client } = await start();
   logs.put('group', 'about evt_1');
   logs.put('group', 'about evt_2');
+  logs.put('other', 'about evt_1');
+  const { logGroups } = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: 'gro' }));
+  expect(logGroups?.map(({ logGroupName }) => logGroupName)).toEqual(['gro', 'group']);
   const now = Math.floor(Date.now() / 1_000);
   const queryString = `fields @message | filter @message like ${pattern}`;
   const query = { logGroupNames: ['group'], startTime: now - 60, endTime: now + 60, queryString };
