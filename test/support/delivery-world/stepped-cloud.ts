@@ -12,6 +12,7 @@ import type { Interception } from './watched-tables.ts';
 export interface Crash {
   readonly afterCalls: number;
   readonly hasEffect: boolean;
+  readonly onDeath?: () => void;
 }
 
 /** A write to the store at which a process stands still, before or after it has its effect. */
@@ -103,6 +104,7 @@ export function makeSteppedCloud({ start, visibilityTimeout, functions, execute 
     if (!crash) return undefined;
     crash.afterCalls -= 1;
     if (crash.afterCalls !== -1) return undefined;
+    crash.onDeath?.();
     return crash.hasEffect ? 'dies_after' : 'dies_before';
   }
 
@@ -141,7 +143,7 @@ interface Invocation {
   readonly event: unknown;
   readonly stall?: Stall | undefined;
   readonly reachStall?: (process: ProcessOutside['process']) => void;
-  readonly crash?: { afterCalls: number; readonly hasEffect: boolean };
+  readonly crash?: Omit<Crash, 'afterCalls'> & { afterCalls: number };
   /** Time waits for its end no longer. */
   readonly leave: () => void;
 }

@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import { casesOf } from '../../../support/sample.ts';
+import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import { answer, noon } from '../builders.ts';
 
 const second = 1_000;
@@ -537,10 +537,6 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
 });
 
 describe('a process that dies at any step during the move to the slow lane', () => {
-  const everyStep = Array.from({ length: 11 }, (_, afterCalls) =>
-    [false, true].map(hasEffect => ({ afterCalls, hasEffect })),
-  ).flat();
-  const crashes = casesOf(everyStep, 3);
   const cases = [
     ['a first attempt, with a slot', async () => void world.publishEvent(), 'first', false],
     ['a first attempt, into the table', async () => void world.publishEvent(), 'first', true],
@@ -550,8 +546,8 @@ describe('a process that dies at any step during the move to the slow lane', () 
 
   it.each(cases)(
     'loses nothing: %s',
-    async (_, prepare, lane, areSlotsTaken) => {
-      for (const crash of crashes) {
+    (_, prepare, lane, areSlotsTaken) =>
+      everyCrash(async crash => {
         await begin();
         await prepare();
         await world.slowDown();
@@ -561,21 +557,23 @@ describe('a process that dies at any step during the move to the slow lane', () 
         await world.settle();
         expect(world.only().state).toBe('delivered');
         expect(world.posts.length - before).toBe(1);
-      }
-    },
+      }),
     30_000,
   );
 
-  it('loses nothing: an attempt that was given up', async () => {
-    for (const crash of crashes) {
-      await begin();
-      world.publishEvent();
-      world.publishEvent();
-      world.answers.push(late);
-      await world.step('first', crash);
-      await world.settle();
-      expect(world.deliveries().map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-      expect(world.posts.length).toBeLessThanOrEqual(4);
-    }
-  }, 30_000);
+  it(
+    'loses nothing: an attempt that was given up',
+    () =>
+      everyCrash(async crash => {
+        await begin();
+        world.publishEvent();
+        world.publishEvent();
+        world.answers.push(late);
+        await world.step('first', crash);
+        await world.settle();
+        expect(world.deliveries().map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+        expect(world.posts.length).toBeLessThanOrEqual(4);
+      }),
+    30_000,
+  );
 });

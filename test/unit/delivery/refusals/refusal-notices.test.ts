@@ -6,12 +6,14 @@ import { makeRefusalNotices } from '../../../../lambdas/delivery/refusals/refusa
 import { makeSuppressedRefusalsTask } from '../../../../lambdas/delivery/refusals/suppressed-refusals.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import { fakeTelemetry } from '../builders.ts';
 
 let world: DeliveryWorld;
-beforeEach(async () => {
+const begin = () => {
   world = makeDeliveryWorld();
-});
+};
+beforeEach(begin);
 
 const minute = 60_000;
 const whole = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
@@ -237,17 +239,16 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     expect(toldByCount()).toEqual([count()]);
   });
 
-  it.each(Array.from({ length: 6 }, (_, call) => [call % 3, call >= 3] as const))(
-    'is told once, comes again, or dies with its process, at call %i (after its effect: %s)',
-    async (afterCalls, hasEffect) => {
+  it('is told once, comes again, or dies with its process, wherever that dies', () =>
+    everyCrash(async crash => {
+      begin();
       await refuse(12);
       world.publish('no JSON');
-      await world.step('first', { afterCalls, hasEffect });
+      await world.step('first', crash);
       await world.settle();
       const suppressed = toldByCount().reduce((sum, told) => sum + told.suppressed, 0);
       expect([2, 3]).toContain(suppressed + toldOneByOne().length - 10);
-    },
-  );
+    }));
 });
 
 describe('a flood of refused events', () => {

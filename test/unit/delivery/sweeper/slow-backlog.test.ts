@@ -24,7 +24,7 @@ import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import { amount } from '../../../support/sample.ts';
+import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import { aDelivery, answer, aWebhook, fakeTelemetry, noon } from '../builders.ts';
 
 const second = 1_000;
@@ -518,22 +518,17 @@ describe('a delivery that waits in the table', () => {
     ['releases', true],
   ])(
     'is lost by no sweeper that dies at any step while it %s',
-    async (_, isQuick) => {
-      let steps = 0;
-      for (let isDone = false; !isDone; steps += amount({ sample: 3, full: 1 })) {
-        for (const hasEffect of [false, true]) {
-          await begin(2);
-          if (isQuick) await world.speedUp();
-          await world.pass(minute);
-          // The first seventeen calls look for what is due.
-          isDone = await world.sweep({ afterCalls: 16 + steps, hasEffect });
-          await world.settle();
-          expect(world.deliveries().map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-          expect(world.posts).toHaveLength(2);
-        }
-      }
-      expect(steps).toBeGreaterThan(8);
-    },
+    (_, isQuick) =>
+      everyCrash(async crash => {
+        await begin(2);
+        if (isQuick) await world.speedUp();
+        await world.pass(minute);
+        // The first seventeen calls look for what is due.
+        await world.sweep({ ...crash, afterCalls: 16 + crash.afterCalls });
+        await world.settle();
+        expect(world.deliveries().map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+        expect(world.posts).toHaveLength(2);
+      }),
     60_000,
   );
 });

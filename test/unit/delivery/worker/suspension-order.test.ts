@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';
-import { casesOf } from '../../../support/sample.ts';
+import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import { answer, noon } from '../builders.ts';
 
 const second = 1_000;
@@ -20,14 +19,6 @@ const announced = async () => {
   await world.sweep();
   return world.announced.map(({ type, reason, lastResult, deliveryId }) => ({ type, reason, lastResult, deliveryId }));
 };
-/** A process that dies before or after each of its first calls. */
-const crashes: readonly (Crash | undefined)[] = [
-  undefined,
-  ...casesOf(
-    Array.from({ length: 9 }, (_, afterCalls) => [false, true].map(hasEffect => ({ afterCalls, hasEffect }))).flat(),
-    6,
-  ),
-];
 const storeIsDown = () => Promise.reject(new Error('the store is down'));
 
 /** An outcome that suspends its webhook. */
@@ -102,8 +93,8 @@ describe.each(causes)('%s', { timeout: 30_000 }, (_, cause) => {
     expect(world.posts).toHaveLength(sent + 1);
   });
 
-  it('suspends and is recorded, wherever a process dies', async () => {
-    for (const crash of crashes) {
+  it('suspends and is recorded, wherever a process dies', () =>
+    everyCrash(async crash => {
       await untilCause(cause);
       await world.step(lane, crash);
       await world.settle();
@@ -111,16 +102,15 @@ describe.each(causes)('%s', { timeout: 30_000 }, (_, cause) => {
       expect(world.only().attempts.at(-1)).toMatchObject({ status });
       expect(await world.webhook()).toMatchObject(suspended);
       expect(await announced()).toMatchObject([{ type: 'webhook.suspended', deliveryId: world.only().id }]);
-    }
-  });
+    }));
 });
 
 describe('a 410', { timeout: 30_000 }, () => {
   beforeEach(() => begin());
 
   // It was held for ever: its webhook was active, at the new URL, and nobody had a reason to reactivate it.
-  it('of a URL that was replaced meanwhile is an ordinary failure, wherever a process dies', async () => {
-    for (const crash of crashes) {
+  it('of a URL that was replaced meanwhile is an ordinary failure, wherever a process dies', () =>
+    everyCrash(async crash => {
       await begin();
       world.during.push(() => world.register({ url: elsewhere }));
       world.answers.push(answer(410));
@@ -129,8 +119,7 @@ describe('a 410', { timeout: 30_000 }, () => {
       expect(world.only()).toMatchObject({ state: 'delivered' });
       expect(await world.webhook()).toMatchObject({ status: 'active', url: elsewhere });
       expect(await announced()).toEqual([]);
-    }
-  });
+    }));
 
   it('of a URL that was replaced meanwhile leaves a resend uncharged', async () => {
     world.answers.push(answer(500));
