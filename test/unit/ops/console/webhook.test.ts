@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Source } from '../../../../ops/console/source.ts';
 import type { DeliveryQuery, TallySpan, WebhookView } from '../../../../ops/console/views.ts';
 import { answerOf, documentAt } from './a-page.ts';
 import { aSource, delivery, done } from './a-source.ts';
 
-const zone = process.env.TZ;
 beforeAll(() => {
-  process.env.TZ = 'America/Sao_Paulo';
+  vi.stubEnv('TZ', 'America/Sao_Paulo');
 });
 afterAll(() => {
-  process.env.TZ = zone;
+  vi.unstubAllEnvs();
 });
 beforeEach(() => {
   done.length = 0;
@@ -181,7 +180,7 @@ describe('the chart', () => {
   });
 
   it('names the days where the clock was put forward in between', async () => {
-    process.env.TZ = 'America/New_York'; // on the 8th of March
+    vi.stubEnv('TZ', 'America/New_York'); // on the 8th of March
     try {
       const source = sourceOf(
         {},
@@ -197,7 +196,7 @@ describe('the chart', () => {
       const days = [...text.matchAll(/text-anchor="(?:middle|end)">(\w+ \d+)</g)].map(([, day]) => day);
       expect(days).toEqual(['Mar 5', 'Mar 6', 'Mar 7', 'Mar 8', 'Mar 9', 'Mar 10', 'Mar 11']);
     } finally {
-      process.env.TZ = 'America/Sao_Paulo';
+      vi.stubEnv('TZ', 'America/Sao_Paulo');
     }
   });
 
