@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { command } from './commands.ts';
 import { documentFile, documentNames } from './languages.ts';
 import { breakingChanges } from './oasdiff.ts';
-import { previousDocument } from './previous-documents.ts';
 
 // What integrators may rely on: nothing is removed, renamed or given another type; fields, events and values of lists may be added.
 
@@ -15,9 +15,10 @@ const changed = (change: (document: ReturnType<typeof read>) => void) => {
 
 describe.each(documentNames)('%s.openapi.json', name => {
   it('breaks nothing that the release before promised', async () => {
-    const { document, unjudged } = await previousDocument(name);
+    const { commit } = JSON.parse(readFileSync(new URL('../release/previous.json', import.meta.url), 'utf8'));
+    const previous = JSON.parse(await command(['git', 'show', `${commit}:docs/api/${name}.openapi.json`]));
     const current = JSON.parse(readFileSync(documentFile(name), 'utf8'));
-    expect(await breakingChanges(document, current, unjudged)).toEqual([]);
+    expect(await breakingChanges(previous, current)).toEqual([]);
   });
 });
 
