@@ -22,7 +22,9 @@ const exclude = isFull ? [] : ['**/*.long.*'];
 export default defineConfig({
   test: {
     reporters: ['default', new SummaryReporter()],
-    sequence: { sequencer: LongestFirst },
+    // What a project does not say otherwise.
+    maxWorkers: idle,
+    sequence: { sequencer: LongestFirst, groupOrder: 3 },
     expect: { poll: { timeout: 20_000 } }, // real sockets on a busy machine: Vitest's own limit is a second
     projects: [
       // Lint, types and what else looks at the whole tree.
@@ -106,8 +108,6 @@ export default defineConfig({
           isolate,
           experimental: { viteModuleRunner: false }, // as for `world`
           testTimeout: 120_000, // a world takes seconds, on a busy machine many
-          maxWorkers: idle,
-          sequence: { groupOrder: 3 },
         },
       },
       // Other people's programs against a local run: publishers, receivers, API clients, in the languages they are written in.
@@ -118,8 +118,6 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: idle,
-          sequence: { groupOrder: 3 },
         },
       },
       // The OpenAPI documents in the generators of others, and against those of the release before: `.ci/run` runs it.
@@ -130,8 +128,6 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: idle,
-          sequence: { groupOrder: 3 },
         },
       },
       // The pages in a browser, Debian's Chromium: `.ci/run` runs it.
@@ -142,8 +138,6 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts', 'test/support/database/dynamodb-local.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: idle,
-          sequence: { groupOrder: 3 },
         },
       },
       // The documentation as a site, built anew, in a browser: `.ci/run` runs it.
@@ -155,8 +149,6 @@ export default defineConfig({
           isolate,
           testTimeout: 30_000,
           hookTimeout: 120_000,
-          maxWorkers: idle,
-          sequence: { groupOrder: 3 },
         },
       },
       // This release and the one before it, side by side and one after the other: `.ci/run` runs it.
@@ -166,8 +158,6 @@ export default defineConfig({
           include: ['test/release/*.test.ts'],
           globalSetup: ['test/release/set-up.ts'],
           testTimeout: 600_000,
-          maxWorkers: idle,
-          sequence: { groupOrder: 3 },
         },
       },
       // Faults injected into a local run of its own, which needs the machine to itself: `.ci/run` runs it.
@@ -177,8 +167,6 @@ export default defineConfig({
         test: {
           name: 'deployment',
           include: ['test/deployment/*.test.ts'],
-          maxWorkers: idle,
-          sequence: { groupOrder: 3 },
         },
       },
     ],
