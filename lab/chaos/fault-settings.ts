@@ -16,6 +16,7 @@ export const fullRun: FaultRunSettings = {
     killEvery: 3_000,
     leastKills: 10,
     killTargets: /-(DeliverFirst|DeliverRetry|DeliverSlow|Sweep)[0-9A-F]{8}$/,
+    // No notification is published here: `failedNotifications` would not happen, which is a finding.
     phases: [
       {
         throttledReadsAndWrites: 0.5,
