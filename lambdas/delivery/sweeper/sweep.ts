@@ -3,6 +3,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDelivery } from '../delivery.ts';
+import type { LaterLane } from '../lane-routing.ts';
 import { judgedLateness } from '../lateness.ts';
 import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
 import { dueShards, taskShard } from '../store/delivery-item.ts';
@@ -22,7 +23,7 @@ export type Sweep = (hasTime: () => boolean) => Promise<void>;
 export function makeSweep(
   dependencies: MeasuringTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
-    readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
+    readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'sendAll'>>>;
     readonly tasks: Readonly<Record<string, DueTask>>;
     readonly now: Clock;
   },
@@ -31,7 +32,8 @@ export function makeSweep(
 
   return async function sweep(hasTime) {
     let oldestDue = 0;
-    let isBusy = false;
+    let isTableBusy = false;
+    const refusing = new Set<LaterLane>();
     const errors: unknown[] = [];
     const notes: Notes = {
       onLate(lateness) {
@@ -41,19 +43,17 @@ export function makeSweep(
         errors.push(error);
         return undefined;
       },
-      onUnsent() {
-        isBusy = true;
-      },
+      refusing,
     };
     const ofShards: Notes = {
       ...notes,
       onFailure(error) {
-        isBusy ||= isThrottled(error);
+        isTableBusy ||= isThrottled(error);
         return notes.onFailure(error);
       },
     };
-    // Where the table throttles, a further page would add to the load. Where a queue is down, it would be claimed in vain.
-    const goesOn = () => hasTime() && !isBusy;
+    // Where the table throttles, a further page would add to the load.
+    const goesOn = () => hasTime() && !isTableBusy;
     // All at the same time: neither many deliveries nor long tasks may use up the time.
     await Promise.all([
       runTasks(hasTime, notes).catch(notes.onFailure),
@@ -95,18 +95,19 @@ export function makeSweep(
 
   /** A write that fails does not stop the others of its page: what was claimed must be sent. */
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
-    const { onLate, onFailure, onUnsent } = notes;
+    const { onLate, onFailure, refusing } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expireHeld(entries, deliveries, notes);
     const waiting = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting');
     for (const { wait } of waiting) onLate(judgedLateness(wait, now()));
-    const toSend = waiting.filter(({ wait }) => sweeperActsAt(wait) <= now());
+    const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !refusing.has(queueOf(wait));
+    const toSend = waiting.filter(isDue);
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
-    for (const [to, ofQueue] of Map.groupBy(claimed, ({ wait }) => (wait.slowLane === 'queued' ? 'slow' : 'retry'))) {
+    for (const [to, ofQueue] of Map.groupBy(claimed, ({ wait }) => queueOf(wait))) {
       for (const batch of chunksOf(ofQueue, mostMessagesOfCall)) {
         const unsent = await sendAllOrLeave(queues[to], batch, { log, count });
-        if (unsent.length > 0) onUnsent();
+        if (unsent.length === batch.length) refusing.add(to); // what is claimed for it now would be claimed in vain
         await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
       }
     }
@@ -173,8 +174,12 @@ interface Notes {
   readonly onLate: (lateness: number) => void;
   /** Notes what failed: the sweep fails once it has done the rest. */
   readonly onFailure: (error: unknown) => undefined;
-  /** Notes that a queue did not take all that was sent. */
-  readonly onUnsent: () => void;
+  /** The queues that took nothing of a call: nothing more is claimed for them. */
+  readonly refusing: Set<LaterLane>;
+}
+
+function queueOf({ slowLane }: WaitingDelivery['wait']): LaterLane {
+  return slowLane === 'queued' ? 'slow' : 'retry';
 }
 
 /** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */

@@ -130,6 +130,28 @@ describe('the sweeper', () => {
     expect(world.waiting('retries')).toHaveLength(600);
   });
 
+  // Bug: a queue that was down stopped what was due in the other one.
+  it('sends what is due in one queue while the other one is down', async () => {
+    const dueAt = (moment: number) => dueNow(aDelivery({ attempt: 2 }), moment);
+    const inSlowQueue = { ...dueAt(noon), wait: { ...dueAt(noon).wait, slowLane: 'queued' as const } };
+    const due = Array.from({ length: 630 }, (_, at) => ({
+      ...(at < 600 ? inSlowQueue : dueAt(noon + minute)),
+      id: `evt_${at}`,
+    }));
+    await Promise.all(due.map(world.store.create));
+    await world.pass(10 * minute);
+    const sent: string[] = [];
+    const retry = {
+      sendAll: async (batch: readonly Delivery[]) => {
+        sent.push(...batch.map(({ id }) => id));
+        return [];
+      },
+    };
+    const down = { sendAll: () => Promise.reject(new Error('the queue is down')) };
+    await makeSweep({ ...world, queues: { retry, slow: down }, tasks: {} })(() => true);
+    expect(sent).toHaveLength(30);
+  });
+
   // One that failed kept the rest of its page from being sent, though it was claimed, and its shard from being read on.
   it.each([
     ['claim', { due: 300, held: 0 }, { SweptDue: 299 }],
