@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { systemClock } from '../clock.ts';
-import { type Waiting, withPatience } from './patience.ts';
+import { patientCalls, type Waiting, withPatience } from './patience.ts';
 import { makeEndRelease, type ReleaseEndRequest } from './release-end.ts';
 import { makeStartRelease, type ReleaseStartRequest } from './release-start.ts';
 import { readStack } from './stack-state.ts';
@@ -51,8 +51,8 @@ export function makeDeploymentTrigger({ readStackStatus, invoke, ...waiting }: T
 }
 
 async function invokeVersion(version: string): Promise<void> {
-  const requestHandler = { requestTimeout: 120_000, throwOnRequestTimeout: true };
-  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler });
+  const requestHandler = { ...patientCalls.requestHandler, requestTimeout: 120_000 };
+  const lambda = new LambdaClient({ ...patientCalls, requestHandler });
   const { FunctionError, Payload } = await lambda.send(new InvokeCommand({ FunctionName: version }));
   if (FunctionError === undefined) return;
   throw errorIn(new TextDecoder().decode(Payload));
@@ -71,7 +71,7 @@ function errorIn(payload: string): Error {
 
 const readStackStatus = async (stackId: string) => (await readStack(stackId)).status;
 const waiting = { pause, now: systemClock };
-const lambda = new LambdaClient();
+const lambda = new LambdaClient({ requestHandler: patientCalls.requestHandler });
 const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, ...waiting });
 const startRelease = makeStartRelease({ readStackStatus, lambda, ...waiting });
 const endRelease = makeEndRelease({ readStack, lambda, warn: console.warn, ...waiting });

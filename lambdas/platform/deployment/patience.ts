@@ -5,8 +5,17 @@ export interface Waiting {
   readonly now: Clock;
 }
 
-/** Makes a call of AWS, and repeats it for three minutes where it was refused for now. @throws what it failed with at last. */
-export async function withPatience<Answer>({ pause, now }: Waiting, call: () => Promise<Answer>): Promise<Answer> {
+/**
+ * Makes a call of AWS, and repeats it where it was refused for now.
+ *
+ * @param patience - milliseconds in which it is repeated. With the two minutes of the longest call the default ends before its function.
+ * @throws what it failed with at last.
+ */
+export async function withPatience<Answer>(
+  { pause, now }: Waiting,
+  call: () => Promise<Answer>,
+  patience = 180_000,
+): Promise<Answer> {
   const deadline = now() + patience;
   for (;;) {
     try {
@@ -21,8 +30,8 @@ export async function withPatience<Answer>({ pause, now }: Waiting, call: () => 
 /** The name of the error of a version that answered its trial with a fault of what it calls. */
 export const notAnswered = 'NotAnswered';
 
-/** Milliseconds in which a call is repeated. With the two minutes of the longest call it ends before its own function does. */
-const patience = 3 * 60_000;
+/** Settings of clients whose calls are repeated here. Without them a call that nobody answers would never end. */
+export const patientCalls = { maxAttempts: 1, requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true } };
 
 /** Milliseconds between two calls. */
 const interval = 5_000;

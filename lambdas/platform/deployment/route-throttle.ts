@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiGatewayV2Client, DeleteRouteSettingsCommand, UpdateStageCommand } from '@aws-sdk/client-apigatewayv2';
 import { systemClock } from '../clock.ts';
-import { type Waiting, withPatience } from './patience.ts';
+import { patientCalls, type Waiting, withPatience } from './patience.ts';
 import { readStack, type StackState } from './stack-state.ts';
 
 /** The request of CloudFormation about the throttle of a route, as far as it is read. */
@@ -23,6 +23,8 @@ export interface RouteThrottleRequest {
 export interface RouteThrottleEffects extends Waiting {
   readonly gateway: Pick<ApiGatewayV2Client, 'send'>;
   readonly readStack: (stackId: string) => Promise<StackState>;
+  /** Tells why settings may have stayed that were to be taken back. */
+  readonly warn: (error: unknown) => void;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface RouteThrottleEffects extends Waiting {
  * CloudFormation does not wait for what it makes where another resource has failed: it has it deleted meanwhile. So nothing is made in a
  * stack that rolls back: settings that outlive their route block each further update of the API's stage.
  */
-export function makeSetThrottle({ gateway, readStack, ...waiting }: RouteThrottleEffects) {
+export function makeSetThrottle({ gateway, readStack, warn, ...waiting }: RouteThrottleEffects) {
   return async function setThrottle(request: RouteThrottleRequest): Promise<{ readonly PhysicalResourceId?: string }> {
     const { RequestType, StackId, PhysicalResourceId, ResourceProperties } = request;
     const { ApiId, RouteKey, RateLimit, BurstLimit } = ResourceProperties;
@@ -51,7 +53,7 @@ export function makeSetThrottle({ gateway, readStack, ...waiting }: RouteThrottl
       });
     } catch (error) {
       // The settings may be there, and the CDK's entry lets no Delete of this Create get here.
-      if (RequestType === 'Create') await remove(ApiId, RouteKey).catch(() => {});
+      if (RequestType === 'Create') await withPatience(waiting, () => remove(ApiId, RouteKey), 45_000).catch(warn);
       throw error;
     }
     return { PhysicalResourceId: `${ApiId} ${RouteKey}` };
@@ -69,9 +71,7 @@ export function makeSetThrottle({ gateway, readStack, ...waiting }: RouteThrottl
 
 const StageName = '$default';
 
-/** Its calls are repeated here: CloudFormation waits for five minutes in all. */
-const requestHandler = { requestTimeout: 20_000, throwOnRequestTimeout: true };
-const gateway = new ApiGatewayV2Client({ maxAttempts: 1, requestHandler });
+const gateway = new ApiGatewayV2Client(patientCalls);
 
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
-export const handler = makeSetThrottle({ gateway, readStack, pause, now: systemClock });
+export const handler = makeSetThrottle({ gateway, readStack, warn: console.warn, pause, now: systemClock });

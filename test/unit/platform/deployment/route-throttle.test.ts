@@ -1,6 +1,11 @@
+import { createServer } from 'node:net';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { expect, it } from 'vitest';
+import { patientCalls } from '../../../../lambdas/platform/deployment/patience.ts';
 import { makeSetThrottle, type RouteThrottleRequest } from '../../../../lambdas/platform/deployment/route-throttle.ts';
+import { listen } from '../../../../tools/support/listen.ts';
 
+const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
 const RouteKey = 'ANY /v1/webhooks/{evento}';
 const request = (RequestType: RouteThrottleRequest['RequestType'], PhysicalResourceId?: string) => ({
   RequestType,
@@ -26,8 +31,10 @@ function gatewayOf(failures: Error[] = [], lasts = false, statusAfter = (_: numb
     moment += milliseconds;
   };
   const readStack = async () => ({ status: statusAfter(moment), release: '' });
-  const run = makeSetThrottle({ gateway: { send } as never, readStack, pause, now: () => moment });
-  return { run, calls, elapsed: () => moment };
+  const told: unknown[] = [];
+  const warn = (error: unknown) => void told.push(error);
+  const run = makeSetThrottle({ gateway: { send } as never, readStack, warn, pause, now: () => moment });
+  return { run, calls, told, elapsed: () => moment };
 }
 
 const set = {
@@ -78,14 +85,16 @@ it.each([named('TimeoutError'), reset])('is repeated where an answer is lost: %s
 
 // Bug: the CDK's entry takes a creation that failed for one that made nothing, and the settings blocked the API's stage.
 it.each([
-  ['lost answers', Array<Error>(37).fill(named('TimeoutError'))],
-  ['a refusal', [bad]],
-  ['a refusal, of that, too', [bad, conflict]],
-])('takes back what it may have made at a Create that fails for %s', async (_case, failures) => {
+  ['lost answers', Array<Error>(37).fill(named('TimeoutError')), 1, []],
+  ['a refusal', [bad], 1, []],
+  ['a refusal, after two conflicts', [bad, conflict, conflict], 3, []],
+  ['a refusal, and tells what keeps it from that', [bad, bad], 1, [bad]],
+])('takes back what it may have made at a Create that fails for %s', async (_case, failures, tries, warned) => {
   const [first] = failures;
-  const { run, calls } = gatewayOf([...failures]);
+  const { run, calls, told } = gatewayOf([...failures]);
   await expect(run(request('Create'))).rejects.toBe(first);
-  expect(calls.at(-1)).toEqual({ ApiId: 'base', StageName: '$default', RouteKey });
+  const removal = { ApiId: 'base', StageName: '$default', RouteKey };
+  expect([calls.slice(-tries), told]).toEqual([Array(tries).fill(removal), warned]);
 });
 
 // Bug: CloudFormation names what it did not wait for by itself, and its deletion failed: the stack was stuck in its roll-back.
@@ -114,4 +123,18 @@ it.each(['Update', 'Delete'] as const)('leaves a resource of that function alone
   const { run, calls } = gatewayOf();
   await run({ RequestType, StackId: 'the stack', ResourceProperties: {} });
   expect(calls).toEqual([]);
+});
+
+// Bug: the SDK only warns of a request that takes too long, and the function waited without end.
+it('gives up a call that nobody answers', async () => {
+  const silent = createServer(() => {});
+  const port = await listen(silent);
+  const endpoint = { endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', credentials };
+  const requestHandler = { ...patientCalls.requestHandler, requestTimeout: 50 };
+  const client = new CloudFormationClient({ ...patientCalls, ...endpoint, requestHandler });
+  await expect(client.send(new DescribeStacksCommand({}))).rejects.toThrow(
+    expect.objectContaining({ name: 'TimeoutError' }),
+  );
+  client.destroy();
+  silent.close();
 });
