@@ -156,7 +156,7 @@ export function deliveryAlarms(
     },
     NothingDelivered: {
       severity: 'page',
-      harm: 'Under 10 % of all attempts succeed, for 15 minutes: either one busy receiver fails, or our own network does for all.',
+      harm: 'Under 10 % of attempts succeed, for 15 minutes: either one busy receiver fails, or our own network does for all.',
       command: 'status',
       rule: hardlyAny(count('Delivered')),
       customersOnly: true,

@@ -86,15 +86,6 @@ export async function sendOrLeave(
   }
 }
 
-/** Does the same for what follows an attempt, where it waits in the queue: a wait that is too long for that is the sweeper's. */
-export async function sendNext(
-  queue: Pick<AttemptQueue, 'send'>,
-  { wait, ...delivery }: Delivery,
-  telemetry: DeliveryTelemetry,
-): Promise<void> {
-  if (wait && waitsInQueue(wait)) await sendOrLeave(queue, { ...delivery, wait }, telemetry);
-}
-
 /** Does the same for what SQS takes in one call. Returns those that the queue did not take, as far as is known. */
 export async function sendAllOrLeave(
   queue: Pick<AttemptQueue, 'sendAll'>,
@@ -111,6 +102,15 @@ export async function sendAllOrLeave(
   count('AttemptNotSent', unsent.length);
   log.error('delivery.not_sent', { failed: unsent.length, ...reason });
   return unsent;
+}
+
+/** Sends what follows an attempt, or leaves it to the sweeper, whose a wait is that is too long for the queue. */
+export async function sendNext(
+  queue: Pick<AttemptQueue, 'send'>,
+  { wait, ...delivery }: Delivery,
+  telemetry: DeliveryTelemetry,
+): Promise<void> {
+  if (wait && waitsInQueue(wait)) await sendOrLeave(queue, { ...delivery, wait }, telemetry);
 }
 
 /** Returns whether messages wait in the lane's queue. Never throws: returns `false` where the queue does not answer. */

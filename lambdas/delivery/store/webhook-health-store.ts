@@ -54,10 +54,10 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
 
   /**
    * Suspends the webhook because of its receiver's 410, whatever its credential by now, and has it announced.
-   * `suspended_already`: nothing was changed. `replaced`: its registration or URL is another one by now, or its account reactivated it
+   * `suspended_already`: nothing was changed. `outdated`: its registration or URL is another one by now, or its account reactivated it
    * after each try, and wants to hear from it again.
    */
-  async function suspendGone(webhook: Webhook, told: Told): Promise<'suspended' | 'suspended_already' | 'replaced'> {
+  async function suspendGone(webhook: Webhook, told: Told): Promise<'suspended' | 'suspended_already' | 'outdated'> {
     const { accountId, eventName, webhookId, url } = webhook;
     for (let tries = 1; tries <= maxSuspendTries; tries++) {
       const isSuspended = await change(webhook, {
@@ -67,10 +67,10 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
       if (isSuspended) return 'suspended';
       const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
       const found = webhookIn(item);
-      if (found?.webhookId !== webhookId || found.url !== url) return 'replaced';
+      if (found?.webhookId !== webhookId || found.url !== url) return 'outdated';
       if (found.status === 'suspended') return 'suspended_already';
     }
-    return 'replaced';
+    return 'outdated';
   }
 
   /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */

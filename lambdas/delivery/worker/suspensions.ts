@@ -38,7 +38,7 @@ export function makeSuspensions({
   return { afterGone, failTooOld, resume };
 
   /**
-   * Suspends the webhook of a delivery that is stored as held by a 410. Where the 410 was of an earlier URL or registration, the
+   * Suspends the webhook of a delivery that is stored as held by a 410. Where the webhook was changed or reactivated since, the
    * delivery becomes what an ordinary failure makes of it. Throws where one of the two cannot be stored.
    */
   async function afterGone(before: Delivery, { after: held, outcome }: Standing, webhook: Webhook): Promise<Standing> {
@@ -72,9 +72,10 @@ export function makeSuspensions({
       ? await health.suspendIfGone(current, { outcome: 'gone', record }, delivery.id)
       : ordinaryFailure(record);
     if (outcome.outcome !== 'failed') return;
-    const failed = await failInstead(beforeAttempt(delivery), delivery, outcome);
+    const before = beforeAttempt(delivery);
+    const failed = await failInstead(before, delivery, outcome);
     if (!failed) return;
-    reporting.log.warn('delivery.not_gone', { ...describeDelivery(failed), state: failed.state });
+    reporting.log.warn('delivery.not_gone', { ...describeDelivery(before), state: failed.state });
     if (failed.state === 'failed') reporting.count('Exhausted');
     await sendNext(queues.retry, failed, reporting);
     await health.suspendIfExhausted(current, failed);

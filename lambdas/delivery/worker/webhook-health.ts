@@ -21,7 +21,7 @@ export function makeWebhookHealth({
   return { suspendIfGone, suspendIfExhausted, suspendAfterEnd, record };
 
   /**
-   * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
+   * Suspends the webhook of a receiver that answered 410. Where the webhook was changed or reactivated since the attempt
    * began, the 410 says nothing about the webhook: the outcome is then an ordinary failure. Every other outcome stays as it
    * is. May be repeated. Throws where the suspension cannot be stored: nobody would ask the receiver again.
    */
@@ -30,7 +30,7 @@ export function makeWebhookHealth({
     const { record } = outcome;
     // The write's own condition decides, not what was read before the attempt.
     const suspended = await store.suspendGone(webhook, { lastResult: record.result, deliveryId });
-    if (suspended === 'replaced') return ordinaryFailure(record);
+    if (suspended === 'outdated') return ordinaryFailure(record);
     if (suspended === 'suspended') reportSuspension(webhook, 'gone');
     return outcome;
   }
@@ -91,7 +91,7 @@ export function makeWebhookHealth({
 
 /** Returns the outcome that a 410 is where it says nothing about the webhook. */
 export function ordinaryFailure(record: AttemptRecord): AttemptOutcome {
-  return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
+  return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 before a change of its webhook', record };
 }
 
 /** Returns the latest mark that a webhook has failed for, where that was not announced yet. */

@@ -94,7 +94,7 @@ describe('a webhook’s health', () => {
     const { accountId, eventName } = aWebhook();
     const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
     await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
-    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('replaced');
+    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('outdated');
   });
 
   // Bug: it threw, and an account could have a consumer page the on-call by that.
@@ -105,7 +105,7 @@ describe('a webhook’s health', () => {
       return database.dynamo(command, options);
     };
     const { suspendGone } = makeWebhookHealthStore({ dynamo, table: 'Webhooks', now: () => noon });
-    expect(await suspendGone(aWebhook(), told('http'))).toBe('replaced');
+    expect(await suspendGone(aWebhook(), told('http'))).toBe('outdated');
     expect(await stored()).toMatchObject({ status: 'active' });
   });
 

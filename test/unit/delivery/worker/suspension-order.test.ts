@@ -143,6 +143,8 @@ describe('a 410', { timeout: 30_000 }, () => {
     expect(await world.webhook()).toMatchObject({ status: 'active' });
     expect(world.only()).toMatchObject({ state: 'pending', charged: 1 });
     expect(world.waiting('retries')).toHaveLength(1); // it was left to the sweeper
+    const told = world.lines.map(line => JSON.parse(line)).filter(([name]) => name === 'delivery.not_gone');
+    expect(told).toMatchObject([['delivery.not_gone', { attempt: 1, state: 'pending' }]]);
   });
 
   it.each([
