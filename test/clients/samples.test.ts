@@ -15,6 +15,7 @@ import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from '../sup
 // C# runs on Mono, over a stand-in for ASP.NET Core: what .NET itself makes of the same code is not tried here.
 
 const event = 'demanda.criada';
+const otherEvent = 'demanda.cancelada';
 
 describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () => {
   describe.each(sampleLanguages)('%s', language => {
@@ -29,8 +30,10 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       await mapHost(host, `http://127.0.0.1:${receiver.port}`);
       session = await openSession(await createClient());
       user = session.user;
-      secret = await register(session, { evento: event, url: `https://${host}/emissor` });
-      await receiver.start(secret);
+      const url = `https://${host}/emissor`;
+      const otherSecret = await register(session, { evento: otherEvent, url });
+      secret = await register(session, { evento: event, url });
+      await receiver.start(`${otherSecret} ${secret}`); // each webhook has its own
     });
 
     afterAll(() => receiver?.remove());
@@ -53,15 +56,15 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(receiver.stored()).toEqual({});
     });
 
-    it('takes the test event, stores and shows it', async () => {
-      const id = await requestTest();
-      expect(await resultOf(id)).toMatchObject({
+    it.each([otherEvent, event])('takes the test event of %s, stores and shows it', async tested => {
+      const id = await requestTest(tested);
+      expect(await resultOf(id, 1, tested)).toMatchObject({
         estado: 'entregue',
         ultimo_resultado: 'entregue',
         ultimo_status: 204,
       });
-      const body = `{"event":"${event}","id_demanda":0}`;
-      expect(receiver.stored()).toEqual({ [id]: body });
+      const body = `{"event":"${tested}","id_demanda":0}`;
+      expect(receiver.stored()).toMatchObject({ [id]: body });
       await until(`${id} in the output`, () => receiver.output().includes(`${id} ${body}`) || undefined);
     });
 
@@ -115,16 +118,16 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         expect(await answer).toContain(' 204 ');
       });
 
-    async function requestTest(): Promise<string> {
-      const answer = await callApi('POST', `/v1/webhooks/${event}/teste`, { token: session.token });
+    async function requestTest(tested = event): Promise<string> {
+      const answer = await callApi('POST', `/v1/webhooks/${tested}/teste`, { token: session.token });
       expect(answer).toMatchObject({ status: 202 });
       return String(answer.json?.id);
     }
 
     /** Returns the result of a delivery once it has had that many attempts. */
-    function resultOf(id: string, attempts = 1): Promise<Record<string, unknown>> {
+    function resultOf(id: string, attempts = 1, tested = event): Promise<Record<string, unknown>> {
       return until(`the result of ${id}`, async () => {
-        const { json } = await callApi('GET', `/v1/webhooks/${event}/entregas?limite=100`, { token: session.token });
+        const { json } = await callApi('GET', `/v1/webhooks/${tested}/entregas?limite=100`, { token: session.token });
         const deliveries = json?.entregas as Record<string, unknown>[];
         const found = deliveries.find(delivery => delivery.id === id);
         if (!found || found.estado === 'pendente' || Number(found.tentativas) < attempts) return undefined;
@@ -152,6 +155,7 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
     ['one that is not base64', 'whsec_abc*'],
     ['one that is too short', `whsec_${Buffer.alloc(31, 1).toString('base64')}`],
     ['another text', 'meu-segredo'],
+    ['a good one before one that is not', `whsec_${Buffer.alloc(32, 1).toString('base64')} whsec_abc*`],
     ['the answer to a refused registration', '{"status":409,"code":"webhook_exists"}'],
   ])('accepts nothing with %s, and says why', async (_case, secret) => {
     const failure = await receiver.start(secret).catch(String);

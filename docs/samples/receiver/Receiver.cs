@@ -10,11 +10,11 @@ using Microsoft.AspNetCore.Http;
 
 public static class Receiver
 {
-    static byte[] key;
+    static byte[][] keys;
 
     public static void Main(string[] args)
     {
-        key = KeyOf(Environment.GetEnvironmentVariable("SEGREDO") ?? "");
+        keys = (Environment.GetEnvironmentVariable("SEGREDO") ?? "").Split(' ').Select(KeyOf).ToArray();
         Directory.CreateDirectory("events");
         var app = WebApplication.CreateBuilder(args).Build();
         app.MapPost("/{**path}", Receive);
@@ -46,12 +46,12 @@ public static class Receiver
         return Results.NoContent();
     }
 
-    // The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+    // The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
     static byte[] KeyOf(string secret)
     {
         if (!Regex.IsMatch(secret, @"^whsec_[A-Za-z0-9+/]{43}=\z"))
         {
-            throw new InvalidOperationException("Put the segredo of your webhook (whsec_...) into SEGREDO.");
+            throw new InvalidOperationException("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.");
         }
         return Convert.FromBase64String(secret.Substring("whsec_".Length));
     }
@@ -61,12 +61,15 @@ public static class Receiver
     {
         if (!Regex.IsMatch(id, @"^[A-Za-z0-9_-]+\z") || !Regex.IsMatch(timestamp, @"^[0-9]{1,12}\z")) return false;
         if (Math.Abs(now - long.Parse(timestamp)) > 300) return false;
-        using (var hmac = new HMACSHA256(key))
+        var signed = Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray();
+        return keys.Any(key =>
         {
-            var signed = Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray();
-            var expected = Encoding.UTF8.GetBytes("v1," + Convert.ToBase64String(hmac.ComputeHash(signed)));
-            return signatures.Split(' ').Any(signature =>
-                CryptographicOperations.FixedTimeEquals(expected, Encoding.UTF8.GetBytes(signature))); // in constant time
-        }
+            using (var hmac = new HMACSHA256(key))
+            {
+                var expected = Encoding.UTF8.GetBytes("v1," + Convert.ToBase64String(hmac.ComputeHash(signed)));
+                return signatures.Split(' ').Any(signature =>
+                    CryptographicOperations.FixedTimeEquals(expected, Encoding.UTF8.GetBytes(signature))); // in constant time
+            }
+        });
     }
 }

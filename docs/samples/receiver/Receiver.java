@@ -9,16 +9,18 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executors;
+import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 public class Receiver {
-    static byte[] key;
+    static List<byte[]> keys;
 
     public static void main(String[] args) throws IOException {
-        key = keyOf(Objects.requireNonNullElse(System.getenv("SEGREDO"), ""));
+        keys = Stream.of(Objects.requireNonNullElse(System.getenv("SEGREDO"), "").split(" ", -1)).map(Receiver::keyOf).toList();
         System.setProperty("sun.net.httpserver.maxReqTime", "15"); // seconds, for the body to arrive
         Files.createDirectories(Path.of("events"));
         var server = HttpServer.create(new InetSocketAddress("127.0.0.1", 8080), 0);
@@ -54,10 +56,10 @@ public class Receiver {
         return 204;
     }
 
-    // The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+    // The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
     static byte[] keyOf(String secret) {
         if (!secret.matches("whsec_[A-Za-z0-9+/]{43}=")) {
-            throw new IllegalStateException("Put the segredo of your webhook (whsec_...) into SEGREDO.");
+            throw new IllegalStateException("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.");
         }
         return Base64.getDecoder().decode(secret.substring("whsec_".length()));
     }
@@ -67,14 +69,16 @@ public class Receiver {
             throws GeneralSecurityException {
         if (!id.matches("[A-Za-z0-9_-]+") || !timestamp.matches("[0-9]{1,12}")) return false;
         if (Math.abs(now - Long.parseLong(timestamp)) > 300) return false;
-        var mac = Mac.getInstance("HmacSHA256");
-        mac.init(new SecretKeySpec(key, "HmacSHA256"));
-        mac.update((id + "." + timestamp + ".").getBytes(StandardCharsets.UTF_8));
-        var expected = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body));
-        for (var signature : signatures.split(" ")) {
-            // in constant time
-            if (MessageDigest.isEqual(expected.getBytes(StandardCharsets.UTF_8), signature.getBytes(StandardCharsets.UTF_8))) {
-                return true;
+        for (var key : keys) {
+            var mac = Mac.getInstance("HmacSHA256");
+            mac.init(new SecretKeySpec(key, "HmacSHA256"));
+            mac.update((id + "." + timestamp + ".").getBytes(StandardCharsets.UTF_8));
+            var expected = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body));
+            for (var signature : signatures.split(" ")) {
+                // in constant time
+                if (MessageDigest.isEqual(expected.getBytes(StandardCharsets.UTF_8), signature.getBytes(StandardCharsets.UTF_8))) {
+                    return true;
+                }
             }
         }
         return false;

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-var key []byte
+var keys [][]byte
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // isAuthentic accepts only what Emissor signed, within the last five minutes.
@@ -24,12 +24,14 @@ func isAuthentic(id, timestamp, signatures string, body []byte, now int64) bool 
 	if err != nil || !idForm.MatchString(id) || seconds < now-300 || seconds > now+300 {
 		return false
 	}
-	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
-	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	for _, signature := range strings.Split(signatures, " ") {
-		if hmac.Equal(expected, []byte(signature)) { // in constant time
-			return true
+	for _, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
+		expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+		for _, signature := range strings.Split(signatures, " ") {
+			if hmac.Equal(expected, []byte(signature)) { // in constant time
+				return true
+			}
 		}
 	}
 	return false
@@ -72,11 +74,14 @@ func receive(request *http.Request) (int, error) {
 }
 
 func main() {
-	// The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
-	text, hasPrefix := strings.CutPrefix(os.Getenv("SEGREDO"), "whsec_")
-	var err error
-	if key, err = base64.StdEncoding.DecodeString(text); err != nil || !hasPrefix || len(key) != 32 {
-		log.Fatal("Put the segredo of your webhook (whsec_...) into SEGREDO.")
+	// The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+	for _, secret := range strings.Split(os.Getenv("SEGREDO"), " ") {
+		text, hasPrefix := strings.CutPrefix(secret, "whsec_")
+		key, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || !hasPrefix || len(key) != 32 {
+			log.Fatal("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.")
+		}
+		keys = append(keys, key)
 	}
 	os.MkdirAll("events", 0700)
 	http.HandleFunc("/", func(response http.ResponseWriter, request *http.Request) {

@@ -2,22 +2,22 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
-const secret = process.env.SEGREDO ?? '';
-if (!/^whsec_[A-Za-z0-9+/]{43}=$/.test(secret)) {
-  throw new Error('Put the segredo of your webhook (whsec_...) into SEGREDO.');
+// The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+const secrets = (process.env.SEGREDO ?? '').split(' ');
+if (!secrets.every(secret => /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))) {
+  throw new Error('Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.');
 }
-const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+const keys = secrets.map(secret => Buffer.from(secret.slice('whsec_'.length), 'base64'));
 
 // Accepts only what Emissor signed, within the last five minutes.
 function isAuthentic(id, timestamp, signatures, body, now) {
   if (!/^[A-Za-z0-9_-]+$/.test(id) || !/^[0-9]{1,12}$/.test(timestamp)) return false;
   if (Math.abs(now - timestamp) > 300) return false;
-  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
-  const expected = Buffer.from(`v1,${mac}`);
-  return signatures.split(' ').some(signature => {
-    const given = Buffer.from(signature);
-    return given.length === expected.length && timingSafeEqual(given, expected); // in constant time
+  const given = signatures.split(' ').map(signature => Buffer.from(signature));
+  return keys.some(key => {
+    const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+    const expected = Buffer.from(`v1,${mac}`);
+    return given.some(one => one.length === expected.length && timingSafeEqual(one, expected)); // in constant time
   });
 }
 

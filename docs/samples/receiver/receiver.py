@@ -6,11 +6,11 @@ import tempfile
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
-SECRET = os.environ.get("SEGREDO", "")
-if not re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", SECRET):
-    raise SystemExit("Put the segredo of your webhook (whsec_...) into SEGREDO.")
-KEY = base64.b64decode(SECRET[len("whsec_") :])
+# The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+SECRETS = os.environ.get("SEGREDO", "").split(" ")
+if not all(re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", secret) for secret in SECRETS):
+    raise SystemExit("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.")
+KEYS = [base64.b64decode(secret[len("whsec_") :]) for secret in SECRETS]
 
 
 # Accepts only what Emissor signed, within the last five minutes.
@@ -20,9 +20,9 @@ def is_authentic(id, timestamp, signatures, body, now):
     if abs(now - int(timestamp)) > 300:
         return False
     signed = f"{id}.{timestamp}.".encode() + body
-    expected = b"v1," + base64.b64encode(hmac.digest(KEY, signed, "sha256"))
-    # in constant time
-    return any(hmac.compare_digest(expected, signature.encode()) for signature in signatures.split(" "))
+    expected = [b"v1," + base64.b64encode(hmac.digest(key, signed, "sha256")) for key in KEYS]
+    given = [signature.encode() for signature in signatures.split(" ")]
+    return any(hmac.compare_digest(one, other) for one in expected for other in given)  # in constant time
 
 
 class Receiver(BaseHTTPRequestHandler):
