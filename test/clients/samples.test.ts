@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../tools/support/accounts.ts';
 import { createClient } from '../support/e2e-accounts.ts';
@@ -167,6 +168,20 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
     } else expect(failure).toContain('into SEGREDO');
     expect(receiver.stored()).toEqual({});
   });
+});
+
+// In PHP and C# the web server sees to it.
+const servers = ['Java', 'Python', 'Node.js', 'Go'] as const;
+
+it.concurrent.for(servers)('the receiver in %s waits 20 s at most for a body', async (language, test) => {
+  const receiver = await makeSampleReceiver(language);
+  test.onTestFinished(() => receiver.remove());
+  await receiver.start(`whsec_${Buffer.alloc(32, 1).toString('base64')}`);
+  const socket = connect(receiver.port, '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n');
+  const begun = performance.now();
+  await finished(socket.resume());
+  expect(performance.now() - begun).toBeLessThan(20_000);
 });
 
 function forged(key: string | Buffer): [headers: Record<string, string>, body: string] {

@@ -91,5 +91,6 @@ func main() {
 		}
 		response.WriteHeader(status)
 	})
-	log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
+	server := http.Server{Addr: "127.0.0.1:8080", ReadTimeout: 15 * time.Second, IdleTimeout: time.Minute}
+	log.Fatal(server.ListenAndServe())
 }

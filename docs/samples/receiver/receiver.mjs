@@ -46,7 +46,8 @@ async function receive(request) {
 }
 
 mkdirSync('events', { recursive: true });
-createServer((request, response) => {
+const limits = { requestTimeout: 15_000, connectionsCheckingInterval: 1_000 }; // for the body to arrive
+createServer(limits, (request, response) => {
   receive(request).then(
     status => response.writeHead(status).end(),
     () => response.writeHead(500).end(), // not stored: Emissor tries again
