@@ -9,6 +9,7 @@ import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 import {
+  type Call,
   type ClientRun,
   clientLanguages,
   crashOfMono,
@@ -54,7 +55,11 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     const entry = () =>
       Object.entries<Record<string, unknown>>(JSON.parse(readFileSync(file(), 'utf8')))[0] ?? ['', {}];
     const stored = () => entry()[1];
-    const call = (times = 1, changes: Record<string, string> = {}, disk?: 'full disk'): Promise<ClientRun> => {
+    const call = (
+      times = 1,
+      changes: Record<string, string> = {},
+      how: Parameters<TokenClient['run']>[3] = {},
+    ): Promise<ClientRun> => {
       const environment = {
         AUTH_URL: auth.url,
         BASE_URL: base.url,
@@ -65,7 +70,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
         TOKENS_FILE: file(),
         ...changes,
       };
-      return program.run(home, times, environment, disk);
+      return program.run(home, times, environment, how);
     };
     const grants = () => auth.passed.map(({ body }) => new URLSearchParams(body).get('grant_type'));
     const sessions = () => ops<unknown[]>(['sessions', 'list', '--user', user.email]);
@@ -95,6 +100,19 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     it('has under eighty lines of code, and stores its tokens for its user alone', () => {
       expect(program.lines).toBeLessThan(80);
       if (language !== 'C#') expect(statSync(file()).mode & 0o077).toBe(0);
+    });
+
+    it('registers, replaces and deletes, with bodies and without', async () => {
+      const evento = 'demanda.criada';
+      const url = 'https://receiver.example.com/emissor';
+      const calls: [status: number, call: Call][] = [
+        [201, ['POST', '/v1/webhooks', JSON.stringify({ evento, url })]],
+        [200, ['PUT', `/v1/webhooks/${evento}`, JSON.stringify({ url: `${url}/ação` })]],
+        [204, ['DELETE', `/v1/webhooks/${evento}`]],
+      ];
+      for (const [status, asked] of calls)
+        expect(await call(1, {}, { call: asked })).toMatchObject({ code: 0, statuses: [status] });
+      expect(base.passed.map(({ body }) => body)).toEqual(calls.map(([, [, , body = '']]) => body));
     });
 
     it('makes one request for a new token, however many calls find theirs dead', async () => {
@@ -223,7 +241,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     it('asks for no token on a full disk, and works again after it, with the same session', async () => {
       spoil();
       const before = stored();
-      await call(1, {}, 'full disk');
+      await call(1, {}, { disk: 'full' });
       expect(grants()).toEqual([]);
       expect(stored()).toEqual(before);
       expect(await call()).toMatchObject({ code: 0, statuses: [200] });

@@ -8,17 +8,20 @@ export interface TokenClient {
   /** Lines of code: without imports, blank lines and comments. */
   readonly lines: number;
   /**
-   * Calls `GET /v1/webhooks` that many times at once, in a folder in which the client stores its tokens.
-   * Returns the statuses, and all that it wrote. On a full disk it can make files, and write nothing into them.
+   * Makes a call that many times at once, `GET /v1/webhooks` unless told otherwise, in a folder in which the client stores
+   * its tokens. Returns the statuses, and all that it wrote. On a full disk it can make files, and write nothing into them.
    */
   run(
     folder: string,
     times: number,
     environment: Readonly<Record<string, string>>,
-    disk?: 'full disk',
+    how?: { readonly disk?: 'full'; readonly call?: Call },
   ): Promise<ClientRun>;
   remove(): void;
 }
+
+/** What a client is asked to send. */
+export type Call = readonly [method: string, path: string, body?: string];
 
 /** The output of a client's run, and its end. */
 export interface ClientRun {
@@ -48,11 +51,14 @@ export function makeTokenClient(language: ClientLanguage): TokenClient {
   const lines = code.split('\n').filter(isCode).length;
   return { lines, run, remove: () => rmSync(home, { recursive: true, force: true }) };
 
-  async function run(...[folder, times, environment, disk]: Parameters<TokenClient['run']>): Promise<ClientRun> {
+  async function run(...[folder, times, environment, how = {}]: Parameters<TokenClient['run']>): Promise<ClientRun> {
     mkdirSync(folder, { recursive: true });
-    const [program = '', ...args] = [...(disk ? withoutSpace : []), ...command(home)];
+    const [program = '', ...args] = [...(how.disk ? withoutSpace : []), ...command(home)];
+    const [method, path, body = ''] = how.call ?? ['GET', '/v1/webhooks'];
     const calls = isOneCallEach ? Array.from({ length: times }, () => 1) : [times];
-    const runs = await Promise.all(calls.map(count => runOnce(program, [...args, String(count)], folder, environment)));
+    const runs = await Promise.all(
+      calls.map(count => runOnce(program, [...args, String(count), method, path, body], folder, environment)),
+    );
     const output = runs.map(one => one.output).join('');
     const statuses = [...output.matchAll(/^status (\d+)\r?$/gm)].map(([, status]) => Number(status));
     return { code: runs.find(({ code }) => code !== 0)?.code ?? 0, statuses, output };
@@ -102,8 +108,9 @@ const programs: Readonly<Record<ClientLanguage, Program>> = {
     driver: {
       file: 'main.mjs',
       text: `import { call } from './emissor.mjs';
-const times = Array.from({ length: Number(process.argv[2]) });
-await Promise.all(times.map(async () => console.log('status', (await call('GET', '/v1/webhooks')).status)));`,
+const [, , count, method, path, body] = process.argv;
+const times = Array.from({ length: Number(count) });
+await Promise.all(times.map(async () => console.log('status', (await call(method, path, body || undefined)).status)));`,
     },
     command: home => [process.execPath, path.join(home, 'main.mjs')],
   },
@@ -115,7 +122,7 @@ await Promise.all(times.map(async () => console.log('status', (await call('GET',
 failures = []
 def work():
     try:
-        print('status %d\\n' % emissor.call('GET', '/v1/webhooks')[0], end='', flush=True)
+        print('status %d\\n' % emissor.call(*sys.argv[2:])[0], end='', flush=True)
     except Exception as error:
         failures.append(error)
 threads = [threading.Thread(target=work) for _ in range(int(sys.argv[1]))]
@@ -131,7 +138,7 @@ if failures: raise failures[0]`,
       file: 'main.php',
       text: `<?php
 require __DIR__ . '/emissor.php';
-echo 'status ', call('GET', '/v1/webhooks')['status'], "\\n";`,
+echo 'status ', call($argv[2], $argv[3], $argv[4] ?: null)['status'], "\\n";`,
     },
     command: home => ['php', path.join(home, 'main.php')],
     isOneCallEach: true,
@@ -150,7 +157,7 @@ func main() {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			status, _, err := Call("GET", "/v1/webhooks", "")
+			status, _, err := Call(os.Args[2], os.Args[3], os.Args[4])
 			if err != nil { fmt.Println(err); os.Exit(1) }
 			fmt.Printf("status %d\\n", status)
 		}()
@@ -171,7 +178,7 @@ public class Main {
         var pool = Executors.newCachedThreadPool();
         var calls = new java.util.ArrayList<Future<?>>();
         for (int at = 0; at < Integer.parseInt(args[0]); at++)
-            calls.add(pool.submit(() -> { System.out.println("status " + Emissor.call("GET", "/v1/webhooks", null).statusCode()); return null; }));
+            calls.add(pool.submit(() -> { System.out.println("status " + Emissor.call(args[1], args[2], args[3]).statusCode()); return null; }));
         pool.shutdown();
         for (var call : calls) call.get();
     }
@@ -190,7 +197,7 @@ static class Program
     static void Main(string[] args)
     {
         Task.WhenAll(Enumerable.Range(0, int.Parse(args[0])).Select(_ => Task.Run(async () =>
-            Console.WriteLine("status " + (int)(await Emissor.Call("GET", "/v1/webhooks")).StatusCode)))).GetAwaiter().GetResult();
+            Console.WriteLine("status " + (int)(await Emissor.Call(args[1], args[2], args[3] == "" ? null : args[3])).StatusCode)))).GetAwaiter().GetResult();
     }
 }`,
     },

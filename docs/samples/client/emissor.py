@@ -20,8 +20,9 @@ def call(method, path, body=None):
 
 def call_with(token, method, path, body):
     headers = {"Authorization": "Bearer " + token, "Content-Type": "application/json"}
+    data = body.encode() if body else None
     for tries in range(1, 6):
-        status, answer, wait = send(Request(BASE_URL + path, body and body.encode(), headers, method=method), timeout=30)
+        status, answer, wait = send(Request(BASE_URL + path, data, headers, method=method), timeout=30)
         if not wait or tries == 5:
             return status, answer
         time.sleep(wait)
