@@ -155,6 +155,13 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       expect(auth.passed.map(({ status }) => status)).toEqual(['failed', 200]);
     });
 
+    it('fails for all calls that wait for a refresh when that fails', async () => {
+      spoil();
+      auth.faultOf = () => 'fail';
+      expect(await call(10)).toMatchObject({ statuses: [] });
+      expect(grants()).toEqual(Array.from({ length: 4 }, () => 'refresh_token'));
+    });
+
     it('ends with one successor where two processes refresh at once', async () => {
       spoil();
       const runs = await Promise.all([call(3), call(3)]);

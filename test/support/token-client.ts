@@ -110,7 +110,9 @@ const programs: Readonly<Record<ClientLanguage, Program>> = {
       text: `import { call } from './emissor.mjs';
 const [, , count, method, path, body] = process.argv;
 const times = Array.from({ length: Number(count) });
-await Promise.all(times.map(async () => console.log('status', (await call(method, path, body || undefined)).status)));`,
+const once = async () => console.log('status', (await call(method, path, body || undefined)).status);
+const ends = await Promise.allSettled(times.map(once));
+for (const { reason } of ends) if (reason) throw reason;`,
     },
     command: home => [process.execPath, path.join(home, 'main.mjs')],
   },
@@ -149,20 +151,22 @@ echo 'status ', call($argv[2], $argv[3], $argv[4] ?: null)['status'], "\\n";`,
     driver: {
       file: 'main.go',
       text: `package main
-import ("fmt"; "os"; "strconv"; "sync")
+import ("fmt"; "os"; "strconv"; "sync"; "sync/atomic")
 func main() {
 	times, _ := strconv.Atoi(os.Args[1])
 	var group sync.WaitGroup
+	var code atomic.Int32
 	for range times {
 		group.Add(1)
 		go func() {
 			defer group.Done()
 			status, _, err := Call(os.Args[2], os.Args[3], os.Args[4])
-			if err != nil { fmt.Println(err); os.Exit(1) }
+			if err != nil { fmt.Println(err); code.Store(1); return }
 			fmt.Printf("status %d\\n", status)
 		}()
 	}
 	group.Wait()
+	os.Exit(int(code.Load()))
 }`,
     },
     prepare: ['go', 'build', '-o', 'client', 'emissor.go', 'main.go'],

@@ -13,13 +13,14 @@ public static class Emissor
     static readonly string tokensFile = Path.GetFullPath(Env("TOKENS_FILE"));
     static readonly string owner = "{\"" + Uri.EscapeDataString(string.Join(" ", Env("AUTH_URL"), Env("CLIENT_ID"), Env("USER_EMAIL"))) + "\":"; // tokens of another are not used
     static readonly SemaphoreSlim oneAtATime = new SemaphoreSlim(1);
+    static long failedAt;
 
     /// <summary>Calls the API; once more, with another token, where the stored one is refused.</summary>
     public static async Task<HttpResponseMessage> Call(string method, string path, string body = null)
     {
-        var token = await ValidToken(null);
+        var token = await ValidToken(null, Now());
         var answer = await CallWith(token, method, path, body);
-        return (int)answer.StatusCode == 401 ? await CallWith(await ValidToken(token), method, path, body) : answer;
+        return (int)answer.StatusCode == 401 ? await CallWith(await ValidToken(token, Now()), method, path, body) : answer;
     }
 
     static async Task<HttpResponseMessage> CallWith(string token, string method, string path, string body)
@@ -36,26 +37,25 @@ public static class Emissor
     }
 
     /// <summary>Returns the stored token unless it was refused. One other is asked for, however many tasks wait for it.</summary>
-    static async Task<string> ValidToken(string refused)
+    static async Task<string> ValidToken(string refused, long asked)
     {
         await oneAtATime.WaitAsync();
         try
         {
             string text = File.Exists(tokensFile) ? File.ReadAllText(tokensFile) : "", stored = text.StartsWith(owner, StringComparison.Ordinal) ? text : "";
             string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
-            long now = Now(), until = long.Parse(Field(stored, "refresh_until") ?? $"{now + 25}");
+            long now = Now(), until = long.Parse(Field(stored, "refresh_until") ?? $"{now + 25000}");
             if (now < long.Parse(Field(stored, "refused_until") ?? "0")) throw new IOException("The login was refused: mend the password and delete " + tokensFile);
+            if (asked < failedAt) throw new IOException("There is no token: another call got none"); // that this one waited for
             if (token != null && token != refused) return token;
-            if (refreshToken != null && now < until)
-            {
-                // Stored before it is sent: no later call may send it after that.
-                Store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
-                fresh = await Grant(until, "refresh_token", "refresh_token", refreshToken);
-            }
+            // Stored before it is sent: no later call may send it after that.
+            if (refreshToken != null) Store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
+            if (refreshToken != null && now < until) fresh = await Grant(until, "refresh_token", "refresh_token", refreshToken);
             // The session is over, or may not be refreshed: one login, and no loop.
             if (Field(fresh, "error") == "invalid_grant" || Field(fresh, "error") == "unauthorized_client")
                 fresh = await Grant(long.MaxValue, "password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
-            if (Field(fresh, "error") == "invalid_grant") Store("{\"refused_until\":\"" + (now + 900) + "\"}");
+            if (Field(fresh, "error") == "invalid_grant") Store("{\"refused_until\":\"" + (now + 900000) + "\"}");
+            if (Field(fresh, "access_token") == null) failedAt = Now();
             if (Field(fresh, "access_token") == null) throw new IOException("There is no token: " + Field(fresh, "error"));
             Store(fresh); // before anybody uses it; keep the folder to yourself
             return Field(fresh, "access_token");
@@ -85,7 +85,7 @@ public static class Emissor
                 seconds = Math.Max(tries, SecondsOf(answer));
                 if ((int)answer.StatusCode < 500 && SecondsOf(answer) == 0 && text.TrimEnd().EndsWith("}") || tries == 4) return text; // not cut off
             }
-            catch (Exception error) when (tries < 4 && (error is HttpRequestException || error is TaskCanceledException)) { }
+            catch (Exception error) when (error is HttpRequestException || error is TaskCanceledException) { if (tries == 4) return "{\"error\":\"no answer\"}"; }
             await Task.Delay(seconds * 1000); // before a login, too
             if (Now() >= until) return "{\"error\":\"invalid_grant\"}";
         }
@@ -98,7 +98,7 @@ public static class Emissor
     static string Field(string json, string name) =>
         Regex.Match(json, "\"" + name + "\"\\s*:\\s*\"([^\"]*)\"") is Match found && found.Success ? found.Groups[1].Value : null;
 
-    static long Now() => DateTimeOffset.UtcNow.ToUnixTimeSeconds();
+    static long Now() => DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
 
     static string Env(string name) => Environment.GetEnvironmentVariable(name) is string text && text != "" ? text : throw new InvalidOperationException(name + " is not set");
 }

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.*;
 import java.util.regex.Pattern;
@@ -17,12 +18,13 @@ public class Emissor {
         .orElseThrow(() -> new IllegalStateException("TOKENS_FILE is not set")).toAbsolutePath();
     private static final String owner = "{\"" + encode(System.getenv("AUTH_URL") + " " + System.getenv("CLIENT_ID")
         + " " + System.getenv("USER_EMAIL")) + "\":"; // tokens of another are not used
+    private static long failedAt;
 
     /** Calls the API; once more, with another token, where the stored one is refused. */
     public static HttpResponse<String> call(String method, String path, String body) throws Exception {
-        String token = validToken(null);
+        String token = validToken(null, System.currentTimeMillis());
         HttpResponse<String> answer = callWith(token, method, path, body);
-        return answer.statusCode() == 401 ? callWith(validToken(token), method, path, body) : answer;
+        return answer.statusCode() == 401 ? callWith(validToken(token, System.currentTimeMillis()), method, path, body) : answer;
     }
 
     private static HttpResponse<String> callWith(String token, String method, String path, String body) throws Exception {
@@ -36,11 +38,12 @@ public class Emissor {
     }
 
     /** Returns the stored token unless it was refused. One other is asked for, however many threads wait for it. */
-    private static synchronized String validToken(String refused) throws Exception {
+    private static synchronized String validToken(String refused, long asked) throws Exception {
         String text = Files.exists(file) ? Files.readString(file) : "", stored = text.startsWith(owner) ? text : "";
         String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
-        long now = System.currentTimeMillis(), until = timeOf(stored, "refresh_until", now + 25_000);
-        if (now < timeOf(stored, "refused_until", 0)) throw new IOException("The login was refused: mend the password and delete " + file);
+        long now = System.currentTimeMillis(), until = Long.parseLong(Objects.requireNonNullElse(field(stored, "refresh_until"), "" + (now + 25_000)));
+        if (now < Long.parseLong(Objects.requireNonNullElse(field(stored, "refused_until"), "0"))) throw new IOException("The login was refused: mend the password and delete " + file);
+        if (asked < failedAt) throw new IOException("There is no token: another call got none"); // that this one waited for
         if (token != null && !token.equals(refused)) return token;
         if (refreshToken != null && now < until) {
             // Stored before it is sent: no later call may send it after that.
@@ -49,9 +52,9 @@ public class Emissor {
         }
         // The session is over, or may not be refreshed: one login, and no loop.
         if (List.of("invalid_grant", "unauthorized_client").contains("" + field(fresh, "error")))
-            fresh = grant(Map.of("grant_type", "password",
-                "username", System.getenv("USER_EMAIL"), "password", System.getenv("USER_PASSWORD")), Long.MAX_VALUE);
+            fresh = grant(Map.of("grant_type", "password", "username", System.getenv("USER_EMAIL"), "password", System.getenv("USER_PASSWORD")), Long.MAX_VALUE);
         if ("invalid_grant".equals(field(fresh, "error"))) store("{\"refused_until\":\"" + (now + 900_000) + "\"}");
+        if (field(fresh, "access_token") == null) failedAt = System.currentTimeMillis();
         if (field(fresh, "access_token") == null) throw new IOException("There is no token: " + field(fresh, "error"));
         store(fresh); // before anybody uses it
         return field(fresh, "access_token");
@@ -75,7 +78,7 @@ public class Emissor {
                 wait = Math.max(wait, waitOf(answer));
                 // One that ends otherwise was cut off.
                 if (answer.statusCode() < 500 && waitOf(answer) == 0 && answer.body().strip().endsWith("}") || tries == 4) return answer.body();
-            } catch (IOException error) { if (tries == 4) throw error; }
+            } catch (IOException error) { if (tries == 4) return "{\"error\":\"" + error + "\"}"; }
             Thread.sleep(wait); // before a login, too
             if (System.currentTimeMillis() >= until) return "{\"error\":\"invalid_grant\"}";
         }
@@ -94,10 +97,6 @@ public class Emissor {
         if (answer.statusCode() != 429 && answer.statusCode() != 503) return 0;
         String seconds = answer.headers().firstValue("Retry-After").filter(text -> text.matches("\\d{1,9}")).orElse("1"); // not a date
         return Math.max(Math.min(Long.parseLong(seconds), 60), 1) * 1_000;
-    }
-
-    private static long timeOf(String json, String name, long otherwise) {
-        return field(json, name) == null ? otherwise : Long.parseLong(field(json, name));
     }
 
     private static String field(String json, String name) {

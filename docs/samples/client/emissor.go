@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-var oneAtATime, client = new(sync.Mutex), &http.Client{Timeout: 8 * time.Second}
+var oneAtATime, client, failedAt, failure = new(sync.Mutex), &http.Client{Timeout: 8 * time.Second}, time.Time{}, error(nil)
 var file, owner = os.Getenv("TOKENS_FILE"), os.ExpandEnv("$AUTH_URL $CLIENT_ID $USER_EMAIL") // tokens of another are not used
 
 // Call calls the API; once more, with another token, where the stored one is refused.
@@ -33,9 +33,7 @@ func Call(method, path, body string) (status int, answer []byte, err error) {
 
 // validToken returns the stored token unless it was refused. One other is asked for, however many goroutines wait for it.
 func validToken(refused any) (any, error) {
-	if file == "" {
-		return nil, errors.New("TOKENS_FILE is not set")
-	}
+	asked := time.Now()
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
 	now, pairs := float64(time.Now().Unix()), map[string]json.RawMessage{}
@@ -43,8 +41,12 @@ func validToken(refused any) (any, error) {
 	text, _ := os.ReadFile(file) // there is none before the first login
 	json.Unmarshal(text, &pairs)
 	json.Unmarshal(pairs[owner], &stored)
-	if until, _ := stored["refused_until"].(float64); now < until {
+	if file == "" {
+		return nil, errors.New("TOKENS_FILE is not set")
+	} else if until, _ := stored["refused_until"].(float64); now < until {
 		return nil, errors.New("the login was refused: mend the password and delete " + file)
+	} else if failedAt.After(asked) { // whoever waits for a refresh fails with it
+		return nil, failure
 	} else if token := stored["access_token"]; token != nil && token != refused {
 		return token, nil
 	} else if err := store(stored); err != nil { // before the refresh token is sent: no later call may send it after that
@@ -57,13 +59,12 @@ func validToken(refused any) (any, error) {
 		// The session is over, or may not be refreshed: one login, and no loop.
 		fresh = grant(url.Values{"grant_type": {"password"}, "username": {os.Getenv("USER_EMAIL")}, "password": {os.Getenv("USER_PASSWORD")}}, math.Inf(1))
 	}
-	if fresh["error"] == "invalid_grant" {
-		return nil, errors.Join(errors.New("there is no token: invalid_grant"), store(map[string]any{"refused_until": now + 900}))
+	if fresh["access_token"] != nil {
+		return fresh["access_token"], store(fresh) // before anybody uses it
+	} else if failedAt, failure = time.Now(), fmt.Errorf("there is no token: %v", fresh["error"]); fresh["error"] == "invalid_grant" {
+		return nil, errors.Join(failure, store(map[string]any{"refused_until": now + 900}))
 	}
-	if fresh["access_token"] == nil {
-		return nil, fmt.Errorf("there is no token: %v", fresh["error"])
-	}
-	return fresh["access_token"], store(fresh) // before anybody uses it
+	return nil, failure
 }
 
 func store(content map[string]any) error {
@@ -98,8 +99,7 @@ func read(response *http.Response, failure error) (status int, text []byte, wait
 	}
 	defer response.Body.Close()
 	text, err = io.ReadAll(response.Body)
-	if asked, _ := time.ParseDuration(response.Header.Get("Retry-After") + "s"); response.StatusCode == 429 || response.StatusCode == 503 {
-		wait = min(max(asked, time.Second), time.Minute)
-	}
-	return response.StatusCode, text, wait, err
+	asked, _ := time.ParseDuration(response.Header.Get("Retry-After") + "s")
+	wait = min(max(asked, time.Second), time.Minute)
+	return response.StatusCode, text, map[int]time.Duration{429: wait, 503: wait}[response.StatusCode], err
 }

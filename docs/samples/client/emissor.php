@@ -16,6 +16,7 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
     if ($root !== false && str_starts_with(realpath(dirname($path)) . DIRECTORY_SEPARATOR, rtrim($root, '/\\') . DIRECTORY_SEPARATOR)) {
         throw new RuntimeException('TOKENS_FILE is below DOCUMENT_ROOT, where anybody can fetch it: move it out of there');
     }
+    $asked = microtime(true);
     $owner = getenv('AUTH_URL') . ' ' . getenv('CLIENT_ID') . ' ' . getenv('USER_EMAIL'); // tokens of another are not used
     $mask = umask(0077); // that of the whole process: it is put back at once
     $file = @fopen($path, 'c+');
@@ -26,6 +27,7 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
         if (($pair['refused_until'] ?? 0) > time()) {
             throw new RuntimeException('The login was refused: mend the password and delete ' . $path);
         }
+        ($pair['failed_at'] ?? 0) > $asked && throw new RuntimeException('There is no token: another call got none'); // that it waited for
         $pair = in_array($pair['access_token'] ?? null, [null, $refused], true) ? renew($pair, $file, $owner) : $pair;
         return $pair['access_token'] ?? throw new RuntimeException('There is no token: ' . ($pair['error'] ?? 'another answered in place of the service'));
     } finally {
@@ -44,11 +46,8 @@ function renew(#[SensitiveParameter] array $pair, mixed $file, string $owner): a
         // The session is over, or may not be refreshed: one login, and no loop.
         $fresh = grant(['grant_type' => 'password', 'username' => getenv('USER_EMAIL'), 'password' => getenv('USER_PASSWORD')]);
     }
-    if (isset($fresh['access_token'])) {
-        store([$owner => $fresh], $file); // before anybody uses it
-    } elseif (($fresh['error'] ?? null) === 'invalid_grant') {
-        store([$owner => ['refused_until' => time() + 900]], $file);
-    }
+    $kept = ($fresh['error'] ?? null) === 'invalid_grant' ? ['refused_until' => time() + 900] : $pair;
+    store([$owner => isset($fresh['access_token']) ? $fresh : ['failed_at' => microtime(true)] + $kept], $file); // before anybody uses it
     return $fresh;
 }
 

@@ -30,17 +30,19 @@ def call_with(token, method, path, body):
 
 def valid_token(refused=None):
     """Returns the stored token unless it was refused. Threads and processes that need another wait at the file."""
+    asked = time.time()
     with one_at_a_time, open(os.open(TOKENS_FILE, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         pair = (parsed(file.read()) or {}).get(OWNER, {})  # half of it, where a process was killed or the disk was full
         if pair.get("refused_until", 0) > time.time():
             raise RuntimeError("The login was refused: mend the password and delete " + TOKENS_FILE)
+        if pair.get("failed_at", 0) > asked:  # whoever waits for a refresh fails with it
+            raise RuntimeError("There is no token: another call got none")
         if pair.get("access_token") in (None, refused):
-            pair = renew(pair, file)
-            if pair.get("error") == "invalid_grant":
-                pair["refused_until"] = time.time() + 900
-            if "access_token" in pair or "refused_until" in pair:
-                store(pair, file)  # before anybody uses it
+            fresh = renew(pair, file)
+            kept = {"refused_until": time.time() + 900} if fresh.get("error") == "invalid_grant" else pair
+            store(fresh if "access_token" in fresh else {**kept, "failed_at": time.time()}, file)  # before anybody uses it
+            pair = fresh
         if "access_token" not in pair:
             raise RuntimeError("There is no token: " + pair.get("error", "another answered in place of the service"))
         return pair["access_token"]
