@@ -267,6 +267,11 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       expect(await call()).toMatchObject({ code: 0, statuses: [502] });
     });
 
+    it('does not take a part of an answer for the answer', async () => {
+      base.faultOf = () => 'cut the answer';
+      expect((await call()).statuses).not.toContain(200);
+    });
+
     it('logs in again, once, when its session was ended', async () => {
       await ops(['sessions', 'end', '--user', user.email]);
       expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });

@@ -110,7 +110,11 @@ const programs: Readonly<Record<ClientLanguage, Program>> = {
       text: `import { call } from './emissor.mjs';
 const [, , count, method, path, body] = process.argv;
 const times = Array.from({ length: Number(count) });
-const once = async () => console.log('status', (await call(method, path, body || undefined)).status);
+async function once() {
+  const answer = await call(method, path, body || undefined);
+  await answer.text();
+  console.log('status', answer.status);
+}
 const ends = await Promise.allSettled(times.map(once));
 for (const { reason } of ends) if (reason) throw reason;`,
     },

@@ -71,7 +71,7 @@ function grant(#[SensitiveParameter] array $form, int $until = PHP_INT_MAX, int 
     return time() < $until ? grant($form, $until, $tries + 1) : ['error' => 'invalid_grant'];
 }
 
-/** Repeats a request that is answered 429 or 503, after the time that the answer asks for, a minute at most. Status 0: no answer came. */
+/** Repeats a request that is answered 429 or 503, after the time that the answer asks for, a minute at most. Status 0: no whole answer came. */
 function send(string $method, string $url, #[SensitiveParameter] array $headers, #[SensitiveParameter] ?string $body, int $timeout = 30, int $tries = 5): array
 {
     $options = ['method' => $method, 'header' => $headers, 'content' => $body, 'timeout' => $timeout, 'ignore_errors' => true, 'follow_location' => 0];
@@ -81,8 +81,10 @@ function send(string $method, string $url, #[SensitiveParameter] array $headers,
     $status = (int) substr($lines[0], 9, 3);
     $seconds = array_map(fn (string $line): int => sscanf(strtolower($line), 'retry-after: %d')[0] ?? 1, $lines);
     $wait = in_array($status, [429, 503]) ? min(max($seconds), 60) : 0;
+    $json = json_decode((string) $text, true);
+    $isCut = intdiv($status, 100) === 2 && $status !== 204 && $method !== 'HEAD' && $json === null;
     if ($wait === 0 || $tries === 1) {
-        return ['status' => $status, 'json' => json_decode((string) $text, true), 'wait' => $wait];
+        return ['status' => $isCut ? 0 : $status, 'json' => $json, 'wait' => $wait];
     }
     sleep($wait);
     return send($method, $url, $headers, $body, $timeout, $tries - 1);
