@@ -272,6 +272,11 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       expect((await call()).statuses).not.toContain(200);
     });
 
+    it('waits for an answer of {base_url} that takes nine seconds', async () => {
+      base.faultOf = () => 'answer after nine seconds';
+      expect(await call()).toMatchObject({ code: 0, statuses: [200] });
+    });
+
     it('logs in again, once, when its session was ended', async () => {
       await ops(['sessions', 'end', '--user', user.email]);
       expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../../tools/support/listen.ts';
 
 /** A request that passed the proxy. */
@@ -23,7 +24,7 @@ const ownAnswers = {
 
 /** The faults that the proxy has for a request, by its number among those of its host, from 1. */
 type Cut = 'lose the answer' | 'cut the answer' | 'cut the answer, whose length nobody told' | 'stall the answer';
-type Fault = keyof typeof ownAnswers | Cut | undefined;
+type Fault = keyof typeof ownAnswers | Cut | 'answer after nine seconds' | undefined;
 
 /** A proxy before one of the run's hosts, which loses answers and asks to wait. */
 export interface FaultProxy {
@@ -53,7 +54,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       return;
     }
     const { status, headers, text } = await passOn(target, asked, body);
-    if (fault === undefined) {
+    if (fault === 'answer after nine seconds') await sleep(9_000);
+    if (fault === undefined || fault === 'answer after nine seconds') {
       passed.push({ ...noted, status });
       endWith(answer, status, headers, text);
       return;

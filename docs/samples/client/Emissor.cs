@@ -9,7 +9,7 @@ using System.Threading.Tasks;
 
 public static class Emissor
 {
-    static readonly HttpClient client = new HttpClient { Timeout = TimeSpan.FromSeconds(8) };
+    static readonly HttpClient client = new HttpClient { Timeout = TimeSpan.FromSeconds(30) }, granting = new HttpClient { Timeout = TimeSpan.FromSeconds(8) };
     static readonly string tokensFile = Path.GetFullPath(Env("TOKENS_FILE"));
     static readonly string owner = "{\"" + Uri.EscapeDataString(string.Join(" ", Env("AUTH_URL"), Env("CLIENT_ID"), Env("USER_EMAIL"))) + "\":"; // tokens of another are not used
     static readonly SemaphoreSlim oneAtATime = new SemaphoreSlim(1);
@@ -80,7 +80,7 @@ public static class Emissor
             var seconds = tries;
             try
             {
-                var answer = await client.PostAsync(Env("AUTH_URL") + "/oauth/v1/token", new FormUrlEncodedContent(form));
+                var answer = await granting.PostAsync(Env("AUTH_URL") + "/oauth/v1/token", new FormUrlEncodedContent(form));
                 var text = await answer.Content.ReadAsStringAsync();
                 seconds = Math.Max(tries, SecondsOf(answer));
                 if ((int)answer.StatusCode < 500 && SecondsOf(answer) == 0 && text.TrimEnd().EndsWith("}") || tries == 4) return text; // not cut off

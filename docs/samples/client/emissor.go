@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-var oneAtATime, client, failedAt, failure = new(sync.Mutex), &http.Client{Timeout: 8 * time.Second}, time.Time{}, error(nil)
+var oneAtATime, failedAt, failure = new(sync.Mutex), time.Time{}, error(nil)
+var client, granting = &http.Client{Timeout: 30 * time.Second}, &http.Client{Timeout: 8 * time.Second}
 var file, owner = os.Getenv("TOKENS_FILE"), os.ExpandEnv("$AUTH_URL $CLIENT_ID $USER_EMAIL") // tokens of another are not used
 
 // Call calls the API; once more, with another token, where the stored one is refused.
@@ -83,7 +84,7 @@ func grant(form url.Values, until float64) (fresh map[string]any) {
 		if time.Sleep(wait); float64(time.Now().Unix()) >= until { // a login waits, too
 			return map[string]any{"error": "invalid_grant"}
 		}
-		status, text, asked, err := read(client.PostForm(os.Getenv("AUTH_URL")+"/oauth/v1/token", form))
+		status, text, asked, err := read(granting.PostForm(os.Getenv("AUTH_URL")+"/oauth/v1/token", form))
 		if err == nil && status < 500 && asked == 0 && json.Unmarshal(text, &fresh) == nil {
 			return fresh
 		}
