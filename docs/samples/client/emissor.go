@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand"
 	"net/http"
 	"net/url"
 	"os"
@@ -70,9 +71,9 @@ func validToken(refused any) (any, error) {
 
 func store(content map[string]any) error {
 	text, _ := json.Marshal(map[string]any{owner: content})
-	next := fmt.Sprint(file, ".", os.Getpid()) // a file that is not whole never has the name
+	next := fmt.Sprint(file, ".", rand.Uint64()) // a file that is not whole never has the name
 	if err := os.WriteFile(next, text, 0600); err != nil {
-		return err
+		return errors.Join(err, os.Remove(next))
 	}
 	return os.Rename(next, file)
 }

@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const { AUTH_URL, BASE_URL, CLIENT_ID, CLIENT_SECRET, USER_EMAIL, USER_PASSWORD, TOKENS_FILE } = process.env;
@@ -71,9 +72,13 @@ function waitOf({ status, headers }) {
 }
 
 function store(content) {
-  const next = `${TOKENS_FILE}.${process.pid}`; // a file that is not whole never has the name
-  writeFileSync(next, JSON.stringify({ [owner]: content }), { mode: 0o600 });
-  renameSync(next, TOKENS_FILE);
+  const next = `${TOKENS_FILE}.${randomUUID()}`; // a file that is not whole never has the name
+  try {
+    writeFileSync(next, JSON.stringify({ [owner]: content }), { mode: 0o600 });
+    renameSync(next, TOKENS_FILE);
+  } finally {
+    rmSync(next, { force: true });
+  }
 }
 
 function stored() {
