@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { gatewayMessages } from '../../tools/openapi/responses.ts';
 import { languages } from '../generators/languages.ts';
 import { generatorVersions, npmVersions } from '../generators/versions.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
@@ -11,4 +12,10 @@ it('the page of generated clients names the generators and versions that the gat
     ...Object.keys(languages).map(name => [name, Object.values(generatorVersions).join(', ')]),
     ['openapi-typescript', npmVersions['openapi-typescript']],
   ]);
+});
+
+it('the page of generated clients names the statuses that the gateway answers', () => {
+  const text = readPage('docs/en/generated-clients.md').lines.join(' ');
+  const [sentence = ''] = /A 413, [^.]*gateway[^.]*\./.exec(text) ?? [];
+  expect(sentence.match(/\d+/g)?.sort()).toEqual(Object.keys(gatewayMessages));
 });

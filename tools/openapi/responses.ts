@@ -72,7 +72,7 @@ export function sharedHeaders(text: string): Record<string, object> {
 }
 
 /** The messages that API Gateway answers by itself, on every path. */
-const gatewayMessages: Readonly<Record<string, string>> = {
+export const gatewayMessages: Readonly<Record<string, string>> = {
   413: 'Request Entity Too Large',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
