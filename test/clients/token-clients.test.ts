@@ -277,6 +277,17 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       expect(await call()).toMatchObject({ code: 0, statuses: [200] });
     });
 
+    it('logs in, once, where a refresh is lost that may not be repeated', async () => {
+      const strict = { REFRESH_SECONDS: '0' };
+      await ops(['clients', 'update', client.clientId, '--grace-seconds', '0']);
+      spoil();
+      expect(await call(5, strict)).toMatchObject({ code: 0, statuses: ok(5) });
+      spoil();
+      auth.faultOf = () => (grants().length === 1 ? 'lose the answer' : undefined);
+      expect(await call(5, strict)).toMatchObject({ code: 0, statuses: ok(5) });
+      expect(grants()).toEqual(['refresh_token', 'refresh_token', 'password']);
+    });
+
     it('logs in again, once, when its session was ended', async () => {
       await ops(['sessions', 'end', '--user', user.email]);
       expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });

@@ -44,13 +44,13 @@ public static class Emissor
         {
             string text = File.Exists(tokensFile) ? File.ReadAllText(tokensFile) : "", stored = text.StartsWith(owner, StringComparison.Ordinal) ? text : "";
             string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
-            long now = Now(), until = long.Parse(Field(stored, "refresh_until") ?? $"{now + 25000}");
+            long now = Now(), until = long.Parse(Field(stored, "refresh_until") ?? $"{now + long.Parse(Env("REFRESH_SECONDS", "25")) * 1000}");
             if (now < long.Parse(Field(stored, "refused_until") ?? "0")) throw new IOException("The login was refused: mend the password and delete " + tokensFile);
             if (asked < failedAt) throw new IOException("There is no token: another call got none"); // that this one waited for
             if (token != null && token != refused) return token;
             // Stored before it is sent: no later call may send it after that.
             if (refreshToken != null) Store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
-            if (refreshToken != null && now < until) fresh = await Grant(until, "refresh_token", "refresh_token", refreshToken);
+            if (refreshToken != null && now <= until) fresh = await Grant(until, "refresh_token", "refresh_token", refreshToken);
             // The session is over, or may not be refreshed: one login, and no loop.
             if (Field(fresh, "error") == "invalid_grant" || Field(fresh, "error") == "unauthorized_client")
                 fresh = await Grant(long.MaxValue, "password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
@@ -100,5 +100,5 @@ public static class Emissor
 
     static long Now() => DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
 
-    static string Env(string name) => Environment.GetEnvironmentVariable(name) is string text && text != "" ? text : throw new InvalidOperationException(name + " is not set");
+    static string Env(string name, string otherwise = null) => Environment.GetEnvironmentVariable(name) is string text && text != "" ? text : otherwise ?? throw new InvalidOperationException(name + " is not set");
 }

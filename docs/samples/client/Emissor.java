@@ -18,6 +18,7 @@ public class Emissor {
         .orElseThrow(() -> new IllegalStateException("TOKENS_FILE is not set")).toAbsolutePath();
     private static final String owner = "{\"" + encode(System.getenv("AUTH_URL") + " " + System.getenv("CLIENT_ID")
         + " " + System.getenv("USER_EMAIL")) + "\":"; // tokens of another are not used
+    private static final long seconds = Long.parseLong(Optional.ofNullable(System.getenv("REFRESH_SECONDS")).filter(text -> !text.isEmpty()).orElse("25"));
     private static long failedAt;
 
     /** Calls the API; once more, with another token, where the stored one is refused. */
@@ -41,11 +42,11 @@ public class Emissor {
     private static synchronized String validToken(String refused, long asked) throws Exception {
         String text = Files.exists(file) ? Files.readString(file) : "", stored = text.startsWith(owner) ? text : "";
         String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
-        long now = System.currentTimeMillis(), until = Long.parseLong(Objects.requireNonNullElse(field(stored, "refresh_until"), "" + (now + 25_000)));
+        long now = System.currentTimeMillis(), until = Long.parseLong(Objects.requireNonNullElse(field(stored, "refresh_until"), "" + (now + seconds * 1_000)));
         if (now < Long.parseLong(Objects.requireNonNullElse(field(stored, "refused_until"), "0"))) throw new IOException("The login was refused: mend the password and delete " + file);
         if (asked < failedAt) throw new IOException("There is no token: another call got none"); // that this one waited for
         if (token != null && !token.equals(refused)) return token;
-        if (refreshToken != null && now < until) {
+        if (refreshToken != null && now <= until) {
             // Stored before it is sent: no later call may send it after that.
             store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
             fresh = grant(Map.of("grant_type", "refresh_token", "refresh_token", refreshToken), until);

@@ -1,6 +1,7 @@
 package emissor
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,13 +11,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-var oneAtATime, failedAt, failure = new(sync.Mutex), time.Time{}, error(nil)
-var client, granting = &http.Client{Timeout: 30 * time.Second}, &http.Client{Timeout: 8 * time.Second}
+var oneAtATime, client, failedAt, failure = new(sync.Mutex), &http.Client{Timeout: 30 * time.Second}, time.Time{}, error(nil)
+var seconds, _ = strconv.ParseFloat(cmp.Or(os.Getenv("REFRESH_SECONDS"), "25"), 64)
 var file, owner = os.Getenv("TOKENS_FILE"), os.ExpandEnv("$AUTH_URL $CLIENT_ID $USER_EMAIL") // tokens of another are not used
 
 // Call calls the API; once more, with another token, where the stored one is refused.
@@ -38,8 +40,8 @@ func validToken(refused any) (any, error) {
 	asked := time.Now()
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
-	now, pairs := float64(time.Now().Unix()), map[string]json.RawMessage{}
-	stored, fresh := map[string]any{"refresh_until": now + 25}, map[string]any{"error": "invalid_grant"}
+	now, pairs := float64(time.Now().UnixMilli())/1000, map[string]json.RawMessage{}
+	stored, fresh := map[string]any{"refresh_until": now + seconds}, map[string]any{"error": "invalid_grant"}
 	text, _ := os.ReadFile(file) // there is none before the first login
 	json.Unmarshal(text, &pairs)
 	json.Unmarshal(pairs[owner], &stored)
@@ -54,7 +56,7 @@ func validToken(refused any) (any, error) {
 	} else if err := store(stored); err != nil { // before the refresh token is sent: no later call may send it after that
 		return nil, err
 	}
-	if until, _ := stored["refresh_until"].(float64); stored["refresh_token"] != nil && now < until {
+	if until, _ := stored["refresh_until"].(float64); stored["refresh_token"] != nil && now <= until {
 		fresh = grant(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {fmt.Sprint(stored["refresh_token"])}}, until)
 	}
 	if fresh["error"] == "invalid_grant" || fresh["error"] == "unauthorized_client" {
@@ -82,10 +84,10 @@ func store(content map[string]any) error {
 func grant(form url.Values, until float64) (fresh map[string]any) {
 	form["client_id"], form["client_secret"] = []string{os.Getenv("CLIENT_ID")}, []string{os.Getenv("CLIENT_SECRET")}
 	for tries, wait := 1, time.Duration(0); tries <= 4; tries++ {
-		if time.Sleep(wait); float64(time.Now().Unix()) >= until { // a login waits, too
+		if time.Sleep(wait); tries > 1 && float64(time.Now().UnixMilli())/1000 >= until { // a login waits, too
 			return map[string]any{"error": "invalid_grant"}
 		}
-		status, text, asked, err := read(granting.PostForm(os.Getenv("AUTH_URL")+"/oauth/v1/token", form))
+		status, text, asked, err := read((&http.Client{Timeout: 8 * time.Second}).PostForm(os.Getenv("AUTH_URL")+"/oauth/v1/token", form))
 		if err == nil && status < 500 && asked == 0 && json.Unmarshal(text, &fresh) == nil {
 			return fresh
 		}
@@ -102,6 +104,5 @@ func read(response *http.Response, failure error) (status int, text []byte, wait
 	defer response.Body.Close()
 	text, err = io.ReadAll(response.Body)
 	asked, _ := time.ParseDuration(response.Header.Get("Retry-After") + "s")
-	wait = min(max(asked, time.Second), time.Minute)
-	return response.StatusCode, text, map[int]time.Duration{429: wait, 503: wait}[response.StatusCode], err
+	return response.StatusCode, text, map[int]time.Duration{429: 1, 503: 1}[response.StatusCode] * min(max(asked, time.Second), time.Minute), err
 }

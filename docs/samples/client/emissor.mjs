@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { AUTH_URL, BASE_URL, CLIENT_ID, CLIENT_SECRET, USER_EMAIL, USER_PASSWORD, TOKENS_FILE } = process.env;
+const { AUTH_URL, BASE_URL, CLIENT_ID, CLIENT_SECRET, USER_EMAIL, USER_PASSWORD, TOKENS_FILE, REFRESH_SECONDS } = process.env;
 if (!TOKENS_FILE) throw new Error('TOKENS_FILE is not set');
 const owner = `${AUTH_URL} ${CLIENT_ID} ${USER_EMAIL}`; // tokens of another are not used
 let renewing;
@@ -33,12 +33,12 @@ async function validToken(refused) {
 
 async function renew() {
   const now = Date.now();
-  const pair = { refresh_until: now + 25_000, refused_until: 0, ...stored() };
+  const pair = { refresh_until: now + (REFRESH_SECONDS || 25) * 1_000, refused_until: 0, ...stored() };
   const { refresh_token, refresh_until, refused_until } = pair;
   if (now < refused_until) throw new Error(`The login was refused: mend the password and delete ${TOKENS_FILE}`);
   let fresh = { error: 'invalid_grant' };
   store(pair); // before the refresh token is sent: no later call may send it after that
-  if (refresh_token && now < refresh_until) fresh = await grant({ grant_type: 'refresh_token', refresh_token }, refresh_until);
+  if (refresh_token && now <= refresh_until) fresh = await grant({ grant_type: 'refresh_token', refresh_token }, refresh_until);
   if (['invalid_grant', 'unauthorized_client'].includes(fresh.error)) {
     // The session is over, or may not be refreshed: one login, and no loop.
     fresh = await grant({ grant_type: 'password', username: USER_EMAIL, password: USER_PASSWORD });

@@ -37,9 +37,10 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
 
 function renew(#[SensitiveParameter] array $pair, mixed $file, string $owner): array
 {
-    $pair += ['refresh_until' => time() + 25];
+    $now = microtime(true);
+    $pair += ['refresh_until' => $now + (is_numeric($seconds = getenv('REFRESH_SECONDS')) ? $seconds : 25)];
     store([$owner => $pair], $file); // before the refresh token is sent: no later call may send it after that
-    $fresh = isset($pair['refresh_token']) && time() < $pair['refresh_until']
+    $fresh = isset($pair['refresh_token']) && $now <= $pair['refresh_until']
         ? grant(['grant_type' => 'refresh_token', 'refresh_token' => $pair['refresh_token']], $pair['refresh_until'])
         : ['error' => 'invalid_grant'];
     if (in_array($fresh['error'] ?? null, ['invalid_grant', 'unauthorized_client'])) {
@@ -59,16 +60,15 @@ function store(#[SensitiveParameter] array $pairs, mixed $file): void
 }
 
 /** Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen. */
-function grant(#[SensitiveParameter] array $form, int $until = PHP_INT_MAX, int $tries = 1): array
+function grant(#[SensitiveParameter] array $form, float $until = INF, int $tries = 1): array
 {
     $form += ['client_id' => getenv('CLIENT_ID'), 'client_secret' => getenv('CLIENT_SECRET')];
-    $headers = ['Content-Type: application/x-www-form-urlencoded'];
-    ['status' => $status, 'json' => $json, 'wait' => $wait] = send('POST', getenv('AUTH_URL') . '/oauth/v1/token', $headers, http_build_query($form), 8, 1);
+    ['status' => $status, 'json' => $json, 'wait' => $wait] = send('POST', getenv('AUTH_URL') . '/oauth/v1/token', ['Content-Type: application/x-www-form-urlencoded'], http_build_query($form), 8, 1);
     if ($status < 500 && $wait === 0 && $json !== null || $tries === 4) {
         return $json ?? ['error' => 'no answer'];
     }
     sleep(max($wait, $tries)); // before a login, too
-    return time() < $until ? grant($form, $until, $tries + 1) : ['error' => 'invalid_grant'];
+    return microtime(true) < $until ? grant($form, $until, $tries + 1) : ['error' => 'invalid_grant'];
 }
 
 /** Repeats a request that is answered 429 or 503, after the time that the answer asks for, a minute at most. Status 0: no whole answer came. */
@@ -79,8 +79,7 @@ function send(string $method, string $url, #[SensitiveParameter] array $headers,
     function_exists('http_get_last_response_headers') && $http_response_header = http_get_last_response_headers(); // PHP 8.4 and newer
     $lines = $text === false ? [''] : $http_response_header;
     $status = (int) substr($lines[0], 9, 3);
-    $seconds = array_map(fn (string $line): int => sscanf(strtolower($line), 'retry-after: %d')[0] ?? 1, $lines);
-    $wait = in_array($status, [429, 503]) ? min(max($seconds), 60) : 0;
+    $wait = in_array($status, [429, 503]) ? min(max(array_map(fn (string $line): int => sscanf(strtolower($line), 'retry-after: %d')[0] ?? 1, $lines)), 60) : 0;
     $json = json_decode((string) $text, true);
     $isCut = intdiv($status, 100) === 2 && $status !== 204 && $method !== 'HEAD' && $json === null;
     if ($wait === 0 || $tries === 1) {

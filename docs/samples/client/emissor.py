@@ -49,9 +49,10 @@ def valid_token(refused=None):
 
 
 def renew(pair, file):
-    fresh, until = {"error": "invalid_grant"}, pair.setdefault("refresh_until", time.time() + 25)
+    now = time.time()
+    fresh, until = {"error": "invalid_grant"}, pair.setdefault("refresh_until", now + float(os.environ.get("REFRESH_SECONDS") or 25))
     store(pair, file)  # before the refresh token is sent: no later call may send it after that
-    if "refresh_token" in pair and time.time() < until:
+    if "refresh_token" in pair and now <= until:
         fresh = grant({"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, until)
     if fresh.get("error") in ("invalid_grant", "unauthorized_client"):
         # The session is over, or may not be refreshed: one login, and no loop.
