@@ -46,7 +46,7 @@ public static class Emissor
             string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
             long now = Now(), until = long.Parse(Field(stored, "refresh_until") ?? $"{now + long.Parse(Env("REFRESH_SECONDS", "25")) * 1000}");
             if (now < long.Parse(Field(stored, "refused_until") ?? "0")) throw new IOException("The login was refused: mend the password and delete " + tokensFile);
-            if (asked < failedAt) throw new IOException("There is no token: another call got none"); // that this one waited for
+            if (asked < failedAt && failedAt <= now) throw new IOException("There is no token: another call got none"); // that this one waited for
             if (token != null && token != refused) return token;
             // Stored before it is sent: no later call may send it after that.
             if (refreshToken != null) Store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");

@@ -44,7 +44,7 @@ public class Emissor {
         String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
         long now = System.currentTimeMillis(), until = Long.parseLong(Objects.requireNonNullElse(field(stored, "refresh_until"), "" + (now + seconds * 1_000)));
         if (now < Long.parseLong(Objects.requireNonNullElse(field(stored, "refused_until"), "0"))) throw new IOException("The login was refused: mend the password and delete " + file);
-        if (asked < failedAt) throw new IOException("There is no token: another call got none"); // that this one waited for
+        if (asked < failedAt && failedAt <= now) throw new IOException("There is no token: another call got none"); // that this one waited for
         if (token != null && !token.equals(refused)) return token;
         if (refreshToken != null && now <= until) {
             // Stored before it is sent: no later call may send it after that.

@@ -27,7 +27,7 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
         if (($pair['refused_until'] ?? 0) > time()) {
             throw new RuntimeException('The login was refused: mend the password and delete ' . $path);
         }
-        ($pair['failed_at'] ?? 0) > $asked && throw new RuntimeException('There is no token: another call got none'); // that it waited for
+        $asked < ($pair['failed_at'] ?? 0) && $pair['failed_at'] <= microtime(true) && throw new RuntimeException('There is no token: another call got none'); // that it waited for
         $pair = in_array($pair['access_token'] ?? null, [null, $refused], true) ? renew($pair, $file, $owner) : $pair;
         return $pair['access_token'] ?? throw new RuntimeException('There is no token: ' . ($pair['error'] ?? 'another answered in place of the service'));
     } finally {

@@ -36,7 +36,7 @@ def valid_token(refused=None):
         pair = (parsed(file.read()) or {}).get(OWNER, {})  # half of it, where a process was killed or the disk was full
         if pair.get("refused_until", 0) > time.time():
             raise RuntimeError("The login was refused: mend the password and delete " + TOKENS_FILE)
-        if pair.get("failed_at", 0) > asked:  # whoever waits for a refresh fails with it
+        if asked < pair.get("failed_at", 0) <= time.time():  # whoever waits for a refresh fails with it
             raise RuntimeError("There is no token: another call got none")
         if pair.get("access_token") in (None, refused):
             fresh = renew(pair, file)
