@@ -262,19 +262,13 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       expect(readdirSync(home)).toEqual(['tokens.json']);
     });
 
-    it('tells the status of a call that is answered with a page of a gateway', async () => {
-      base.faultOf = () => 'fail with a page';
-      expect(await call()).toMatchObject({ code: 0, statuses: [502] });
-    });
-
-    it('does not take a part of an answer for the answer', async () => {
-      base.faultOf = () => 'cut the answer';
-      expect((await call()).statuses).not.toContain(200);
-    });
-
-    it('waits for an answer of {base_url} that takes nine seconds', async () => {
-      base.faultOf = () => 'answer after nine seconds';
-      expect(await call()).toMatchObject({ code: 0, statuses: [200] });
+    it.each([
+      ['is a page of a gateway', 'fail with a page', [502]],
+      ['comes after nine seconds', 'answer after nine seconds', [200]],
+      ['is cut off', 'cut the answer', expect.not.arrayContaining([200])],
+    ] as const)('tells the status of a call whose answer %s', async (_case, fault, statuses) => {
+      base.faultOf = () => fault;
+      expect(await call()).toMatchObject({ statuses });
     });
 
     it('logs in, once, where a refresh is lost that may not be repeated', async () => {
