@@ -31,9 +31,7 @@ export type WorldOutside = Pick<
 export interface ReceiverSide {
   /** Takes a POST of a function, and returns what comes of it. */
   readonly take: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'answer'>;
-  /** Notes that a sender no longer waits for an answer. */
-  readonly leave?: (host: string, functionName: string) => void;
-  /** Returns the milliseconds until a host's name is resolved; it is at once without this. */
+  /** Returns the milliseconds until a host's name is resolved; it is at once without this, and never where nobody answers. */
   readonly resolvesAfter?: (host: string) => number;
 }
 
@@ -57,8 +55,9 @@ export function makeWorldOutside(process: ProcessOutside, receivers: ReceiverSid
     resolve: async (name, signal, onAsking) => {
       onAsking?.();
       const takes = receivers.resolvesAfter?.(name) ?? 0;
-      if (takes > 0) await time.pause(takes, signal).catch(() => undefined);
+      if (takes > 0) await time.pause(Math.min(takes, unansweredAfter), signal).catch(() => undefined);
       if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
+      if (takes === Number.POSITIVE_INFINITY) throw new ResolutionError('temporary', 'ETIMEOUT');
       return [addressOf(name)];
     },
     post: makePost(process, receivers, lastReadingOf),
@@ -72,6 +71,9 @@ interface Clients {
   readonly kms: Pick<KMSClient, 'send'>;
   readonly sns: Pick<SNSClient, 'send'>;
 }
+
+/** Our resolver asks a silent name server for 4.1 to 5.0 s (measured), in milliseconds. */
+const unansweredAfter = 4_900;
 
 /** Of a message the delivery, the webhook and its slowness are read. */
 function messagesOf({ input }: BatchGetCommand): number {
@@ -108,7 +110,6 @@ function makePost(
     if (status === 'refused') return broken(false, 'ECONNREFUSED');
     onConnected();
     await untilAnswered(afterMs, signal);
-    receivers.leave?.(host, functionName);
     if (signal.aborted) return { outcome: 'aborted' };
     onAnswered();
     const headersOfAnswer = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };

@@ -57,7 +57,7 @@ const behaviours = {
 } satisfies Record<string, Conduct>;
 
 /** The conduct of an attack's webhooks. Moments are counted from the attack's beginning. */
-interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
+interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed' | 'silentFrom'> {
   readonly resolves?: number;
   /** A webhook that answers in 3 s comes beside it. */
   readonly hasBystander?: boolean;
@@ -85,7 +85,11 @@ export const attacks: readonly Attack[] = [
   attack('fails at once, hangs after 70 s, 100/s', 1, atRate(100), failsThenHangs()),
   attack('50 accounts: fails at once, hangs after 70 s, 1/s', 50, atRate(1), failsThenHangs()),
   attack('answers in 2.5 s, hangs after 90 s, 30/s', 1, atRate(30), answersThenHangs()),
-  attack('answers in 2.5 s, hangs after 90 s, 100/s', 1, atRate(100), answersThenHangs()),
+  attack('answers in 2.5 s, name silent after 90 s, 30/s', 1, atRate(30), {
+    hasBystander: true,
+    silentFrom: 90_000,
+    behave: () => answersIn(2_500),
+  }),
   attack('50 accounts: answers in 2.5 s, hangs after 90 s, 1/s', 50, atRate(1), answersThenHangs()),
   attack('answers in 3 s, hangs after 90 s, 20/s', 1, burstsEvery(50), answersThenHangs(3_000)),
   attack('answers in 50 ms, burst of 2,000, hangs after 1 s', 1, atOnce(2_000), {
@@ -101,7 +105,7 @@ export const attacks: readonly Attack[] = [
 ];
 
 function attack(name: string, accounts: number, publishes: Publishes, conduct: Conduct): Attack {
-  const { hasBystander = false, resolves = 2, behave, ...rest } = conduct;
+  const { hasBystander = false, resolves = 2, silentFrom = Number.POSITIVE_INFINITY, behave, ...rest } = conduct;
   return {
     name,
     accounts,
@@ -111,6 +115,7 @@ function attack(name: string, accounts: number, publishes: Publishes, conduct: C
         ...attacker(index),
         ...rest,
         resolves,
+        silentFrom: period.from + silentFrom,
         publishes: publishes(period, random),
         behave: since(period.from, behave),
       })),

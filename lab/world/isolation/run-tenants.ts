@@ -57,7 +57,7 @@ export async function runTenants(
       scalingOf: scalingIn(situation),
       values: { slowRate: 20, retrySchedule: schedule, attemptTimeoutMs: 15_000, giveUp: situation.giveUp },
       outsideOf: watched,
-      telemetryOf: () => quiet,
+      telemetryOf: service => ({ ...quiet, log: receivers.logOf(service) }),
       standstill,
     },
     hasPeople: false,
@@ -141,9 +141,8 @@ const drainTime = 30_000;
 /** A stage's default, as the other values are. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
 
-/** Nothing that a run measures or logs is looked at. */
+/** Nothing that a run measures is looked at. */
 const quiet = {
-  log: { info: ignore, warn: ignore, error: ignore },
   beginInvocation: ignore,
   count: ignore,
   measure: ignore,

@@ -1,8 +1,8 @@
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { attemptMessage } from '../../../lambdas/delivery/queues.ts';
+import type { Log } from '../../../lambdas/platform/log.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
 import type { ReceiverSide } from '../process-outside.ts';
-import type { SentPost } from '../receivers.ts';
 import { queueOf } from '../stage.ts';
 import { second } from '../times.ts';
 import { aboutSixty } from './bounds.ts';
@@ -20,23 +20,24 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
   );
   const tenantOf = new Map(tenants.map(tenant => [hostOf(tenant), tenant]));
   const retriesDue = new Map<string, number>();
-  const crowds = makeCrowds(now);
+  const crowds = makeCrowds();
   const waits = { first: [] as { due: number; wait: number }[], retries: [] as { due: number; wait: number }[] };
   let bystanderLongest = 0;
   let posts = 0;
   let postedTwice = 0;
-  const side: ReceiverSide = { take, leave, resolvesAfter };
+  const side: ReceiverSide = { take, resolvesAfter };
   return {
     side,
     events,
     noteSent,
+    logOf,
     waits: waitsUntilNow,
     slowLane,
     posts: () => posts,
     postedTwice: () => postedTwice,
   };
 
-  function take(deliveryId: string, { host, functionName }: SentPost): ReturnType<ReceiverSide['take']> {
+  function take(deliveryId: string): ReturnType<ReceiverSide['take']> {
     const event = events.get(deliveryId);
     if (!event) throw new Error(`A POST of an unknown event: ${deliveryId}`);
     posts += 1;
@@ -44,17 +45,23 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     if (now() - event.postedAt < second) postedTwice += 1;
     event.postedAt = now();
     noteWait(event, deliveryId);
-    if (isSlowLane(functionName)) crowds.enter(host);
     const { answers, isSuccess } = event.tenant.behave(random, { attempt: event.posts, number: event.number }, now());
     return { status: isSuccess ? 200 : 500, afterMs: answers, answer: '' };
   }
 
-  function leave(host: string, functionName: string): void {
-    if (isSlowLane(functionName)) crowds.leave(host);
+  function resolvesAfter(host: string): number {
+    const { resolves = 0, silentFrom = Number.POSITIVE_INFINITY } = tenantOf.get(host) ?? {};
+    return now() < silentFrom ? resolves : Number.POSITIVE_INFINITY;
   }
 
-  function resolvesAfter(host: string): number {
-    return tenantOf.get(host)?.resolves ?? 0;
+  /** Returns the log of a function. It tells of each attempt, with the time in which its name was resolved. */
+  function logOf(functionName: string): Log {
+    return { info: note, warn: note, error: note };
+
+    function note(...[message, { host, durationMs } = {}]: Parameters<Log['info']>): void {
+      if (functionName !== 'deliver-slow' || message !== 'delivery.attempt') return;
+      crowds.add(String(host), now() - Number(durationMs), now());
+    }
   }
 
   /** A retry is due when its message may first be received: SQS counts whole seconds. */
@@ -86,12 +93,8 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
   }
 
   function slowLane() {
-    return { bystanderLongest, mostUnderWay: crowds.most(), manyUnderWayFor: crowds.manyFor() };
+    return { bystanderLongest, ...crowds.figures() };
   }
-}
-
-function isSlowLane(functionName: string): boolean {
-  return functionName === 'deliver-slow';
 }
 
 /** Returns the messages that a command sends to the queue of retries. */
@@ -102,36 +105,28 @@ function messagesOf(command: unknown) {
 }
 
 /** Makes what counts the attempts that are under way at each receiver at once. Times in milliseconds. */
-function makeCrowds(now: () => number) {
-  const crowds = new Map<string, Crowd>();
-  let most = 0;
-  return { enter, leave, most: () => most, manyFor };
+function makeCrowds() {
+  const changes = new Map<string, { at: number; by: 1 | -1 }[]>();
+  return { add, figures };
 
-  function enter(host: string): void {
-    const crowd = crowds.get(host) ?? { count: 0, manySince: undefined, manyFor: 0 };
-    crowds.set(host, crowd);
-    crowd.count += 1;
-    most = Math.max(most, crowd.count);
-    if (crowd.count > aboutSixty) crowd.manySince ??= now();
+  function add(host: string, from: number, until: number): void {
+    const known = changes.get(host) ?? [];
+    changes.set(host, known);
+    known.push({ at: from, by: 1 }, { at: until, by: -1 });
   }
 
-  function leave(host: string): void {
-    const crowd = crowds.get(host);
-    if (!crowd) return;
-    crowd.count -= 1;
-    if (crowd.count > aboutSixty || crowd.manySince === undefined) return;
-    crowd.manyFor += now() - crowd.manySince;
-    crowd.manySince = undefined;
+  /** Returns the most at one, and for how long there were more than about sixty at the one that had them longest. */
+  function figures() {
+    let [mostUnderWay, manyUnderWayFor] = [0, 0];
+    for (const known of changes.values()) {
+      let [count, manyFor, last] = [0, 0, 0];
+      for (const { at, by } of known.toSorted((one, other) => one.at - other.at || one.by - other.by)) {
+        if (count > aboutSixty) manyFor += at - last;
+        [count, last] = [count + by, at];
+        mostUnderWay = Math.max(mostUnderWay, count);
+      }
+      manyUnderWayFor = Math.max(manyUnderWayFor, manyFor);
+    }
+    return { mostUnderWay, manyUnderWayFor };
   }
-
-  /** Returns for how long there were more than about sixty at the one that had them longest. */
-  function manyFor(): number {
-    return Math.max(0, ...[...crowds.values()].map(crowd => crowd.manyFor + now() - (crowd.manySince ?? now())));
-  }
-}
-
-interface Crowd {
-  count: number;
-  manySince: number | undefined;
-  manyFor: number;
 }

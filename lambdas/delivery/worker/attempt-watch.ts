@@ -55,6 +55,9 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     const stored: Promise<void>[] = [];
     const hostname = URL.parse(webhook.url)?.hostname ?? '';
     let endResolution = () => {};
+    let cancelHanging = () => {};
+    let resolvingAt = 0;
+    let answeredAt: number | undefined;
     let timers: (() => void)[] = [];
     let hasAsked = false;
     let wasSlow = false;
@@ -64,6 +67,8 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     return {
       signal: controller.signal,
       onResolving() {
+        resolvingAt = lag.elapsed();
+        if (lane === 'slow') cancelHanging = afterElapsed(afterEvents, lag.elapsed, hangsAfter, onHangingAttempt);
         endResolution = dnsTimeouts.begin(hostname, webhook.accountId);
         later(giveUpAfter, onSlowResolution);
       },
@@ -74,14 +79,20 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
         endResolution();
         endPhase();
         later(slowAfter, onSlowAnswer);
-        if (lane === 'slow') later(hangsAfter, onHangingAnswer);
       },
-      onAnswered: endPhase,
+      onAnswered() {
+        answeredAt = lag.elapsed();
+        cancelHanging();
+        endPhase();
+      },
       async end(outcome) {
+        cancelHanging();
         endPhase();
         endResolution();
-        const took = outcome.outcome === 'internal_error' ? undefined : outcome.sinceConnectingMs;
-        if (took !== undefined) recordDuration(took, outcome.outcome === 'delivered');
+        if (outcome.outcome !== 'internal_error') {
+          recordAnswer(outcome.sinceConnectingMs, outcome.outcome === 'delivered');
+          if (lane === 'slow') recordDuration(Math.round((answeredAt ?? lag.elapsed()) - resolvingAt));
+        }
         lag.end();
         await Promise.all(stored);
       },
@@ -114,9 +125,8 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     }
 
     /** The pace of a webhook that hangs must not wait for its first timeout. */
-    function onHangingAnswer(): void {
-      if (withDuration(slowness, attemptTimeoutMs, now()))
-        stored.push(tracker.recordDuration(webhook, attemptTimeoutMs));
+    function onHangingAttempt(): void {
+      recordDuration(attemptTimeoutMs);
     }
 
     function recordSlow(): void {
@@ -133,15 +143,19 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       else later(giveUpEvery, giveUpOrAskAgain);
     }
 
-    function recordDuration(took: number, isDelivered: boolean): void {
+    function recordAnswer(took: number | undefined, isDelivered: boolean): void {
+      if (took === undefined) return;
       // The timer may not have fired yet, where the last header came just after its time.
       if (took > slowAfter && !wasSlow) recordSlow();
       if (took <= slowAfter && !wasSlow) {
         tracker.recordQuick(webhook);
         if (isDelivered && mayRecover(slowness, now())) stored.push(tracker.recordQuickSuccess(webhook));
       }
-      const isPaced = lane === 'slow' && isSlow(slowness);
-      if (isPaced && withDuration(slowness, took, now())) stored.push(tracker.recordDuration(webhook, took));
+    }
+
+    /** An attempt holds its place while its name is resolved, too: without that, one that ends there would have no duration. */
+    function recordDuration(took: number): void {
+      if (isSlow(slowness) && withDuration(slowness, took, now())) stored.push(tracker.recordDuration(webhook, took));
     }
   };
 }

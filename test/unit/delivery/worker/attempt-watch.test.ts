@@ -282,6 +282,26 @@ describe('how long attempts at a slow webhook take', () => {
       [...connected, delivered(10)],
       ['0 quick', '0 quick success'],
     ],
+    [
+      'has the time in it in which the name was resolved, and ends with the last header',
+      { lane: 'slow', slowness: slow },
+      ['onResolving', 4_000, 'onConnecting', 50, 'onAnswered', 900, delivered(50)],
+      ['4950 quick', '4950 quick success', '4950 takes 4050'],
+    ],
+    // Bug: an attempt that ended in DNS had no duration, so that a webhook kept the pace of its quick answers.
+    [
+      'is known of a name that nobody resolves, too',
+      { lane: 'slow', slowness: withDuration(slow, 2_500, noon) ?? slow },
+      ['onResolving', 6_000, failed()],
+      ['5000 takes 15000', '6000 takes 6000'],
+    ],
+    [
+      'lacks the time in which the process stood still',
+      { lane: 'slow', slowness: slow, standstill: { from: 1_000, milliseconds: 5_000 } },
+      ['onResolving', 6_500, failed()],
+      ['6500 takes 1500'],
+    ],
+    ['is not known of an internal error', { lane: 'slow', slowness: slow }, [...connected, internal], []],
     ['is recorded of webhooks that are slow only', { lane: 'slow' }, [...connected, delivered(10)], ['0 quick']],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
