@@ -1,8 +1,14 @@
 import { createSocket } from 'node:dgram';
+import type { ResolverOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeResolver, type NameServer, ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
+import {
+  makeResolver,
+  type NameServer,
+  nameServerOptions,
+  ResolutionError,
+} from '../../../../lambdas/platform/egress/resolver.ts';
 import { turnsUntil } from '../../../support/virtual-time.ts';
 
 type Answer = readonly string[] | string;
@@ -152,7 +158,11 @@ describe('a name server on the wire', () => {
   };
 
   /** Answers questions of these types, and leaves others unanswered. */
-  const startServer = async (types: readonly number[], record = addressRecord) => {
+  const startServer = async (
+    types: readonly number[],
+    record = addressRecord,
+    options: ResolverOptions = nameServerOptions,
+  ) => {
     const asked: number[] = [];
     const socket = createSocket('udp4', (question, from) => {
       const type = question.readUInt16BE(question.indexOf(0, 12) + 1);
@@ -162,7 +172,7 @@ describe('a name server on the wire', () => {
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
     const newNameServer = () => {
-      const server = new Resolver({ timeout: 2_000, tries: 2 });
+      const server = new Resolver(options);
       server.setServers([`127.0.0.1:${socket.address().port}`]);
       return server;
     };
@@ -188,5 +198,21 @@ describe('a name server on the wire', () => {
     abort.abort();
     await refused; // left to itself it would end as ETIMEOUT
     stop();
+  });
+
+  // Bug: c-ares doubled the second wait, and took up to 7 s of an attempt's 15. Here all waits are a twentieth.
+  it('that stays silent is asked twice, with the same wait', async () => {
+    const { timeout, maxTimeout } = nameServerOptions;
+    const ended: string[] = [];
+    const ask = async (wait: string, options: ResolverOptions) => {
+      const { asked, resolve, stop } = await startServer([], addressRecord, { ...nameServerOptions, ...options });
+      await expect(resolve('receiver.example.com', never)).rejects.toMatchObject({ message: 'ETIMEOUT' });
+      ended.push(wait);
+      expect(asked).toHaveLength(4);
+      stop();
+    };
+    const ours = { timeout: timeout / 20, maxTimeout: maxTimeout / 20 };
+    await Promise.all([ask('twice as long', { timeout: 200, maxTimeout: 200 }), ask('ours', ours)]);
+    expect(ended).toEqual(['ours', 'twice as long']); // with a doubled second wait ours would end last
   });
 });
