@@ -86,7 +86,8 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
    */
   async function remove(accountId: string, eventName: EventName, now: number, only?: string): Promise<Removal> {
     const item = await readItem(accountId, eventName);
-    if (item?.webhookId === undefined || (only !== undefined && item.webhookId !== only)) return 'not_registered';
+    if (item?.webhookId === undefined) return 'not_registered';
+    if (only !== undefined && item.webhookId !== only) return 'removed'; // by somebody else, before the one that stands there now
     const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
     const [Key, condition] = [webhookKey(accountId, eventName), conditionOf(isAsRead(item))];
     const removal =
