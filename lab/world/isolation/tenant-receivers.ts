@@ -15,7 +15,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
   const events = new Map(
     eventsOf(tenants).map(event => [
       event.publication.deliveryId,
-      { ...event, posts: 0, postedAt: Number.NEGATIVE_INFINITY },
+      { ...event, posts: 0, postedAt: Number.NEGATIVE_INFINITY, isToRepeat: false },
     ]),
   );
   const tenantOf = new Map(tenants.map(tenant => [hostOf(tenant), tenant]));
@@ -25,7 +25,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
   let bystanderLongest = 0;
   let posts = 0;
   let postedTwice = 0;
-  const side: ReceiverSide = { take, resolvesAfter };
+  const side = { take, resolvesAfter } satisfies ReceiverSide;
   return {
     side,
     events,
@@ -46,6 +46,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     event.postedAt = now();
     noteWait(event, deliveryId);
     const { answers, isSuccess } = event.tenant.behave(random, { attempt: event.posts, number: event.number }, now());
+    event.isToRepeat = !isSuccess;
     return { status: isSuccess ? 200 : 500, afterMs: answers, answer: '' };
   }
 
@@ -84,16 +85,22 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     if (due >= period.from && due < period.until) waits[kind].push({ due, wait: now() - due });
   }
 
-  /** Returns the waits so far. What has not been attempted has waited until now. */
+  /** Returns the waits so far. What has not been attempted has waited until now, and so has a retry whose message was never sent. */
   function waitsUntilNow(): InnocentWaits {
-    const missing = [...events.values()].filter(({ posts: made, tenant }) => made === 0 && tenant.part === 'innocent');
-    for (const { due } of missing) note('first', due);
-    for (const [id, due] of retriesDue) if (events.get(id)?.posts === 1) note('retries', due);
+    for (const [id, { tenant, due, posts: made, postedAt, isToRepeat }] of events) {
+      if (tenant.part !== 'innocent') continue;
+      if (made === 0) note('first', due);
+      if (made === 1 && isToRepeat) note('retries', retriesDue.get(id) ?? postedAt);
+    }
     return waits;
   }
 
   function slowLane() {
-    return { bystanderLongest, ...crowds.figures() };
+    const unposted = [...events.values()].filter(
+      ({ posts: made, tenant }) => made === 0 && tenant.part === 'bystander',
+    );
+    const longest = Math.max(bystanderLongest, ...unposted.map(({ due }) => now() - due));
+    return { bystanderLongest: longest, ...crowds.figures() };
   }
 }
 

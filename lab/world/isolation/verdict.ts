@@ -27,7 +27,7 @@ export function judge(
   alone: RunResult,
   length: number = attackLength,
 ): Verdict {
-  const isOneAlone = attackOf(attack).accounts === 1;
+  const { accounts, length: withoutInnocents } = attackOf(attack);
   const period = { from: situation.from, until: situation.from + length };
   const { first, retries } = extraWaits(beside.waits, alone.waits, period);
   const { slowLane } = beside;
@@ -39,9 +39,8 @@ export function judge(
     retries,
     slowLane,
     broken: [
-      ...tell('first', first),
-      ...tell('retries', retries),
-      ...brokenSlowLaneBounds(slowLane, isOneAlone).map(
+      ...(withoutInnocents === undefined ? [...tell('first', first), ...tell('retries', retries)] : []),
+      ...brokenSlowLaneBounds(slowLane, accounts === 1).map(
         bound => `${bound} ${Math.round(slowLane[bound])} > ${slowLaneBounds[bound]}`,
       ),
       ...(beside.deadLetters > 0 ? [`${beside.deadLetters} dead letters`] : []),
