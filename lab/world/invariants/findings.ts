@@ -1,3 +1,4 @@
+import type { LogName } from '../../../lambdas/platform/log-names.ts';
 import { sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { deadLetters } from '../stage.ts';
@@ -17,11 +18,11 @@ export function judgeFindings(
     const dead = new Set(cloud.queue(deadLetters.queue).bodies());
     for (const publication of publications) {
       const { account, deliveryId, body, isMalformed } = publication;
-      const isRefused = isMalformed || dead.has(body);
       const verdict = people.found().get(deliveryId);
       const isKept = !people.wasDeleted(account, began + sentAt(publication));
       if (verdict === undefined || !isKept) continue;
       const delivery = deliveries.get(deliveryId);
+      const isRefused = isMalformed || (dead.has(body) && !isTold(deliveryId, 'event.without_webhook')); // else redriven, with a copy left
       const right = delivery ? [delivery.state] : isRefused ? ['refused'] : verdictsWithoutDelivery(deliveryId);
       if (!right.some(one => one === verdict)) violate(`"events find" says ${verdict}, and it is ${right}`, deliveryId);
     }
@@ -29,8 +30,10 @@ export function judgeFindings(
 
   /** An attempt whose webhook was deleted before its outcome could be stored is told of by the log alone. */
   function verdictsWithoutDelivery(deliveryId: string): readonly string[] {
-    const about = cloud.logs({ text: deliveryId }).map(({ text }) => text);
-    const isAttempted = about.some(line => line.includes('"delivery.outcome_not_stored"'));
-    return isAttempted ? ['delivered', 'cancelled'] : ['no webhook'];
+    return isTold(deliveryId, 'delivery.outcome_not_stored') ? ['delivered', 'cancelled'] : ['no webhook'];
+  }
+
+  function isTold(deliveryId: string, message: LogName): boolean {
+    return cloud.logs({ text: deliveryId }).some(({ text }) => text.includes(`"${message}"`));
   }
 }
