@@ -23,16 +23,18 @@ export const faultTime = 3 * minute;
 const badCalls = { throttled: 0.02, failed: 0.01, request_lost: 0.015, answer_lost: 0.015, slow: 0.03 };
 const deaths = { dies_before: 0.003, dies_after: 0.003 };
 
-/** Some seconds in which a service leaves most calls unanswered. */
+/** Some seconds in which a service leaves most calls unanswered, or refuses them at once. */
 const unanswered = { request_lost: 0.4, answer_lost: 0.4 };
+const throttled = { throttled: 0.8 };
 const within = faultTime;
 const spells: FaultPlan['spells'] = [
   { service: 'dynamodb', count: 4, length: 5 * second, within, shares: unanswered },
   { service: 'sqs', count: 2, length: 8 * second, within, shares: unanswered },
   { service: 'kms', count: 2, length: 15 * second, within, shares: { failed: 1 } },
+  { service: 'dynamodb', resource: 'Deliveries', count: 1, length: 30 * second, within, shares: throttled },
+  { service: 'dynamodb', resource: 'Webhooks', count: 1, length: 30 * second, within, shares: throttled },
+  { service: 'sns', count: 1, length: 75 * second, within: minute, shares: { failed: 1 } },
 ];
-
-const throttled = { throttled: 0.8 };
 
 /** Spells in which a table leaves most calls unanswered, and others in which it refuses them at once. */
 const tokenSpells: FaultPlan['spells'] = [

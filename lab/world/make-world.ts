@@ -6,7 +6,7 @@ import { composeDeliver } from '../../lambdas/delivery/worker/deliver.compositio
 import { type Account, makeAccounts, makeArrival, type Publication, sentAt } from './arrival.ts';
 import { type FaultClass, faultsOf } from './fault-classes.ts';
 import { baseApiFunctions } from './functions/base-api.ts';
-import { deliveryFunctions } from './functions/delivery.ts';
+import { deliveryFunctions, repeatSweeps } from './functions/delivery.ts';
 import { operatorFunction, operatorName } from './functions/operator.ts';
 import { makePeople } from './people/people.ts';
 import { makeWorldOutside } from './process-outside.ts';
@@ -123,6 +123,7 @@ export function makeWorld(
 
   /** Fills the tables, and plans the events. Returns the moment of the beginning. */
   async function begin(): Promise<number> {
+    if (faultClass === 'all') repeatSweeps(cloud, seed);
     const began = await setUp(cloud);
     for (const publication of publications) {
       const { account, body, queue, copy } = publication;

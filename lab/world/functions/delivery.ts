@@ -1,12 +1,22 @@
-import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
+import type { FunctionDefinition, ProcessOutside, VirtualCloud } from '@emissor/virtual-cloud';
 import type { SQSEvent } from 'aws-lambda';
 import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
+import { makeRandom } from '../../../tools/support/random.ts';
 import { consumerTimeout, deliveryEnvironment, operationsTopic, queueOf, type Stage } from '../stage.ts';
 import { minute, second } from '../times.ts';
 
 /** Returns the consumers of the lanes and the sweeper. */
 export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<ProcessOutside>[] {
   return [...lanes.map(lane => consumerOf(lane, stage)), sweeperOf(stage)];
+}
+
+/** Has the sweeper begin twice in a third of the minutes: a schedule invokes at least once. To be called at the start. */
+export function repeatSweeps({ now, at, function: functionOf }: VirtualCloud, seed: number): void {
+  const random = makeRandom(seed * 7_919);
+  for (let tick = 1; tick <= 75; tick++) {
+    const later = random() * 30 * second;
+    if (random() < 1 / 3) at(now() + tick * minute + later, () => functionOf('sweep').invoke({}, () => {}));
+  }
 }
 
 function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside> {
@@ -33,7 +43,6 @@ function sweeperOf({ compositions, values, outsideOf, telemetryOf }: Stage): Fun
   return {
     name: 'sweep',
     timeout: 55 * second,
-    concurrency: 1,
     schedule: { every: minute },
     start: process => compositions.sweep({ ...sweeper, ...values }, outsideOf(process), telemetryOf('sweep', process)),
   };
