@@ -42,11 +42,7 @@ export interface AttemptRecord {
  * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
  * - `internal_error`: our own keys, sockets or network; not charged. `detail` and `fault` say which, for our log only.
  */
-export type AttemptOutcome = {
-  readonly record: AttemptRecord;
-  /** Milliseconds from the beginning of connecting to the last header, or the failure; not there if it never began. */
-  readonly sinceConnectingMs?: number;
-} & (
+export type AttemptOutcome = { readonly record: AttemptRecord } & (
   | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
   | { readonly outcome: 'failed'; readonly retryAfterMs: number | undefined; readonly detail: string }
   | { readonly outcome: 'internal_error'; readonly detail: string; readonly fault?: ErrorDescription }

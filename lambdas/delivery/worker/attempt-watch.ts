@@ -57,6 +57,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     let endResolution = () => {};
     let cancelHanging = () => {};
     let resolvingAt = 0;
+    let connectingAt: number | undefined;
     let answeredAt: number | undefined;
     let timers: (() => void)[] = [];
     let hasAsked = false;
@@ -76,6 +77,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
         hasAsked = true;
       },
       onConnecting() {
+        connectingAt = lag.elapsed();
         endResolution();
         endPhase();
         later(slowAfter, onSlowAnswer);
@@ -85,13 +87,14 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
         cancelHanging();
         endPhase();
       },
-      async end(outcome) {
+      async end({ outcome }) {
+        const endedAt = answeredAt ?? lag.elapsed();
         cancelHanging();
         endPhase();
         endResolution();
-        if (outcome.outcome !== 'internal_error') {
-          recordAnswer(outcome.sinceConnectingMs, outcome.outcome === 'delivered');
-          if (lane === 'slow') recordDuration(Math.round((answeredAt ?? lag.elapsed()) - resolvingAt));
+        if (outcome !== 'internal_error') {
+          if (connectingAt !== undefined) recordAnswer(endedAt - connectingAt, outcome === 'delivered');
+          if (lane === 'slow') recordDuration(Math.round(endedAt - resolvingAt));
         }
         lag.end();
         await Promise.all(stored);
@@ -143,8 +146,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       else later(giveUpEvery, giveUpOrAskAgain);
     }
 
-    function recordAnswer(took: number | undefined, isDelivered: boolean): void {
-      if (took === undefined) return;
+    function recordAnswer(took: number, isDelivered: boolean): void {
       // The timer may not have fired yet, where the last header came just after its time.
       if (took > slowAfter && !wasSlow) recordSlow();
       if (took <= slowAfter && !wasSlow) {

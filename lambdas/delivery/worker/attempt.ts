@@ -143,22 +143,20 @@ function resultOf(posted: PostOutcome): AttemptResult {
 }
 
 function outcomeOf(posted: PostOutcome, record: AttemptRecord, now: number): AttemptOutcome {
-  const { sinceConnectingMs } = posted;
-  const made = { record, ...(sinceConnectingMs !== undefined && { sinceConnectingMs }) };
   switch (posted.outcome) {
     case 'response': {
       const { status, headers } = posted;
-      if (isSuccess(status)) return { outcome: 'delivered', ...made };
-      if (status === 410) return { outcome: 'gone', ...made };
+      if (isSuccess(status)) return { outcome: 'delivered', record };
+      if (status === 410) return { outcome: 'gone', record };
       const retryAfterMs = retryAfterWait(status, headers['retry-after'], now);
-      return { outcome: 'failed', retryAfterMs, detail: `HTTP ${status}`, ...made };
+      return { outcome: 'failed', retryAfterMs, detail: `HTTP ${status}`, record };
     }
     case 'given_up':
-      return { outcome: 'given_up', ...made };
+      return { outcome: 'given_up', record };
     case 'internal_error':
-      return { outcome: 'internal_error', detail: posted.detail, ...made };
+      return { outcome: 'internal_error', detail: posted.detail, record };
     default:
-      return { outcome: 'failed', retryAfterMs: undefined, detail: posted.detail, ...made };
+      return { outcome: 'failed', retryAfterMs: undefined, detail: posted.detail, record };
   }
 }
 

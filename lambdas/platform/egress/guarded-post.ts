@@ -23,8 +23,7 @@ export interface PostRequest extends PostListeners {
   /** Milliseconds in which each address must accept a TCP connection; then the next one is tried. */
   readonly connectTimeoutMs: number;
   /**
-   * A clock in milliseconds that stands still while this process does: the time to connect, and since then, is measured by
-   * it. The deadline is not.
+   * A clock in milliseconds that stands still while this process does: the time to connect is measured by it. The deadline is not.
    */
   readonly elapsed: () => number;
   /** Masks secrets in the part of the body that was read, before that is cut to 1 KiB. */
@@ -70,7 +69,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
   const resolveDestination = makeResolveDestination(dependencies);
 
   return async function guardedPost(request) {
-    const timing = startPostTiming(request, now, request.elapsed);
+    const timing = startPostTiming(request, now);
     const end = new AbortController();
     const giveUp = () => end.abort('given_up');
     const endDeadline = afterEvents(request.deadlineMs, () => end.abort('timeout'));

@@ -12,41 +12,23 @@ export interface PostListeners {
 export interface PostTimes {
   /** From the start to the last header, or to the failure. */
   readonly durationMs: number;
-  /** The part since connecting began, without the time in which this process stood still; absent if it never did. */
-  readonly sinceConnectingMs?: number;
 }
 
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
-/**
- * Starts the timing of a POST that begins now. Each step is reported to the listeners. `elapsed` is a clock that stands still while
- * this process does.
- */
-export function startPostTiming({ onConnecting, onAnswered }: PostListeners, now: Clock, elapsed: () => number) {
+/** Starts the timing of a POST that begins now. Each step is reported to the listeners. */
+export function startPostTiming({ onConnecting, onAnswered }: PostListeners, now: Clock) {
   const startedAt = now();
-  let connectingAt: number | undefined;
   let answeredAt: number | undefined;
-  let answeredElapsed: number | undefined;
-  return { connecting, answered, times };
-
-  function connecting(): void {
-    connectingAt = elapsed();
-    onConnecting?.();
-  }
+  return { connecting: () => onConnecting?.(), answered, times };
 
   function answered(): void {
     answeredAt = now();
-    answeredElapsed = elapsed();
     onAnswered?.();
   }
 
   /** Returns the times up to the last header, or up to now without one. */
   function times(): PostTimes {
-    return {
-      durationMs: (answeredAt ?? now()) - startedAt,
-      ...(connectingAt !== undefined && {
-        sinceConnectingMs: Math.round((answeredElapsed ?? elapsed()) - connectingAt),
-      }),
-    };
+    return { durationMs: (answeredAt ?? now()) - startedAt };
   }
 }

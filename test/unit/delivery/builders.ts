@@ -83,7 +83,6 @@ export const answer = (status: number, headers: Record<string, string> = {}, bod
   headers,
   bodyStart,
   durationMs: 12.4,
-  sinceConnectingMs: 11,
 });
 
 /** A process whose timers are never late. */

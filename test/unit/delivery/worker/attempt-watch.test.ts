@@ -94,24 +94,19 @@ const timing = (circumstances: Circumstances = {}) => {
 };
 
 const record = aRecord();
-const delivered = (sinceConnectingMs: number): AttemptOutcome => ({ outcome: 'delivered', record, sinceConnectingMs });
-const failed = (sinceConnectingMs?: number): AttemptOutcome => ({
-  outcome: 'failed',
-  record,
-  retryAfterMs: undefined,
-  detail: '',
-  ...(sinceConnectingMs !== undefined && { sinceConnectingMs }),
-});
-const internal: AttemptOutcome = { outcome: 'internal_error', record, detail: '', sinceConnectingMs: 1 };
+const delivered: AttemptOutcome = { outcome: 'delivered', record };
+const failed: AttemptOutcome = { outcome: 'failed', record, retryAfterMs: undefined, detail: '' };
+const internal: AttemptOutcome = { outcome: 'internal_error', record, detail: '' };
 
-/** What an attempt comes to, so many milliseconds that pass, or its end. */
-type Step = 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered' | number | AttemptOutcome;
+/** What an attempt comes to, milliseconds that pass, or its end. In 2,001 ms in which the process is `busy` no timer fires. */
+type Step = 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered' | 'busy' | number | AttemptOutcome;
 
 /** Watches an attempt through its steps. */
 const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
   const watch = timing(circumstances);
   for (const step of steps) {
     if (typeof step === 'number') await watch.pass(step);
+    else if (step === 'busy') watch.clock.advance(2_001);
     else if (typeof step === 'string') watch[step]();
     else await watch.end(step);
   }
@@ -147,7 +142,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
     [
       'is neither where the receiver answered in time but for that',
       { waiting: [true], standstill: { from: 1_000, milliseconds: 5_000 } },
-      [...connected, 6_500, 'onAnswered', delivered(1_500)],
+      [...connected, 6_500, 'onAnswered', delivered],
       ['6500 quick'],
     ],
     [
@@ -167,15 +162,10 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
     [
       'is slow, too, where its last header came before the timer fired',
       {},
-      [...answered, delivered(2_001)],
-      ['0 slow'],
+      [...connected, 'busy', 'onAnswered', delivered],
+      ['2001 slow'],
     ],
-    [
-      'is not counted as quick, however it ends',
-      {},
-      [...connected, 2_000, delivered(2_000)],
-      ['2000 slow', '2000 asks'],
-    ],
+    ['is not counted as quick, however it ends', {}, [...connected, 2_000, delivered], ['2000 slow', '2000 asks']],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
@@ -236,23 +226,23 @@ describe('a name that is not resolved after 2 s', () => {
 });
 
 describe('the end of an attempt', () => {
-  it.each<[string, Slowness, AttemptOutcome, string[]]>([
-    ['a quick success', unknownSlowness, delivered(2_000), ['0 quick']],
-    ['a quick failure', unknownSlowness, failed(5), ['0 quick']],
-    ['a name that does not exist', unknownSlowness, failed(), []],
-    ['an internal error', unknownSlowness, internal, []],
-    ['a success of a slow webhook, whose hold is over', slow, delivered(10), ['0 quick', '0 quick success']],
-    ['a success of a slow webhook, whose hold is not over', held, delivered(10), ['0 quick']],
-    ['a failure of a slow webhook, whose hold is over', slow, failed(10), ['0 quick']],
-  ])('counts what was over in time, and ends slowness: %s', async (_, slowness, outcome, expected) => {
-    expect((await watched({ slowness }, [...answered, outcome])).did).toEqual(expected);
+  it.each<[string, Slowness, readonly Step[], string[]]>([
+    ['a quick success', unknownSlowness, [...connected, 1_999, 'onAnswered', delivered], ['1999 quick']],
+    ['a quick failure', unknownSlowness, [...answered, failed], ['0 quick']],
+    ['a name that does not exist', unknownSlowness, ['onResolving', failed], []],
+    ['an internal error', unknownSlowness, [...answered, internal], []],
+    ['a success of a slow webhook, whose hold is over', slow, [...answered, delivered], ['0 quick', '0 quick success']],
+    ['a success of a slow webhook, whose hold is not over', held, [...answered, delivered], ['0 quick']],
+    ['a failure of a slow webhook, whose hold is over', slow, [...answered, failed], ['0 quick']],
+  ])('counts what was over in time, and ends slowness: %s', async (_, slowness, steps, expected) => {
+    expect((await watched({ slowness }, steps)).did).toEqual(expected);
   });
 
   it('leaves no timer behind, stops watching the event loop, and waits until what was recorded is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tracker = { ...silentTracker, recordSlow: () => promise };
     const { end, timers, ended, did } = await watched({ tracker }, [...connected, 2_000]);
-    const done = end(failed(15_000)).then(() => did.push('ended'));
+    const done = end(failed).then(() => did.push('ended'));
     await new Promise(setImmediate);
     expect(timers()).toBe(0);
     expect(ended()).toBe(1);
@@ -267,42 +257,42 @@ describe('how long attempts at a slow webhook take', () => {
     [
       'is taken to be the deadline after 5 s, while the attempt is in flight, and is what it was at its end',
       { lane: 'slow', slowness: slow },
-      [...connected, 6_000, 'onAnswered', failed(6_000)],
+      [...connected, 6_000, 'onAnswered', failed],
       ['2000 slow', '5000 takes 15000', '6000 takes 6000'],
     ],
     [
       'is recorded where that changes something only',
       { lane: 'slow', slowness: measured },
-      [...connected, 15_000, failed(15_000)],
+      [...connected, 15_000, failed],
       ['2000 slow'],
     ],
     [
       'is recorded in the slow lane only',
       { lane: 'retry', slowness: slow },
-      [...connected, delivered(10)],
+      [...connected, delivered],
       ['0 quick', '0 quick success'],
     ],
     [
       'has the time in it in which the name was resolved, and ends with the last header',
       { lane: 'slow', slowness: slow },
-      ['onResolving', 4_000, 'onConnecting', 50, 'onAnswered', 900, delivered(50)],
+      ['onResolving', 4_000, 'onConnecting', 50, 'onAnswered', 900, delivered],
       ['4950 quick', '4950 quick success', '4950 takes 4050'],
     ],
     // Bug: an attempt that ended in DNS had no duration, so that a webhook kept the pace of its quick answers.
     [
       'is known of a name that nobody resolves, too',
       { lane: 'slow', slowness: withDuration(slow, 2_500, noon) ?? slow },
-      ['onResolving', 6_000, failed()],
+      ['onResolving', 6_000, failed],
       ['5000 takes 15000', '6000 takes 6000'],
     ],
     [
       'lacks the time in which the process stood still',
       { lane: 'slow', slowness: slow, standstill: { from: 1_000, milliseconds: 5_000 } },
-      ['onResolving', 6_500, failed()],
+      ['onResolving', 6_500, failed],
       ['6500 takes 1500'],
     ],
     ['is not known of an internal error', { lane: 'slow', slowness: slow }, [...connected, internal], []],
-    ['is recorded of webhooks that are slow only', { lane: 'slow' }, [...connected, delivered(10)], ['0 quick']],
+    ['is recorded of webhooks that are slow only', { lane: 'slow' }, [...connected, delivered], ['0 quick']],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
   });

@@ -63,7 +63,6 @@ describe('what came of it', () => {
         status,
         response: 'ok',
       },
-      sinceConnectingMs: 11,
     });
   });
 
