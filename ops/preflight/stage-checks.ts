@@ -165,12 +165,14 @@ function groups(names: readonly string[]): string {
 
 /** A key of the queues must be allowed by the publishers' own policies, which only their accounts can read. */
 async function checkPublishers({ configuration, deployedTemplates, synthesis }: Subject): Promise<Finding> {
-  const roles = configuration.publisherRoles.join(', ');
-  const deployed = (await deployedTemplates()).get('Delivery');
-  const isNew = deployed && !hasQueueKey(deployed) && hasQueueKey(synthesis.templates.Delivery);
-  if (!isNew || !roles) return ok('those of other accounts need nothing new for this deployment');
-  return ok(
-    `the queues get a key: each of ${roles} must have kms:GenerateDataKey and kms:Decrypt by its own policy before this deployment (docs/publishing.md, "From another AWS account"), or its events are refused`,
+  const deployed = (await deployedTemplates()).get('Delivery') ?? {};
+  const known = hasQueueKey(deployed) ? JSON.stringify(resourcesOf(deployed, 'AWS::SQS::QueuePolicy')) : '';
+  const roles = configuration.publisherRoles.filter(arn => !known.includes(`"${arn}"`)).join(', ');
+  if (!roles || !hasQueueKey(synthesis.templates.Delivery)) {
+    return ok('no role of another account needs the key of the queues for the first time');
+  }
+  return unknown(
+    `the queues have a key, and only other accounts see the policies of ${roles}: without kms:GenerateDataKey and kms:Decrypt in each before this deployment, its events are refused (docs/publishing.md, "From another AWS account")`,
   );
 }
 
