@@ -1,7 +1,7 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
-import { isUnread, type Part } from '../stage/operator.ts';
+import { describeError, isUnread, type Part } from '../stage/operator.ts';
 import { certificatesOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import type { KeyUse, Problem } from './problem.ts';
@@ -21,7 +21,7 @@ export interface Throttle {
 export interface KmsKey {
   readonly of: KeyUse;
   readonly arn: string;
-  /** `Enabled`, or what KMS calls it. */
+  /** `Enabled`, or what KMS calls it; `unread (…)`, with the reason, where KMS did not tell. */
   readonly state: string;
   /** The day on which it will be deleted. */
   readonly deletedAt: string | null;
@@ -84,7 +84,11 @@ export async function readKmsKeys(target: Target): Promise<readonly KmsKey[]> {
     (['keyring', 'tables', 'queues'] as const).map(async of => {
       const arn = target.outputs[keysOf[of].output];
       if (arn === undefined) return [];
-      const { state = 'unknown', deletedAt = null } = await readKeyState(arn);
+      // One that these credentials may not describe hides none of the others.
+      const { state = 'unknown', deletedAt = null } = await readKeyState(arn).catch(error => ({
+        state: `unread (${describeError(error, target.unreachable)})`,
+        deletedAt: null,
+      }));
       return [{ of, arn, state, deletedAt }];
     }),
   );

@@ -117,15 +117,29 @@ describe('the KMS keys', () => {
   // Bug: the keys of a stage with encryption customer-managed were not looked at, and the keyring's was healthy.
   it('are told of with what each encrypts', async () => {
     const outputs = { KeyArn: keyArn, TablesKeyArn: 'arn:of:tables', QueueKeyArn: 'arn:of:queues' };
-    const target = stageWith(command => {
-      const { KeyId } = (command as DescribeKeyCommand).input;
-      return { KeyMetadata: { KeyState: KeyId === keyArn ? 'Enabled' : 'Disabled' } };
-    }, outputs);
+    const read = (stateOf: (arn?: string) => string) =>
+      readKmsKeys(
+        stageWith(
+          command => ({ KeyMetadata: { KeyState: stateOf((command as DescribeKeyCommand).input.KeyId) } }),
+          outputs,
+        ),
+      );
     const enable = (arn: string) =>
       `aws kms enable-key --region sa-east-1 --key-id ${arn}. docs/runbook.md, "KeyNotEnabled".`;
-    expect(sentences({ ...none, kmsKeys: await readKmsKeys(target) })).toEqual([
+    const queues = `the KMS key of the queues is Disabled: without it no event is taken or delivered. ${enable('arn:of:queues')}`;
+    expect(sentences({ ...none, kmsKeys: await read(arn => (arn === keyArn ? 'Enabled' : 'Disabled')) })).toEqual([
       `the KMS key of the tables is Disabled: without it nothing is read or stored, ever. ${enable('arn:of:tables')}`,
-      `the KMS key of the queues is Disabled: without it no event is taken or delivered. ${enable('arn:of:queues')}`,
+      queues,
+    ]);
+    // Bug: one key that these credentials may not describe hid the state of the others.
+    const denied = Object.assign(new Error('no kms:DescribeKey'), { name: 'AccessDeniedException' });
+    const kmsKeys = await read(arn => {
+      if (arn !== 'arn:of:tables') return arn === keyArn ? 'Enabled' : 'Disabled';
+      throw denied;
+    });
+    expect(sentences({ ...none, kmsKeys })).toEqual([
+      'the KMS key of the tables is unread (these AWS credentials may not do that: no kms:DescribeKey): without it nothing is read or stored, ever. docs/runbook.md, "KeyNotEnabled".',
+      queues,
     ]);
   });
 });
