@@ -91,7 +91,7 @@ function isUnreachable(error: unknown): boolean {
 function describeCredentials(name: string, message: string, profile: string | undefined): string {
   if (message.includes('multi-factor')) {
     const of = profile ?? 'default';
-    return `the AWS profile "${of}" asks for multi-factor authentication, and this program takes no code: type eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
+    return `the AWS profile "${of}" asks for multi-factor authentication, and this program takes no code: type export AWS_REGION=\${AWS_REGION:-$(aws configure get region --profile ${of})}; eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
   }
   const todo = profile
     ? ` in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or name another ("aws configure list-profiles" shows them).`

@@ -211,7 +211,12 @@ describe('the stage file, credentials and account', () => {
     ['out of date', 'ExpiredToken', 'x-amz-security-token:S', /no usable AWS credentials: (?!.*token)/],
     ['refused in a Region', 'InvalidClientTokenId', 'No', /no usable AWS credentials.*the Region is not enabled/],
     // Bug: they were to sign in, which was done, and to try what worked: the CLI asks for a code, and the SDK does not.
-    ['of a device', 'CredentialsProviderError', mfa, /type eval "\$\(.* --profile default .*\)"; unset AWS_PROFILE$/],
+    [
+      'of a device',
+      'CredentialsProviderError',
+      mfa,
+      /type export AWS_REGION=\$\{AWS_REGION:-\$\(aws configure get region --profile default\)\}; eval "\$\(.* --profile default .*\)"; unset AWS_PROFILE$/,
+    ],
   ])('stops at credentials that are %s', async (_case, name, said, message) => {
     vi.stubEnv('AWS_PROFILE', undefined);
     const { code, findings } = await check(makeWorld({ aws: { caller: refused(name, said) } }));
