@@ -81,7 +81,7 @@ it('brings back a delivery that waited for a slot as one that the sweeper finds 
 
 // Bug: the credential of a deleted user, or of an address that a user gave up, came back, and no command named it by an id.
 it('brings back a credential only where its user has the address', async () => {
-  const { ask, database, stop } = await startOperatedTables();
+  const { ask, run, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Credentials');
   const create = async (name: string) => {
     const args = ['--email', `${name}@acme.example`, '--account', 'acme', '--role', 'admin'];
@@ -90,12 +90,20 @@ it('brings back a credential only where its user has the address', async () => {
   };
   const credentials = async () => (await database.dynamo(new ScanCommand({ TableName: 'Credentials' }))).Items ?? [];
   const [, moved, deleted] = [await create('lost'), await create('moved'), await create('deleted')];
+  const spoilt = await create('spoilt');
   for (const Item of await credentials()) await database.dynamo(new PutCommand({ TableName: restored, Item }));
   await ask(['users', 'set-email', moved, 'new@acme.example']);
   await ask(['users', 'delete', deleted]);
-  await database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email: 'lost@acme.example' } }));
-  const copied = await ask(['tables', 'copy', 'credentials', restored]);
-  expect(copied).toMatchObject({ missing: 3, copied: 1, notCopied: 2 });
+  for (const name of ['lost', 'spoilt']) {
+    await database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email: `${name}@acme.example` } }));
+  }
+  // Bug: a user who cannot be read ended the whole copy, at each try.
+  await database.dynamo(new PutCommand({ TableName: 'Users', Item: { userId: spoilt } }));
+  expect(await run('tables', 'copy', 'credentials', restored, '--yes')).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^Copied 1, left out 3\. .* 4 are missing,/),
+    stderr: expect.stringContaining(`warning: user ${spoilt} `),
+  });
   expect((await credentials()).map(({ email }) => email).toSorted()).toEqual(['lost@acme.example', 'new@acme.example']);
   await stop();
 });
