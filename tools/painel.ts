@@ -8,7 +8,7 @@ import { buildSync } from 'esbuild';
  * `npm run painel -- --out FILE`; without it the file is written here.
  */
 const { values } = parseArgs({ options: { out: { type: 'string', default: 'painel.mjs' } } });
-const outfile = resolve(values.out);
+const outfile = resolve(process.env.INIT_CWD ?? '', values.out); // npm changes to the root of the repository
 const { metafile } = buildSync({
   entryPoints: [resolve(import.meta.dirname, '../ops/console/painel.ts')],
   outfile,

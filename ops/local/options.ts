@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import { messageOf, StartError } from '@emissor/local-cloud/errors';
 import { parseMapping } from '@emissor/local-cloud/hosts';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
+import { callersPath } from '../command-line/forms.ts';
 
 /** The options of a local run: the command line, parsed. */
 export interface LocalOptions {
@@ -56,17 +56,17 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
   }
   return {
     port: given.port,
-    ...(given.data === undefined ? {} : { dataDirectory: resolve(given.data) }),
+    ...(given.data === undefined ? {} : { dataDirectory: callersPath(given.data) }),
     mappings: given.map ?? new Map(),
-    ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
-    ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
-    ...(given.assembly === undefined ? {} : { assemblyDirectory: resolve(given.assembly) }),
-    ...(given.beside === undefined ? {} : { besideDirectory: resolve(given.beside) }),
+    ...(given.hosts === undefined ? {} : { hostsFile: callersPath(given.hosts) }),
+    ...(given.faults === undefined ? {} : { faultsFile: callersPath(given.faults) }),
+    ...(given.assembly === undefined ? {} : { assemblyDirectory: callersPath(given.assembly) }),
+    ...(given.beside === undefined ? {} : { besideDirectory: callersPath(given.beside) }),
     stageValues: checkStageValues({
       ...given.set,
       ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
     }),
-    outputsFile: resolve(given.outputs),
+    outputsFile: callersPath(given.outputs),
   };
 }
 

@@ -59,7 +59,8 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const start = performance.now();
   const run = spawn(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', outputsFile, ...options], {
     cwd: root,
-    env: { ...process.env, npm_lifecycle_event: 'start' }, // it ends with this process, as with npm, however that ends
+    // It ends with this process, as with npm, however that ends. Files are named from the root.
+    env: { ...process.env, npm_lifecycle_event: 'start', INIT_CWD: root },
     stdio: ['ignore', log, log],
   });
   closeSync(log);

@@ -1,8 +1,11 @@
-import { resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseOptions, UsageError } from '../../../../ops/local/options.ts';
 
 const parse = (...words: string[]) => parseOptions(words, '/project/.local/outputs.json');
+
+// Bug: npm changes to the root of the repository, and files were sought there.
+beforeEach(() => void vi.stubEnv('INIT_CWD', '/home/ana'));
+afterEach(() => void vi.unstubAllEnvs());
 
 describe('the command line', () => {
   it('may be empty', () => {
@@ -24,11 +27,11 @@ describe('the command line', () => {
       ),
     ).toEqual({
       port: 0,
-      dataDirectory: resolve('kept'),
-      hostsFile: resolve('hosts.json'),
-      faultsFile: resolve('faults.json'),
-      besideDirectory: resolve('other/cdk.out'),
-      outputsFile: resolve('out.json'),
+      dataDirectory: '/home/ana/kept',
+      hostsFile: '/home/ana/hosts.json',
+      faultsFile: '/home/ana/faults.json',
+      besideDirectory: '/home/ana/other/cdk.out',
+      outputsFile: '/home/ana/out.json',
       mappings: new Map([
         ['a.example.com', 1],
         ['b.example.com', 2],
@@ -38,7 +41,7 @@ describe('the command line', () => {
   });
 
   it('may name an assembly, which has its stage values', () => {
-    expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: resolve('cdk.out'), stageValues: {} });
+    expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: '/home/ana/cdk.out', stageValues: {} });
     for (const late of ['--retry-schedule=1s', '--set=slowRate=1'])
       expect(() => parse('--assembly', 'cdk.out', late)).toThrow(/--assembly: .* too late/);
   });
