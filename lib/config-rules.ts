@@ -40,7 +40,7 @@ const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] =
     removalPolicy === 'destroy' && protection && 'protection must be false where removalPolicy is destroy',
   ({ retrySchedule }) =>
     retrySchedule.reduce((sum, wait) => sum + wait, 0) > 9 * day &&
-    'retrySchedule must be 9d at most in all, since a delivery that is late 10 days after its event ends with attempts left, and a receiver may ask for one day more: leave out waits, or shorten them',
+    'retrySchedule must be 9d at most in all, since from 10 days after its event on a delivery ends, with attempts left, once a slow receiver or a fault of ours delays it, and a receiver may ask for one day more: leave out waits, or shorten them',
   accountTooSmall,
   lanesTooLarge,
   lanesTooSmall,

@@ -125,7 +125,8 @@ export const stageValues = z.object({
 
   /**
    * The backoff: waits between attempts, before jitter; 9 days at most in all. n waits make n + 1 attempts. Of more than nine waits some
-   * may stay unused: `Retry-After` raises each to a day at most, and a delivery that is late 10 days after its event ends.
+   * may stay unused: `Retry-After` raises each to a day at most, and from 10 days after its event on a delivery ends once a slow receiver
+   * or a fault of ours delays it.
    */
   retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** Timeout of one delivery attempt, from resolving the name to the last response header. */

@@ -7,8 +7,8 @@ import type { StageConfiguration } from '../config.ts';
 /**
  * The number of times that a stage was rolled back. `ops rollback` raises it, and each deployment reads it: it is part of every
  * function and of every version, so that the deployment after a roll-back publishes a version of all of them. CloudFormation
- * publishes only what changed in a template, and does not see an alias that was led elsewhere. To a deployment that reverts drift the
- * raised number is drift: the runbook has none of this stack.
+ * publishes only what changed in a template, and does not see an alias that was led elsewhere. A deployment with
+ * `--revert-drift` would write 0 again: the runbook has none of this stack.
  */
 export function makeRollbackNumber(stack: Stack, configuration: StageConfiguration): void {
   const { parameterName } = new StringParameter(stack, 'RollbackNumber', {

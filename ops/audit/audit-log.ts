@@ -37,7 +37,7 @@ export interface Subject {
   readonly users?: readonly string[] | undefined;
 }
 
-/** What a command may do to any number of. */
+/** The kinds of which a command may name any number. */
 export type Listed = 'messages' | 'users';
 
 /** The changes that a command makes, by the names of its options: roles, scopes, times, never a secret, a name or an address. */

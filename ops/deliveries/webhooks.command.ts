@@ -197,6 +197,6 @@ export const webhooks: Noun = {
 
 /** Finds out whether an account has a user: where it has none, by reading all users. */
 async function hasUser({ target, progress }: Task, account: string): Promise<boolean> {
-  const onPage = (read: number) => progress(`Read ${read} users so far`);
+  const onPage = (read: number) => progress(`Users read so far: ${read}`);
   return (await openUsers(target).listUsers({ account, limit: 1, onPage })).length > 0;
 }

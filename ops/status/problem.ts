@@ -25,7 +25,7 @@ type Found =
   | { readonly kind: 'users being deleted'; readonly count: number; readonly since: string }
   | { readonly kind: 'no key' | 'late key'; readonly key: string; readonly since: string | null };
 
-/** What a KMS key of a stage is for. */
+/** The use of a KMS key of a stage. */
 export type KeyUse = 'keyring' | 'tables' | 'queues';
 
 /** The stacks that have a version, or a release. */

@@ -15,7 +15,7 @@ export function openAccountItems(target: Target, account: string, progress: Show
   return {
     account,
     table,
-    listUsers: () => openUsers(target).listUsers({ account, onPage: read => progress(`Read ${read} users so far`) }),
+    listUsers: () => openUsers(target).listUsers({ account, onPage: read => progress(`Users read so far: ${read}`) }),
     /** Lists the clients that log in users of this account only. */
     listClients: () => {
       progress('Reading clients');

@@ -128,7 +128,7 @@ export async function deleteAll(
   await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
   const onLooked = (looked: number, deleted: number) => {
     count('deadLetters', deleted - counts.deadLetters);
-    progress(`Looked at ${looked} dead letters`);
+    progress(`Dead letters looked at: ${looked}`);
   };
   const { inFlight } = await deleteLetters(openQueues(target), account, onLooked, interruption);
   if (total === 0) throw nothingOf(account, inFlight);

@@ -94,7 +94,7 @@ const list = command('users list', {
   },
   effect: 'reads',
   act: async ({ target, progress }, page) =>
-    openUsers(target).listUsers({ ...page, onPage: read => progress(`Read ${read} users so far`) }),
+    openUsers(target).listUsers({ ...page, onPage: read => progress(`Users read so far: ${read}`) }),
   report: listReport,
 });
 

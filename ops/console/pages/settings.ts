@@ -129,7 +129,7 @@ export async function rotate(context: Context, parameters: Parameters, form: URL
   return secretPage(context, { account, event, secret }, done, former);
 }
 
-/** What is no refusal may have replaced the secret, which nobody has seen then. */
+/** Says that the secret may be another: a failure that is no refusal may have replaced it, and nobody has seen the new one. */
 function mayBeReplaced({ say }: Context, isImmediate: boolean): string {
   return isImmediate
     ? say(

@@ -5,7 +5,7 @@ import type { Crash } from './stepped-cloud.ts';
  * Runs something again and again, whose process dies at its first call, at its second, and so on, before and after the call has its
  * effect. It ends with a run that the process survives, since it makes no more calls.
  *
- * @param sample - of these crashes `npm test` tries the first and each so many: an odd number, for both effects.
+ * @param sample - `npm test` tries the first crash and every `sample`th after it: an odd number, for crashes before effects and after them.
  * @throws when no process has died.
  */
 export async function everyCrash(run: (crash: Crash) => Promise<void>, sample = 3): Promise<void> {

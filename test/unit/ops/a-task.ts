@@ -7,7 +7,7 @@ export function aTask(target: Target, changes: Partial<Task> = {}): Task {
   return { target, progress: nothing, tell: nothing, warn: nothing, ...asked, ...changes };
 }
 
-/** What a task whose audit line nobody reads names. */
+/** The names of a task, where nobody reads its audit line. */
 export const unread = { nameDone: () => {}, nameMore: async () => {}, nameEach: () => {} };
 
 /** Returns the local run as a target that waits for nothing. */

@@ -163,7 +163,7 @@ describe('ops accounts delete', () => {
     const told = new Set<string>();
     const target = impatientTarget(operated.outputs);
     await deleteAccount.act(aTask(target, { progress: text => void told.add(text) }), { account: 'large' });
-    for (const text of [/^Read \d+ users so far$/, /^Reading clients$/, /^Looked at 1 dead letters$/])
+    for (const text of [/^Users read so far: \d+$/, /^Reading clients$/, /^Dead letters looked at: 1$/])
       expect([...told]).toContainEqual(expect.stringMatching(text));
   });
 
