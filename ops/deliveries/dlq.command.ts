@@ -6,7 +6,7 @@ import { interruptible } from '../command-line/until-interrupted.ts';
 import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
 import { interrupted, type KeptLetter, noLetter } from './no-letter.ts';
-import { mostLetters, type RedriveWatch, redrive } from './redrive.ts';
+import { mostLetters, type RedriveWatch, redrive, warnOfOthers } from './redrive.ts';
 
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
@@ -158,6 +158,7 @@ export const discardLetters = command('dlq discard', {
         nameDone({ count: removed.size });
         missing.delete(found.origin.messageId);
       }
+      warnOfOthers(looked, warn);
       const inFlight = Math.max(before, await queues.countInFlight());
       if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
       if (missing.size === 0) return removed.size;

@@ -37,9 +37,10 @@ export async function redrive(
   const moved = new Set<string>();
   const underWay = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
-  let [isCutOff, isInterrupted, nextAt] = [false, false, 0];
+  let [isCutOff, isInterrupted, nextAt, looked] = [false, false, 0, 0];
   // Those that may be moved may stand behind any number of others.
   for await (const found of queues.deadLetters(mostLetters, { settle: () => Promise.all(underWay.values()) })) {
+    looked += 1;
     const wait = nextAt - target.clock.now();
     if (wait > 0) await target.pause(wait);
     if (watch?.isCancelled()) break;
@@ -76,6 +77,7 @@ export async function redrive(
   }
   if (failures.length > 0) throw failures[0];
   if (isInterrupted && (wanted.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // else copies are left at most
+  warnOfOthers(looked, warn);
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
   if (missing.size === 0 || isCutOff || watch?.isCancelled()) {
@@ -102,6 +104,14 @@ export async function redrive(
     progress(`Moved ${moved.size}, kept ${kept.size}`);
     watch?.tell({ moved: moved.size, kept: kept.size });
   }
+}
+
+/** Warns where a look ended at its bound: nobody may say that there are no others. */
+export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
+  if (looked < mostLetters) return;
+  warn(
+    `it looked at ${mostLetters} dead letters, and others may stand behind them: redrive or discard what it left, and repeat the command`,
+  );
 }
 
 /** The number of dead letters that one command goes through. */

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { discardLetters, listLetters, redriveLetters, showLetter } from '../../../../ops/deliveries/dlq.command.ts';
 import { findOneEvent } from '../../../../ops/deliveries/events.command.ts';
-import { localTarget } from '../../../../ops/stage/target.ts';
+import { localTarget, type Target, type Task } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { receiveAtOnce } from '../../../support/receive-at-once.ts';
@@ -494,4 +494,23 @@ describe('ops dlq discard', () => {
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(JSON.parse(refused.stderr)).toMatchObject({ code: 'usage', exitCode: 2 });
   });
+});
+
+// Bug: after 100,000 letters they ended as if there were no more.
+it.each([
+  ['redrive', (task: Task) => redriveLetters.act(task, { ids: [], rate: 1_000, limit: 1_000 })],
+  ['discard', (task: Task) => discardLetters.act(task, { ids: [], reason: 'unknown_event' })],
+])('ops dlq %s says where more letters may stand behind those that it looked at', async (_verb, act) => {
+  let received = 0;
+  const send = async (command: object) => {
+    const { MaxNumberOfMessages: length = 0 } = command instanceof ReceiveMessageCommand ? command.input : {};
+    const ids = Array.from({ length }, () => `${++received}`);
+    return { Messages: ids.map(id => ({ MessageId: id, ReceiptHandle: id, Body: '0' })) };
+  };
+  const local = localTarget(outputs);
+  const connect: Target['connect'] = (Service, ...endpoint) =>
+    Object.assign(local.connect(Service, ...endpoint), Object(Service) === SQSClient && { send });
+  const warn = vi.fn<Task['warn']>();
+  await act(aTask({ ...local, connect }, { warn }));
+  expect(warn.mock.calls).toEqual([[expect.stringMatching(/looked at 100000 .* others may stand behind/)]]);
 });
