@@ -20,7 +20,7 @@ export interface TokenClient {
   remove(): void;
 }
 
-/** What a client is asked to send. */
+/** A call that a client is asked to make. */
 export type Call = readonly [method: string, path: string, body?: string];
 
 /** The output of a client's run, and its end. */

@@ -98,7 +98,7 @@ const delivered: AttemptOutcome = { outcome: 'delivered', record };
 const failed: AttemptOutcome = { outcome: 'failed', record, retryAfterMs: undefined, detail: '' };
 const internal: AttemptOutcome = { outcome: 'internal_error', record, detail: '' };
 
-/** What an attempt comes to, milliseconds that pass, or its end. In 2,001 ms in which the process is `busy` no timer fires. */
+/** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `busy` no timer fires. */
 type Step = 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered' | 'busy' | number | AttemptOutcome;
 
 /** Watches an attempt through its steps. */
