@@ -66,23 +66,6 @@ it('discards what is ticked, and no other; both are named by what came', async (
   expect(troubles).toEqual([]);
 });
 
-it('discards a group, and says of a letter that is gone that it was not found', async () => {
-  const { page } = window;
-  const event = `pagamento.${process.pid}`;
-  const ids = await Promise.all([1, 2, 3].map(id_demanda => publish(account, { event, id_demanda })));
-  await bothThere(ids);
-  const group = `section:has-text("${event}"):has-text("3 ×")`;
-  await openWith(group);
-  await page.check(`${group} input[name=group]`);
-  await page.click('button:has-text("Discard what is ticked")');
-  expect(await page.textContent('main')).toContain('3 dead letters.');
-  await ops(['dlq', 'discard', ids[0] ?? '', '--yes']);
-  await page.click('button.danger:has-text("Discard")');
-  await page.waitForSelector('text=Discarded: 2. Not found, and not discarded:');
-  expect(await page.textContent('main')).toContain(ids[0]);
-  expect(await left(ids)).toEqual([]);
-});
-
 it('shows a letter with its body, which is audited, and discards it', async () => {
   const { page } = window;
   const id = await publish(account, { event: 'pagamento.3', id_demanda: 33 });

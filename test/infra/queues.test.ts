@@ -91,13 +91,6 @@ describe('the queues', () => {
     }
   });
 
-  it('give a consumer the time for an attempt of its full length', () => {
-    for (const source of sources) {
-      const { Timeout, Environment } = functionOf(source);
-      expect(Timeout * 1000).toBeGreaterThanOrEqual(2 * Number(Environment.Variables.ATTEMPT_TIMEOUT_MS));
-    }
-  });
-
   it('give a consumer time to receive beside an attempt of its full length and what is around it', () => {
     for (const source of sources) {
       const { Timeout, Environment } = functionOf(source);

@@ -294,11 +294,6 @@ describe('the buttons', () => {
     const answer = await answerOf(`${path}/test`, sourceOf(), { form: {} });
     expect(answer).toMatchObject({ location: `${path}/deliveries/${delivery.id}` });
   });
-
-  it.each([`${path}/suspend`, `${path}/replay?state=falhou`])('of %s is no question to who may not', async question => {
-    const reader = { ...integrator(sourceOf()), mayChange: false };
-    await expect(answerOf(question, reader)).rejects.toThrow('There is no such page.');
-  });
 });
 
 describe('a suspension', () => {
