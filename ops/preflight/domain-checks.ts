@@ -1,7 +1,7 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import { ownStacks } from '../deployment/latest-deployment.ts';
 import { isDeployed } from '../deployment/stack-states.ts';
-import type { DeployedStack } from '../stage/stage-stacks.ts';
+import { outputsOfStacks } from '../stage/stage-stacks.ts';
 import { type Check, type Finding, ok, problem, type Subject } from './checks.ts';
 import { type Resource, resourcesOf, type Template } from './synthesis.ts';
 
@@ -31,7 +31,7 @@ async function checkDomains(subject: Subject): Promise<Finding> {
     to: nextDomain(subject.configuration, area),
   }));
   const findings = await Promise.all(changes.map(({ area, from, to }) => checkArea(subject, area, from, to)));
-  const refused = findings.find(({ state }) => state !== 'ok') ?? judgeTold(subject, outputsOf(data), changes);
+  const refused = findings.find(({ state }) => state !== 'ok') ?? judgeTold(subject, outputsOfStacks([data]), changes);
   if (refused) return refused;
   const steps = changes.filter(({ from, to }) => from.role !== to.role);
   const unsettled = steps.length === 0 ? undefined : await judgeFunctions(subject, steps);
@@ -101,12 +101,6 @@ function judgeTold(
   return problem(
     `integrators were told that the former hosts answer until ${told}, and stages/${stage}.ts says ${formerHostsUntil || 'no day'}`,
     `write formerHostsUntil: '${told}' into it, or a later day. ${withoutIntegrators}`,
-  );
-}
-
-function outputsOf({ found }: DeployedStack): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    (found?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
   );
 }
 
@@ -202,7 +196,7 @@ async function judgeEnd(subject: Subject, url: string, to: Domain): Promise<Find
   const { configuration, now, yes } = subject;
   const stacks = await subject.stacks();
   const data = stacks.find(({ name }) => name === 'Data');
-  const told = data && outputsOf(data).FormerHostsUntil;
+  const told = data && outputsOfStacks([data]).FormerHostsUntil;
   // A domain that was prepared and given up was told to nobody.
   const isTold = told !== undefined || to.role === 'only';
   if (!yes && isTold && !(told && isOver(told, now))) {

@@ -1,7 +1,7 @@
 import { ownStacks } from '../deployment/latest-deployment.ts';
 import { functionOf } from '../deployment/live-functions.ts';
 import { isDeployed } from '../deployment/stack-states.ts';
-import { type DeployedStack, stackNameOf } from '../stage/stage-stacks.ts';
+import { outputsOfStacks, stackNameOf } from '../stage/stage-stacks.ts';
 import { type Check, type Finding, ok, problem, type Subject, unknown } from './checks.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
@@ -111,7 +111,7 @@ async function checkOwner(subject: Subject): Promise<Finding> {
 async function checkVersion(subject: Subject): Promise<Finding> {
   const next = String(subject.synthesis.templates.Data?.Outputs?.ServiceVersion?.Value);
   const stacks = await subject.stacks();
-  const deployed = new Set(stacks.flatMap(stack => outputValue([stack], 'ServiceVersion') ?? []));
+  const deployed = new Set(stacks.flatMap(stack => outputsOfStacks([stack]).ServiceVersion ?? []));
   if (deployed.size === 0) return ok(`${next}, the first that is deployed`);
   if (deployed.size === 1 && deployed.has(next)) return ok(`${next}, as what was deployed last`);
   return ok(
@@ -136,7 +136,7 @@ async function checkLeftOvers(subject: Subject): Promise<Finding> {
   if (stacks.some(({ found }) => found?.StackStatus?.endsWith('_IN_PROGRESS'))) {
     return unknown('a deployment is under way: what belongs to the stage is not known before it has ended');
   }
-  const own = outputsOf(stacks);
+  const own = Object.values(outputsOfStacks(stacks));
   const [tables, ...queues] = await Promise.all([
     aws.tables(`${stackNameOf(stage, 'Data')}-`),
     aws.queues(`${stackNameOf(stage, 'Data')}-`),
@@ -184,7 +184,8 @@ function hasQueueKey(template: Template = {}): boolean {
 async function checkRecipients(subject: Subject): Promise<Finding> {
   const { alarmRecipients } = subject.configuration;
   const stacks = await subject.stacks();
-  const topicArns = ['PagesTopicArn', 'TicketsTopicArn'].flatMap(name => outputValue(stacks, name) ?? []);
+  const { PagesTopicArn, TicketsTopicArn } = outputsOfStacks(stacks);
+  const topicArns = [PagesTopicArn, TicketsTopicArn].filter(topicArn => topicArn !== undefined);
   if (alarmRecipients.length === 0) return ok('the stage names none: alarms go to who subscribed to its topics');
   if (topicArns.length === 0) {
     return ok(`${alarmRecipients.join(', ')} must confirm the e-mails that come with the first deployment`);
@@ -226,13 +227,4 @@ function subscribedBy(template: Template | undefined): readonly unknown[] {
 
 function subscribe(topicArn: string): string {
   return `aws sns subscribe --region ${topicArn.split(':')[3]} --topic-arn ${topicArn} --protocol email --notification-endpoint ADDRESS`;
-}
-
-function outputsOf(stacks: readonly DeployedStack[]): readonly string[] {
-  return stacks.flatMap(({ found }) => found?.Outputs ?? []).map(({ OutputValue = '' }) => OutputValue);
-}
-
-function outputValue(stacks: readonly DeployedStack[], name: string): string | undefined {
-  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
-  return outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
 }

@@ -9,7 +9,8 @@ import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import { openQueues } from '../stage/queues.ts';
-import { outputsOfStacks, requireOutput, type Target } from '../stage/target.ts';
+import { outputsOfStacks } from '../stage/stage-stacks.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
 import { openParameters } from './parameters.ts';
 import {
   createIdentity,

@@ -108,6 +108,12 @@ export async function describeStacks(
   };
 }
 
+/** Returns the outputs of stacks by their names. */
+export function outputsOfStacks(stacks: readonly DeployedStack[]): Readonly<Record<string, string>> {
+  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
+  return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+}
+
 /** Returns the account of stacks, which their ids name (`arn:aws:cloudformation:REGION:ACCOUNT:stack/…`). */
 export function accountOf(stacks: readonly DeployedStack[]): string | undefined {
   return stacks.map(({ found }) => found?.StackId?.split(':')[4]).find(account => account !== undefined);

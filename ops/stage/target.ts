@@ -8,7 +8,7 @@ import type { Time } from '../../lambdas/platform/timer.ts';
 import type { StageName } from '../../lib/stage-files.ts';
 import { type AwsClient, type AwsClock, makeAwsClock } from './aws-clock.ts';
 import { type AskPassword, CliError, type Confirm, type ShowProgress } from './operator.ts';
-import { attemptsAtStage, type DeployedStack, isLeftOver, readStageStacks, type StageStacks } from './stage-stacks.ts';
+import { attemptsAtStage, isLeftOver, outputsOfStacks, readStageStacks, type StageStacks } from './stage-stacks.ts';
 import {
   type Connect,
   type ConnectionSettings,
@@ -154,11 +154,6 @@ export function requireOutput(target: TargetFacts, name: string): string {
 export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, 'account'>): Outputs {
   const own = stacks.filter(stack => !isLeftOver(stack, configuration));
   return { ...outputsOfStacks(own), Region: region };
-}
-
-export function outputsOfStacks(stacks: readonly DeployedStack[]): Outputs {
-  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
-  return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
 }
 
 function notDeployed({ configuration: { stage }, region, account }: StageStacks, stackName: string): string {
