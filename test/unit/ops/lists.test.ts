@@ -3,13 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { EventName, Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { type OperatedTables, startOperatedTables } from '../../support/operated-tables.ts';
+import { startOperatedTables } from '../../support/operated-tables.ts';
 import { aWebhook, noon } from '../delivery/builders.ts';
 
-let operated: OperatedTables;
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
 const put = (TableName: string, Item: object) => operated.database.dynamo(new PutCommand({ TableName, Item }));

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { headKey } from '../../../lambdas/delivery/store/head-key.ts';
 import { batchGet } from '../../../lambdas/platform/aws/batch-get.ts';
 import { makeFixedWindow } from '../../../lambdas/platform/fixed-window.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { type Database, startDatabase } from '../../support/database/database.ts';
+import { startDatabase } from '../../support/database/database.ts';
 import { casesOf } from '../../support/sample.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries');
-});
+const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
 let windows = 0;

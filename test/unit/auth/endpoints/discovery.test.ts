@@ -1,16 +1,13 @@
 import { createPublicKey } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { composeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.composition.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { OwnUrls } from '../../../../lambdas/platform/own-urls.ts';
-import { type AuthService, authEnvironment, issuer, startAuthService } from '../../../support/auth-service.ts';
+import { authEnvironment, issuer, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
-let service: AuthService;
-beforeAll(async () => {
-  service = await startAuthService();
-});
+const service = await startAuthService();
 afterAll(() => service.stop());
 
 const ask = async (

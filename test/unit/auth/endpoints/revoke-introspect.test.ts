@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Answer,
-  type AuthService,
   audience,
   type ClientCredentials,
   issuer,
   startAuthService,
 } from '../../../support/auth-service.ts';
 
-let service: AuthService;
 let client: ClientCredentials;
 let tokens: { access_token: string; refresh_token: string };
 let userId: string;
-beforeAll(async () => {
-  service = await startAuthService();
-});
+const service = await startAuthService();
 afterAll(() => service.stop());
 beforeEach(async () => {
   client = await service.makeClient();

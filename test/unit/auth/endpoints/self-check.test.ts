@@ -1,15 +1,12 @@
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { composeToken } from '../../../../lambdas/auth/endpoints/token.composition.ts';
 import { notAnswered } from '../../../../lambdas/platform/deployment/patience.ts';
 import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 import { makeFakeKms } from '../../../support/fake-kms.ts';
 
-let service: AuthService;
-beforeAll(async () => {
-  service = await startAuthService({ keyDerivation: systemKeyDerivation });
-});
+const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
 
 /** The token function as a deployment invokes it, where an address may be refused once a minute. */

@@ -1,9 +1,8 @@
 import { PutCommand, type PutCommandInput } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { composeToken } from '../../../../lambdas/auth/endpoints/token.composition.ts';
 import {
   type Answer,
-  type AuthService,
   authEnvironment,
   type ClientCredentials,
   startAuthService,
@@ -12,11 +11,8 @@ import { httpRequest } from '../../../support/http-request.ts';
 
 const day = 86_400_000;
 
-let service: AuthService;
 let client: ClientCredentials;
-beforeAll(async () => {
-  service = await startAuthService();
-});
+const service = await startAuthService();
 afterAll(() => service.stop());
 beforeEach(async () => {
   client = await service.makeClient();

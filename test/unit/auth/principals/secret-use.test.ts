@@ -1,15 +1,12 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { makeSecretUse, readLastUses } from '../../../../lambdas/auth/principals/secret-use.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { After } from '../../../../lambdas/platform/timer.ts';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { startAuthService } from '../../../support/auth-service.ts';
 
-let service: AuthService;
-beforeAll(async () => {
-  service = await startAuthService();
-});
+const service = await startAuthService();
 afterAll(() => service.stop());
 
 const day = 86_400_000;

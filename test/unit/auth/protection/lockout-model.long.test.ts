@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { batchGet } from '../../../../lambdas/platform/aws/batch-get.ts';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { startAuthService } from '../../../support/auth-service.ts';
 
 const day = 24 * 3_600_000;
 const clients = 7;
@@ -57,11 +57,8 @@ const actions = fc.array(
   { maxLength: 30 },
 );
 
-let service: AuthService;
 let emails = 0;
-beforeAll(async () => {
-  service = await startAuthService();
-});
+const service = await startAuthService();
 afterAll(() => service.stop());
 
 describe('the lockout of one e-mail address', () => {

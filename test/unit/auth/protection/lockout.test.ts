@@ -1,7 +1,7 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { clientLimitKey } from '../../../../lambdas/auth/protection/rate-limit.ts';
-import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
+import { type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */
@@ -15,11 +15,8 @@ const isRight = async (password: string): Promise<boolean> => {
   return !password.endsWith('wrong');
 };
 
-let service: AuthService;
 let client: ClientCredentials;
-beforeAll(async () => {
-  service = await startAuthService({ keyDerivation: judgedBy(isRight) });
-});
+const service = await startAuthService({ keyDerivation: judgedBy(isRight) });
 afterAll(() => service.stop());
 beforeEach(async () => {
   hold = Promise.withResolvers<void>();

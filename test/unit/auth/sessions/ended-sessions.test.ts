@@ -1,15 +1,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sessionKey } from '../../../../lambdas/auth/sessions/session.ts';
 import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
-let service: AuthService;
 let client: ClientCredentials;
 let user: Awaited<ReturnType<AuthService['makeUser']>>;
-beforeAll(async () => {
-  service = await startAuthService();
-});
+const service = await startAuthService();
 afterAll(() => service.stop());
 beforeEach(async () => {
   client = await service.makeClient();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
 const day = 86_400_000;
@@ -79,10 +79,7 @@ const actions = fc.array(
   { maxLength: 25 },
 );
 
-let service: AuthService;
-beforeAll(async () => {
-  service = await startAuthService({ keyDerivation: judgedBy(() => true) });
-});
+const service = await startAuthService({ keyDerivation: judgedBy(() => true) });
 afterAll(() => service.stop());
 
 describe('a session under any sequence of refreshes, lost responses, theft and administration', () => {

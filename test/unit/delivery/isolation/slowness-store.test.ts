@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import {
   isSlow,
@@ -18,14 +18,11 @@ import { dueShards, taskShard } from '../../../../lambdas/delivery/store/deliver
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { aWebhook, noon } from '../builders.ts';
 
 const minute = 60_000;
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries');
-});
+const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
 const clock = frozenClock();

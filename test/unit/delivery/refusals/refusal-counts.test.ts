@@ -1,14 +1,11 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { makeRefusalCounts, makeRefusalTotals } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { noon } from '../builders.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries');
-});
+const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
 const minute = { principal: 'publisher', reason: 'malformed', beganAt: noon } as const;

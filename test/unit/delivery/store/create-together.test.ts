@@ -1,17 +1,14 @@
 import { BatchExecuteStatementCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { amount } from '../../../support/sample.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries');
-});
+const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
 const clock = frozenClock();

@@ -7,14 +7,11 @@ import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-it
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
 import { aDelivery, noon } from '../builders.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries');
-});
+const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
 const { time } = frozenClock();

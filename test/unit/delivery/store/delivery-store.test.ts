@@ -1,5 +1,5 @@
 import { BatchGetCommand, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { backlogShardsOf, dueShards } from '../../../../lambdas/delivery/store/delivery-item.ts';
@@ -8,14 +8,11 @@ import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../builders.ts';
 
 const day = 24 * 60 * 60_000;
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
+const database = await startDatabase('Deliveries', 'Webhooks');
 afterAll(() => database.stop());
 
 const clock = frozenClock();

@@ -1,19 +1,16 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { itemSize } from '@emissor/local-cloud/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { AttemptRecord } from '../../../../lambdas/delivery/delivery.ts';
 import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
 import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries');
-});
+const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
 describe('the head of a delivery', () => {

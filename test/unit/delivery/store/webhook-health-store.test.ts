@@ -1,17 +1,14 @@
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptResult } from '../../../../lambdas/delivery/delivery.ts';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { aWebhook, noon } from '../builders.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Webhooks');
-});
+const database = await startDatabase('Webhooks');
 afterAll(() => database.stop());
 beforeEach(() => put(aWebhook()));
 

@@ -1,6 +1,6 @@
 import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { discardLetters, redriveLetters } from '../../../../ops/deliveries/dlq.command.ts';
 import { copyMissing } from '../../../../ops/deployment/tables.command.ts';
@@ -9,15 +9,12 @@ import { openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget, type Task } from '../../../../ops/stage/target.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { tableDefinition } from '../../../../tools/support/tables.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
 import { interrupt, targetFailingAt } from '../target-failing-at.ts';
 
-let operated: OperatedTables;
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
 const put = (TableName: string, Item: object) => operated.database.dynamo(new PutCommand({ TableName, Item }));

@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { sqsClientOf } from '../../../../tools/support/engines.ts';
 import { auditedCommands } from '../../../../tools/support/ops.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 
 interface AuditRecord {
   readonly command: string;
@@ -13,10 +13,7 @@ interface AuditRecord {
   readonly outcome: string;
 }
 
-let operated: OperatedTables;
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
 const answer = (args: readonly string[], input?: string) => operated.ask(args, input);

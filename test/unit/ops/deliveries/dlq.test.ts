@@ -2,18 +2,17 @@ import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } fr
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cloud/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { discardLetters, listLetters, redriveLetters, showLetter } from '../../../../ops/deliveries/dlq.command.ts';
 import { findOneEvent } from '../../../../ops/deliveries/events.command.ts';
 import { localTarget, type Target, type Task } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 import { receiveAtOnce } from '../../../support/receive-at-once.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
 
-let database: Database;
 let outputs: Readonly<Record<string, string>>;
 let engine: QueueService;
 let logs: LogService;
@@ -22,9 +21,7 @@ let urls: Record<'events' | 'dead', string>;
 let beforeReceive: () => void;
 let beforeDelete: () => void;
 
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
+const database = await startDatabase('Deliveries', 'Webhooks');
 afterAll(() => database.stop());
 
 beforeEach(async () => {

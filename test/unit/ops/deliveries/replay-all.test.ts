@@ -1,5 +1,5 @@
 import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../../../lambdas/platform/clock.ts';
@@ -10,16 +10,13 @@ import { replay } from '../../../../ops/deliveries/deliveries.command.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
 
-let operated: OperatedTables;
 let questions: string[];
 let told: string[];
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 beforeEach(() => {
   questions = [];
   told = [];

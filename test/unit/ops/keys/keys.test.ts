@@ -1,19 +1,16 @@
 import { type InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { STSClient } from '@aws-sdk/client-sts';
 import { Command } from 'commander';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateKeys } from '../../../../ops/keys/keys.command.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aTask } from '../a-task.ts';
 
-let operated: OperatedTables;
 let invoked: (string | undefined)[];
 let warnings: string[];
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 beforeEach(() => {
   invoked = [];

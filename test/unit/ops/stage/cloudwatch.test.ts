@@ -1,15 +1,12 @@
-import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startLogs } from '@emissor/local-cloud/logs';
+import { afterAll, expect, it } from 'vitest';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { openEventLog } from '../../../../ops/stage/cloudwatch.ts';
 import { makeTarget } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 
-let logs: LogService;
-beforeAll(async () => {
-  logs = await startLogs();
-});
+const logs = await startLogs();
 afterAll(() => logs.stop());
 
 const openLog = (interruption?: AbortSignal) => {

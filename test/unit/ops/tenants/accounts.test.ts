@@ -1,5 +1,5 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
@@ -13,14 +13,11 @@ import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
 import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { longestAttemptTimeout } from '../../../../ops/tenants/accounts.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aWebhook } from '../../delivery/builders.ts';
 import { aTask, impatientTarget } from '../a-task.ts';
 
-let operated: OperatedTables;
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
 const password = 'a password of enough characters';

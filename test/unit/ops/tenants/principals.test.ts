@@ -1,12 +1,9 @@
 import { GetCommand, PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
-let operated: OperatedTables;
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
 const send = (command: object) => operated.database.dynamo(command as never);

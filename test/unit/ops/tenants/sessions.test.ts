@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 
-let operated: OperatedTables;
-beforeAll(async () => {
-  operated = await startOperatedTables();
-});
+const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
 const list = async (...args: string[]) => {

@@ -1,5 +1,5 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   attribute,
   conditionOf,
@@ -7,12 +7,9 @@ import {
   type ItemUpdate,
   updateItem,
 } from '../../../../lambdas/platform/aws/update-item.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { startDatabase } from '../../../support/database/database.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Lockouts');
-});
+const database = await startDatabase('Lockouts');
 afterAll(() => database.stop());
 
 const item = { table: 'Lockouts', key: { pk: 'one' } };
