@@ -1,4 +1,3 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { settled } from '../../lambdas/delivery/delivery.ts';
@@ -13,6 +12,7 @@ import { localTarget } from '../../ops/stage/target.ts';
 import { thisWorld, type World } from '../../ops/stage/world.ts';
 import { tableNames } from '../../tools/support/tables.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
+import { putAll } from '../support/database/put-all.ts';
 import { aDelivery, aWebhook, noon } from '../unit/delivery/builders.ts';
 
 const [webhooks, deliveries] = [2_000, 20_000];
@@ -34,13 +34,9 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => database.stop());
 
-const seed = async (table: string, count: number, item: (number: number) => object) => {
-  for (let first = 0; first < count; first += 25) {
-    const puts = Array.from({ length: 25 }, (_, at) => ({
-      PutRequest: { Item: item(first + at) as Record<string, unknown> },
-    }));
-    await database.dynamo(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
-  }
+const seed = (table: string, count: number, item: (number: number) => object) => {
+  const items = Array.from({ length: count }, (_, number) => item(number));
+  return putAll(database.dynamo, table, items);
 };
 
 const webhook = '/accounts/account-0/webhooks/demanda.criada';

@@ -1,4 +1,4 @@
-import { BatchWriteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { composeRotateKeys } from '../../lambdas/auth/keys/rotate-keys.composition.ts';
 import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import { type Delivery, newDelivery, settled } from '../../lambdas/delivery/delivery.ts';
@@ -17,6 +17,7 @@ import { machine, type Outside } from '../../lambdas/platform/outside.ts';
 import { makeSealing } from '../../lambdas/platform/sealing.ts';
 import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
+import { putAll } from '../support/database/put-all.ts';
 import { aWebhook } from '../unit/delivery/builders.ts';
 
 /** Puts into the tables of a stage what it begins with: its keys, a webhook, and that of smoke tests. Returns what puts more there, and reads it. */
@@ -73,12 +74,7 @@ export async function fillTables({ dynamo, kms }: Pick<Outside, 'dynamo' | 'kms'
       const origin = { ...owner, id: `evt_${randomId(27)}`, webhookId, body: '{}', createdAt };
       return itemFromDelivery(become(newDelivery(origin)), 30);
     });
-    for (let first = 0; first < count; first += 25)
-      await dynamo(
-        new BatchWriteCommand({
-          RequestItems: { Deliveries: items.slice(first, first + 25).map(Item => ({ PutRequest: { Item } })) },
-        }),
-      );
+    await putAll(dynamo, 'Deliveries', items);
   }
 
   /** Begins a replay of what has failed so far, and leaves it to the sweeper. */

@@ -1,4 +1,4 @@
-import { BatchWriteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
@@ -9,14 +9,14 @@ import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.
 import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
-import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
-import { inBatches } from '../../lambdas/platform/in-batches.ts';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import type { OperationId, Route } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../support/auth-service.ts';
 import { type CallCounts, countCalls, countCommands } from '../support/database/call-counts.ts';
+import { putAll } from '../support/database/put-all.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../support/delivery-world/delivery-world.ts';
 import type { Sent } from '../support/delivery-world/requests.ts';
 import { httpRequest } from '../support/http-request.ts';
@@ -55,13 +55,6 @@ const expectWithin = (request: string, counts: readonly CallCounts[]) => {
   const [most, row] = [mostOf(counts), rowOf(request)];
   const isWithin = most.calls <= row.calls && most.read <= row.read && most.written <= row.written;
   expect(isWithin, `${request} took ${JSON.stringify(most)}; its row says ${JSON.stringify(row)}`).toBe(true);
-};
-
-const putAll = async (dynamo: Dynamo, table: string, items: readonly Item[]) => {
-  for await (const some of inBatches(items, 25)) {
-    const puts = some.map(one => ({ PutRequest: { Item: one } }));
-    await dynamo(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
-  }
 };
 
 it('each operation has a row on the page, and each row an operation', () => {

@@ -1,9 +1,10 @@
-import { BatchWriteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
+import { putAll } from '../../../support/database/put-all.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
 
@@ -66,12 +67,7 @@ const earlier = (number: number, change: Partial<Session> = {}): Session => ({
   absoluteExpiresAt: service.clock.now() + 86_400_000,
   ...change,
 });
-const store = async (sessions: readonly Session[]) => {
-  for (let first = 0; first < sessions.length; first += 25) {
-    const Sessions = sessions.slice(first, first + 25).map(Item => ({ PutRequest: { Item } }));
-    await service.database.dynamo(new BatchWriteCommand({ RequestItems: { Sessions } }));
-  }
-};
+const store = (sessions: readonly Session[]) => putAll(service.database.dynamo, 'Sessions', sessions);
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
 const storeEarlier = (count: number) => store(numbers(count).map(number => earlier(number)));
 const throwing = (name: string) => () => {

@@ -1,8 +1,8 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { wireStates } from '../../../../lambdas/delivery/representation.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { putAll } from '../../../support/database/put-all.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import type { Answered, Sent } from '../../../support/delivery-world/requests.ts';
 import type { Stall } from '../../../support/delivery-world/stepped-cloud.ts';
@@ -42,12 +42,8 @@ export const fill = async (
     const createdAt = noon + number * 1_000;
     return settled(aDelivery({ id, createdAt, scheduledAt: createdAt, attempt: 5, ...changes }), state, createdAt + 1);
   });
-  for (let first = 0; first < count; first += 25) {
-    const puts = made
-      .slice(first, first + 25)
-      .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await world.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
-  }
+  const items = made.map(delivery => itemFromDelivery(delivery, 30));
+  await putAll(world.dynamo, 'Deliveries', items);
   await world.pass(count * 1_000 + 1);
   return made;
 };

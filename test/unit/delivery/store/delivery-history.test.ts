@@ -1,4 +1,4 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
@@ -8,6 +8,7 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { startDatabase } from '../../../support/database/database.ts';
+import { putAll } from '../../../support/database/put-all.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
 import { aDelivery, noon } from '../builders.ts';
 
@@ -46,12 +47,8 @@ const fill = async (
     const createdAt = noon + (first + number) * 1_000;
     return inState(aDelivery({ id, accountId, createdAt, ...changes }), stateOf(number));
   });
-  for (let from = 0; from < count; from += 25) {
-    const puts = deliveries
-      .slice(from, from + 25)
-      .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
-  }
+  const items = deliveries.map(delivery => itemFromDelivery(delivery, 30));
+  await putAll(database.dynamo, 'Deliveries', items);
   return deliveries.toReversed();
 };
 

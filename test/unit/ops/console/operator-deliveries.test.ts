@@ -1,4 +1,4 @@
-import { BatchWriteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
@@ -9,6 +9,7 @@ import { NotThere } from '../../../../ops/console/views.ts';
 import { countInState, readTimes } from '../../../../ops/deliveries/delivery-counts.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { putAll } from '../../../support/database/put-all.ts';
 import { aDelivery, aWebhook, noon } from '../../delivery/builders.ts';
 
 let database: Database;
@@ -36,12 +37,8 @@ const fill = async (
     if (state !== 'pending') return settled(delivery, state, noon);
     return { ...delivery, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } };
   });
-  for (let first = 0; first < count; first += 25) {
-    const puts = made
-      .slice(first, first + 25)
-      .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
-  }
+  const items = made.map(delivery => itemFromDelivery(delivery, 30));
+  await putAll(database.dynamo, 'Deliveries', items);
 };
 
 /** Returns a target whose pages of an index hold so many keys. */

@@ -1,4 +1,4 @@
-import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
@@ -8,6 +8,7 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { putAll } from '../../../support/database/put-all.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 
 let database: Database;
@@ -41,11 +42,8 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
     if (state !== 'pending') return settled(delivery, state, noon);
     return { ...delivery, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } };
   });
-  for (let first = 0; first < count; first += 25) {
-    const some = made.slice(first, first + 25);
-    const puts = some.map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
-  }
+  const items = made.map(delivery => itemFromDelivery(delivery, 30));
+  await putAll(database.dynamo, 'Deliveries', items);
 };
 
 const list = (...args: string[]) => runOpsOn(outputs, 'deliveries', 'list', ...args);

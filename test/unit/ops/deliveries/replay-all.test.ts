@@ -1,15 +1,15 @@
-import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../../../lambdas/platform/clock.ts';
-import { inBatches } from '../../../../lambdas/platform/in-batches.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { replay } from '../../../../ops/deliveries/deliveries.command.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 import { frozenClock } from '../../../support/clock.ts';
+import { putAll } from '../../../support/database/put-all.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
@@ -71,10 +71,7 @@ it('counts the webhooks that it asks for up to a thousand', async () => {
       const delivery = aDelivery({ id: `evt_${accountId.padStart(27, '0')}`, accountId, createdAt });
       return itemFromDelivery(settled(delivery, 'failed', noon), 30);
     });
-    for await (const some of inBatches(items, 25)) {
-      const puts = some.map(Item => ({ PutRequest: { Item } }));
-      await operated.database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
-    }
+    await putAll(operated.database.dynamo, 'Deliveries', items);
   };
   const question = async () => {
     const span = ['--since', isoTime(createdAt), '--until', isoTime(createdAt + 1)];

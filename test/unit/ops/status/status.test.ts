@@ -1,4 +1,4 @@
-import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
@@ -16,6 +16,7 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { putAll } from '../../../support/database/put-all.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
 import { aDelivery, aRecord, aWebhook, fakeTelemetry } from '../../delivery/builders.ts';
 
@@ -322,25 +323,20 @@ describe('ops status of deliveries', () => {
   it('says where there is more than it reads', async () => {
     const at = now - 8 * minute;
     const shard = { dueShard: backlogShardsOf('many', 'demanda.criada')[0] };
-    for (let first = 0; first < 275; first += 25) {
-      const Deliveries = Array.from({ length: 25 }, (_, index) => {
-        const delivery = aDelivery({ id: `evt_many${first + index}`, accountId: 'many' });
-        return { PutRequest: { Item: { ...itemFromDelivery(waitingForSlot(delivery, at), 30), ...shard } } };
-      });
-      await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries } }));
-    }
+    const waiting = Array.from({ length: 275 }, (_, number) => ({
+      ...itemFromDelivery(waitingForSlot(aDelivery({ id: `evt_many${number}`, accountId: 'many' }), at), 30),
+      ...shard,
+    }));
+    await putAll(database.dynamo, 'Deliveries', waiting);
     await slowTask('many', at);
     const { stdout } = await status({});
     expect(stdout).toMatch(/^many +demanda\.criada +no slot +250\+ /m);
     expect(stdout).toContain('at least 250 deliveries of account many');
     expect(stdout).not.toContain('not all that waits could be read');
-    for (let first = 0; first < 275; first += 25) {
-      const Deliveries = Array.from({ length: 25 }, (_, index) => {
-        const Item = { id: `x${first + index}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${first + index}`) };
-        return { PutRequest: { Item: { ...Item, ttl: 1 } } };
-      });
-      await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries } }));
-    }
+    const late = Array.from({ length: 275 }, (_, number) => ({
+      ...{ id: `x${number}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${number}`), ttl: 1 },
+    }));
+    await putAll(database.dynamo, 'Deliveries', late);
     expect((await status({})).stdout).toContain('not all that waits could be read: more may be late');
   });
 });
