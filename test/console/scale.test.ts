@@ -5,15 +5,15 @@ import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts'
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
-import { type Context, documentOf } from '../../ops/console/page.ts';
+import { documentOf } from '../../ops/console/page.ts';
 import { answerPage } from '../../ops/console/pages/pages.ts';
-import { sayingIn, textsOf } from '../../ops/console/texts.ts';
 import { localTarget } from '../../ops/stage/target.ts';
 import { thisWorld, type World } from '../../ops/stage/world.ts';
 import { tableNames } from '../../tools/support/tables.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
 import { putAll } from '../support/database/put-all.ts';
 import { aDelivery, aWebhook, noon } from '../unit/delivery/builders.ts';
+import { aContext } from '../unit/ops/console/a-source.ts';
 
 const [webhooks, deliveries] = [2_000, 20_000];
 let database: Database;
@@ -56,16 +56,7 @@ it.each([
     return database.dynamo(command, options);
   };
   const target = { ...localTarget({ ...outputs, Region: database.region }), dynamo };
-  const context = {
-    source: makeOperatorSource(target),
-    language: 'en',
-    texts: textsOf('en'),
-    say: sayingIn('en'),
-    folder: '/x',
-    path,
-    query: new URL(path, 'http://127.0.0.1').searchParams,
-    now: noon + deliveries * 100,
-  } as const;
+  const context = aContext(makeOperatorSource(target), path, 'en', noon + deliveries * 100);
   const begun = performance.now();
   const answer = await answerPage(context, null);
   if ('location' in answer) throw new Error('A page answers.');
@@ -102,11 +93,7 @@ it('Start is under 100 kB, and takes 30 calls to AWS at most once it has read wh
     ...{ Region: database.region, DynamoDbEndpoint: database.endpoint, SqsEndpoint: queues.endpoint },
     RotateKeysSettings: JSON.stringify(rotation),
   };
-  const source = makeOperatorSource(localTarget(outputs, world));
-  const context: Context = {
-    ...{ source, texts: textsOf('en'), say: sayingIn('en'), folder: '/x', path: '/' },
-    ...{ language: 'en', query: new URLSearchParams(), now: noon + deliveries * 100 },
-  };
+  const context = aContext(makeOperatorSource(localTarget(outputs, world)), '/', 'en', noon + deliveries * 100);
   await answerPage(context, null);
   const first = calls.splice(0).length;
   const answer = await answerPage(context, null);
