@@ -37,7 +37,7 @@ export const documentAt = async (...asked: Parameters<typeof answerOf>): Promise
 };
 
 /** Returns what a person reads, in one line. */
-function textOf(markup: string): string {
+export function textOf(markup: string): string {
   const words = markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   return words.replace(/&(quot|lt|gt|amp|#39);/g, (_, name: string) => characters[name] ?? '').trim();
 }

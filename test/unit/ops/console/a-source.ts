@@ -13,18 +13,12 @@ export const done: string[] = [];
 export const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;`;
 
 /** A webhook whose texts are hostile. */
-const webhook: WebhookView = {
-  account: 'acme',
-  event: 'demanda.criada',
+const webhook = aWebhookView({
   address: `https://receiver.example.com/${hostile}`,
-  status: 'ativo',
   reason: hostile,
   failingSince: '2026-11-22T10:00:00.000Z',
-  slowSince: null,
-  createdAt: '2026-11-20T10:00:00.000Z',
   updatedAt: '2026-11-21T10:00:00.000Z',
-  hasAuthorization: true,
-};
+});
 
 /** A delivery whose receiver answered with markup. */
 export const delivery: DeliveryView = {
@@ -69,6 +63,21 @@ export function aSource(changes: Partial<Source> = {}): Source {
     cancelReplay: async (_, id) => void done.push(`cancel ${id}`),
     reactivate: async (account, event) => void done.push(`reactivate ${account} ${event}`),
     operator,
+    ...changes,
+  };
+}
+
+/** Returns a source without what operators have: that of the integrator of account acme. */
+export function integratorOf({ operator: _, ...source }: Source): Source {
+  return { ...source, account: 'acme' };
+}
+
+/** Returns a webhook that nothing is wrong with, but for changes. */
+export function aWebhookView(changes: Partial<WebhookView> = {}): WebhookView {
+  return {
+    ...{ account: 'acme', event: 'demanda.criada', address: 'receiver.example.com', hasAuthorization: true },
+    ...{ status: 'ativo', reason: null, failingSince: null, slowSince: null },
+    ...{ createdAt: '2026-11-20T10:00:00.000Z', updatedAt: '2026-11-20T10:00:00.000Z' },
     ...changes,
   };
 }

@@ -1,26 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Source } from '../../../../ops/console/source.ts';
-import type { AttemptView, DeliveryView, WebhookView } from '../../../../ops/console/views.ts';
+import type { AttemptView, DeliveryView } from '../../../../ops/console/views.ts';
 import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork } from '../../delivery/builders.ts';
-import { answerOf, documentAt } from './a-page.ts';
-import { aSource, delivery } from './a-source.ts';
+import { answerOf, documentAt, textOf } from './a-page.ts';
+import { aSource, aWebhookView, delivery, integratorOf } from './a-source.ts';
 
 const now = Date.UTC(2026, 10, 26, 10, 50);
 const at = (minutes: number) => new Date(now + minutes * 60_000).toISOString();
 const path = `/accounts/acme/webhooks/demanda.criada/deliveries/${delivery.id}`;
 const body = `{"event":"demanda.criada","nome":"D'Ávila"}`;
-const webhook: WebhookView = {
-  account: 'acme',
-  event: 'demanda.criada',
-  address: 'receiver.example.com',
-  status: 'ativo',
-  reason: null,
-  failingSince: null,
-  slowSince: null,
-  createdAt: at(-10_000),
-  updatedAt: at(-10_000),
-  hasAuthorization: true,
-};
+const webhook = aWebhookView({ createdAt: at(-10_000) });
 const attempt = (number: number, changes: Partial<AttemptView> = {}): AttemptView => ({
   ...{ number, startedAt: at(number * 10 - 100), durationMs: 31, result: 'http', status: 503, answer: 'busy' },
   ...changes,
@@ -36,21 +25,8 @@ const sourceOf = (changes: Partial<DeliveryView> = {}, more: Partial<Source> = {
     ...more,
   });
 
-const integrator = (source: Source): Source => {
-  const { operator: _, ...rest } = source;
-  return { ...rest, account: 'acme' };
-};
-
-const plain = (markup: string) =>
-  markup
-    .replace(/<[^>]+>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&quot;', '"');
 const cardOf = (text: string, heading: string) =>
-  plain(
+  textOf(
     new RegExp(`<section class="card"[^>]*><header><h2>${heading}.*?</section>(?!<section)`, 's').exec(text)?.[0] ?? '',
   );
 
@@ -91,7 +67,7 @@ describe('the attempts of a delivery', () => {
 
   it.each([null, at(-90)])('may be followed by one that the API does not explain: slow since %s', async slowSince => {
     const findWebhook = async () => ({ ...webhook, slowSince });
-    const source = integrator(sourceOf({ ...next, made: [attempt(2)] }, { findWebhook }));
+    const source = integratorOf(sourceOf({ ...next, made: [attempt(2)] }, { findWebhook }));
     const text = cardOf(await documentAt(path, source), 'Attempts');
     expect(text).toMatch(/It follows 3 h after attempt 2\..* It may also have been sent again/);
     expect(text.includes('slow to answer')).toBe(slowSince !== null);
@@ -100,7 +76,7 @@ describe('the attempts of a delivery', () => {
 
 describe('the body of a delivery', () => {
   it('is seen at once by whom no look is written down of, as it is signed and set in lines', async () => {
-    const text = await documentAt(path, integrator(sourceOf({ body })));
+    const text = await documentAt(path, integratorOf(sourceOf({ body })));
     expect(cardOf(text, 'Body')).toContain(`As it is signed Copy ${body}`);
     expect(text).toContain('{\n  &quot;event&quot;: &quot;demanda.criada&quot;,\n');
     expect(text).not.toContain('/body"');
@@ -108,14 +84,14 @@ describe('the body of a delivery', () => {
 
   it('is copied to the byte, though characters that nobody sees are shown as escapes', async () => {
     const odd = '{"nome":"a\u202eb\u200b\u0085"}';
-    const text = await documentAt(path, integrator(sourceOf({ body: odd })));
+    const text = await documentAt(path, integratorOf(sourceOf({ body: odd })));
     expect(text).toContain(`data-copy="${odd.replaceAll('"', '&quot;')}"`);
     expect(text).toContain('<pre>{&quot;nome&quot;:&quot;a\\u202eb\\u200b\\u0085&quot;}</pre>');
   });
 
   it('is asked for by an operator', async () => {
     expect(await documentAt(path, sourceOf())).not.toContain('As it is signed');
-    expect(plain(await documentAt(`${path}/body`, sourceOf(), { form: {} }))).toContain(body);
+    expect(textOf(await documentAt(`${path}/body`, sourceOf(), { form: {} }))).toContain(body);
   });
 });
 
@@ -138,7 +114,7 @@ describe('the request as it would be sent now', () => {
     expect(cardOf(await documentAt(path, sourceOf()), heading)).toContain('POST https://receiver.example.com/… ');
     const address = 'https://receiver.example.com/hooks?a=1';
     const source = sourceOf({ body }, { findWebhook: async () => ({ ...webhook, address, hasAuthorization: false }) });
-    const text = cardOf(await documentAt(path, integrator(source)), heading);
+    const text = cardOf(await documentAt(path, integratorOf(source)), heading);
     expect(text).toContain("curl -g -X POST 'https://receiver.example.com/hooks?a=1'");
     expect(text).toContain(`--data-binary '{"event":"demanda.criada","nome":"D'\\''Ávila"}'`);
     expect(text).not.toContain('authorization');

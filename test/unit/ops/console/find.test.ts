@@ -4,7 +4,7 @@ import { findPage } from '../../../../ops/console/pages/find.ts';
 import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
 import type { WebhookView } from '../../../../ops/console/views.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
-import { aContext, aSource, delivery } from './a-source.ts';
+import { aContext, aSource, delivery, integratorOf } from './a-source.ts';
 
 const find = async (source: Source, query: string) => {
   const values = new URLSearchParams(query);
@@ -56,12 +56,12 @@ describe('the search', () => {
     ['is known', 'mensagem.recebida', []],
     ['has a webhook', 'of.a.later.release', [{ event: 'of.a.later.release' } as WebhookView]],
   ])('tries for an integrator that named no event each one that %s', async (_, event, webhooks) => {
-    const { operator: _operator, ...integrator } = aSource({
-      account: 'acme',
+    const source = aSource({
       listWebhooks: async () => webhooks,
       findDelivery: async asked =>
         asked.event === event && asked.id === delivery.id ? { ...delivery, event } : undefined,
     });
+    const integrator = integratorOf(source);
     const { text } = await find(integrator, `id=${delivery.id}`);
     expect(text).toContain(`href="/x/accounts/acme/webhooks/${event}/deliveries/${delivery.id}"`);
     expect(await find(integrator, 'id=evt_other')).toMatchObject({ status: 404 });

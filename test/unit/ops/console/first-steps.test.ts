@@ -9,17 +9,11 @@ import type { DeliveryRow, WebhookView } from '../../../../ops/console/views.ts'
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { listen } from '../../../../tools/support/listen.ts';
 import { ask } from './a-page.ts';
-import { aSource, delivery, done, operator } from './a-source.ts';
+import { aSource, delivery, done, integratorOf, operator, aWebhookView as webhook } from './a-source.ts';
 
 beforeEach(() => void done.splice(0));
 
 const claims = { account_id: 'acme', scope: 'webhooks:read', exp: 1_795_348_800 };
-const [registered] = await aSource().listWebhooks('acme');
-const webhook = (changes: Partial<WebhookView> = {}): WebhookView => ({
-  ...(registered as WebhookView),
-  address: 'receiver.example.com',
-  ...changes,
-});
 const got = { id: delivery.id, headers: {}, at: '2026-11-22T10:00:00.000Z' };
 
 interface There {
@@ -48,9 +42,8 @@ const localRun = ({ claims: said, webhooks = [], deliveries = [], verdict }: The
 
 /** Returns the panel of an integrator for whom that much was done. */
 const panel = (there: There, changes: Partial<Source> = {}): Source => {
-  const { operator: _, ...integrator } = localRun(there);
   const login = { authUrl: 'https://auth.example.com', baseUrl: 'https://api.example.com', claims: async () => claims };
-  return { ...integrator, account: 'acme', login, ...changes };
+  return { ...integratorOf(localRun(there)), login, ...changes };
 };
 
 /** Returns which steps are done, and which one is next, by the marks of their headings. */

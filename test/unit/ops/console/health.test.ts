@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { healthBadge, healthOf, healthSince } from '../../../../ops/console/health.ts';
 import { ask } from './a-page.ts';
-import { aContext, aSource, delivery } from './a-source.ts';
+import { aContext, aSource, delivery, integratorOf } from './a-source.ts';
 
 const healthy = {
   status: 'ativo',
@@ -51,8 +51,7 @@ test('an account’s page says of each webhook what became of its newest deliver
     },
   });
   for (const path of ['/accounts/acme', '/']) {
-    const { operator: _, ...integrator } = source;
-    const { text } = await ask(path === '/' ? { ...integrator, account: 'acme' } : source, path);
+    const { text } = await ask(path === '/' ? integratorOf(source) : source, path);
     expect(text).toMatch(/demanda\.criada Healthy .*? refused 503 .*? demanda\.cancelada/);
     expect(text).toMatch(/demanda\.cancelada Healthy .*? no attempt yet .*? proposta\.recebida/);
     expect(text).toMatch(/proposta\.recebida Healthy .*? none yet .*? mensagem\.recebida/);

@@ -5,7 +5,7 @@ import { type Context, documentOf } from '../../../../ops/console/page.ts';
 import { answerPage, pages } from '../../../../ops/console/pages/pages.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import { sayingIn, type Texts, textsOf } from '../../../../ops/console/texts.ts';
-import { aContext, aSource, delivery } from './a-source.ts';
+import { aContext, aSource, delivery, integratorOf } from './a-source.ts';
 
 /*
  * Every page of the table of pages is rendered in Portuguese from texts that are marked. What a reader sees and hears of it, without
@@ -106,7 +106,7 @@ const forms: Readonly<Record<string, string>> = {
 };
 
 describe('a page in Portuguese says nothing in another language', () => {
-  const { operator: _, ...integrator } = aSource({ account: 'acme' });
+  const integrator = integratorOf(aSource());
   const roles = [
     ['an operator', aSource()],
     ['an integrator', integrator],

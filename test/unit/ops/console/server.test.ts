@@ -7,7 +7,7 @@ import { type Console, startConsole } from '../../../../ops/console/server.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import { Refusal } from '../../../../ops/console/views.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { aSource, delivery, done, hostile } from './a-source.ts';
+import { aSource, delivery, done, hostile, integratorOf } from './a-source.ts';
 
 let running: Console;
 let source: Source;
@@ -271,8 +271,7 @@ describe('pages', () => {
   });
 
   it('leave it to the API of an integrator which events there are', async () => {
-    const { operator: _, ...integrator } = aSource({ account: 'acme' });
-    source = integrator;
+    source = integratorOf(aSource());
     expect((await look('/accounts/acme/webhooks/demanda.de-amanha')).status).toBe(200);
   });
 

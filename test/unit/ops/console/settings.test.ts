@@ -3,19 +3,18 @@ import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import { makeOnce } from '../../../../ops/console/once.ts';
 import { type Console, startConsole } from '../../../../ops/console/server.ts';
 import type { Source } from '../../../../ops/console/source.ts';
-import { Refusal, type WebhookSettings } from '../../../../ops/console/views.ts';
-import { aSource, delivery, done } from './a-source.ts';
+import { Refusal, type WebhookSettings, type WebhookView } from '../../../../ops/console/views.ts';
+import { aSource, aWebhookView, delivery, done, integratorOf } from './a-source.ts';
 
 const secret = 'whsec_shown-once';
 const typed = 'Bearer typed-in-a-form';
-const { operator: _, ...integrator } = aSource({ account: 'acme' });
 const seen = ({ event, url, authorization }: WebhookSettings) => `${event} ${url} ${authorization ?? 'none'}`;
 const owner: Source = {
-  ...integrator,
-  listWebhooks: async () => [await webhook({})],
-  findWebhook: async () => webhook({}),
+  ...integratorOf(aSource()),
+  listWebhooks: async () => [webhook()],
+  findWebhook: async () => webhook(),
   readAccount: async () => ({
-    webhooks: [await webhook({})],
+    webhooks: [webhook()],
     withoutWebhook: [
       { event: 'mensagem.recebida', lastAt: '2026-11-20T10:00:00.000Z' },
       { event: 'proposta.contratada', lastAt: '2026-11-21T10:00:00.000Z' },
@@ -32,12 +31,12 @@ const owner: Source = {
   },
   remove: async (_account, event) => void done.push(`remove ${event}`),
 };
-const webhook = async (changes: object) => {
-  const [first] = await aSource().listWebhooks('acme');
-  if (!first) throw new Error('There is none.');
-  const formerSecretsUntil = ['2026-11-23T10:00:00.000Z'];
-  return { ...first, address: 'https://a.example.com/hooks', formerSecretsUntil, ...changes };
-};
+const webhook = (changes: Partial<WebhookView> = {}) =>
+  aWebhookView({
+    address: 'https://a.example.com/hooks',
+    formerSecretsUntil: ['2026-11-23T10:00:00.000Z'],
+    ...changes,
+  });
 
 let running: Console;
 let source: Source;
@@ -183,7 +182,7 @@ describe('an integrator changes a webhook', () => {
     ['neither types it again nor removes it', true, {}, undefined],
     ['does both', true, { authorization: typed, remove: 'yes' }, undefined],
   ])('and %s (set before: %j)', async (_, hasAuthorization, form, authorization) => {
-    source = { ...owner, findWebhook: () => webhook({ hasAuthorization }) };
+    source = { ...owner, findWebhook: async () => webhook({ hasAuthorization }) };
     const { status, to, body } = await send(`${settings}/settings`, { url: 'https://c.example.com/', ...form });
     if (authorization === undefined) {
       expect(status).toBe(422);
@@ -247,7 +246,7 @@ describe('an integrator deletes a webhook', () => {
     source = {
       ...owner,
       listDeliveries: async ({ state, since }) => {
-        if (state === 'retida' || since !== (await webhook({})).createdAt) throw new Error('busy');
+        if (state === 'retida' || since !== webhook().createdAt) throw new Error('busy');
         return state === 'pendente' ? some(3, null) : some(100, 'more');
       },
     };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { Source } from '../../../../ops/console/source.ts';
 import type { DeliveryQuery, TallySpan, WebhookView } from '../../../../ops/console/views.ts';
 import { answerOf, documentAt } from './a-page.ts';
-import { aSource, delivery, done } from './a-source.ts';
+import { aSource, aWebhookView, delivery, done, integratorOf } from './a-source.ts';
 
 beforeAll(() => {
   vi.stubEnv('TZ', 'America/Sao_Paulo');
@@ -16,27 +16,10 @@ beforeEach(() => {
 
 const path = '/accounts/acme/webhooks/demanda.criada';
 const now = Date.UTC(2026, 10, 26, 10, 50);
-const webhook: WebhookView = {
-  account: 'acme',
-  event: 'demanda.criada',
-  address: 'https://receiver.example.com/hooks',
-  status: 'ativo',
-  reason: null,
-  failingSince: null,
-  slowSince: null,
-  createdAt: '2026-11-20T10:00:00.000Z',
-  updatedAt: '2026-11-20T10:00:00.000Z',
-  hasAuthorization: true,
-};
 
-/** Returns a source of that webhook. */
+/** Returns a source of that webhook, but for changes. */
 const sourceOf = (changes: Partial<WebhookView> = {}, more: Partial<Source> = {}) =>
-  aSource({ now: () => now, findWebhook: async () => ({ ...webhook, ...changes }), ...more });
-
-const integrator = (source: Source): Source => {
-  const { operator: _, ...rest } = source;
-  return { ...rest, account: 'acme' };
-};
+  aSource({ now: () => now, findWebhook: async () => aWebhookView(changes), ...more });
 
 /** Returns what of deliveries a page asks for: of the chart, and of the list. */
 const askedBy = async (query: string) => {
@@ -268,13 +251,13 @@ describe('the buttons', () => {
     ['one that an operator suspended', { status: 'suspenso', reason: 'operador' }, ['reactivate'], []],
   ])('of %s are those that are not refused', async (_, changes, ofOperator, ofIntegrator) => {
     expect(await actionsOf(sourceOf(changes))).toEqual(ofOperator);
-    expect(await actionsOf(integrator(sourceOf(changes)))).toEqual(ofIntegrator);
+    expect(await actionsOf(integratorOf(sourceOf(changes)))).toEqual(ofIntegrator);
     expect(await actionsOf({ ...sourceOf(changes), mayChange: false })).toEqual([]);
   });
 
   it('of one that an operator suspended are no button of an integrator: the page says whom to ask', async () => {
     const source = sourceOf({ status: 'suspenso', reason: 'operador' });
-    expect(await documentAt(path, integrator(source))).toContain('ask support');
+    expect(await documentAt(path, integratorOf(source))).toContain('ask support');
     expect(await documentAt(path, source)).not.toContain('ask support');
   });
 
@@ -315,7 +298,7 @@ describe('a replay', () => {
       return { count: 40_000, isCutOff: true };
     };
     const text = await documentAt(`${path}/replay?state=falhou&range=30d`, sourceOf({}, { countMatching }));
-    expect(since).toBe(webhook.createdAt);
+    expect(since).toBe(aWebhookView().createdAt);
     expect(text).toContain('<b>40000</b> or more');
     expect(text).toContain(`href="/x${path}?state=falhou&amp;range=30d">Cancel</a>`);
     expect(text).toContain('<input type="hidden" name="filter" value="state=falhou&amp;range=30d">');
