@@ -4,7 +4,7 @@ import type { Context } from '../../../../ops/console/page.ts';
 import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
 import { type Language, sayingIn, textsOf } from '../../../../ops/console/texts.ts';
 import type { DeliveryView, WebhookView } from '../../../../ops/console/views.ts';
-import type { Status } from '../../../../ops/status/status.command.ts';
+import { aStatus } from '../a-status.ts';
 
 /** The requests that a source got, in order. */
 export const done: string[] = [];
@@ -118,19 +118,10 @@ const webhookName = { account: 'acme', event: 'demanda.criada' } as const;
 const refusal = { kind: 'refused', messageId: hostile, reason: hostile, detail: hostile } as const;
 
 /** A status whose texts are hostile. */
-const status: Status = {
-  target: 'stage test',
-  stage: 'test',
-  region: null,
-  account: null,
-  checkout: '0.1.0',
-  stacks: [],
-  tables: [],
-  throttles: [],
+const status = aStatus({
+  ...{ target: 'stage test', stage: 'test', region: null, account: null },
   kmsKeys: [{ of: 'tables', arn: hostile, state: hostile, deletedAt: null }],
-  certificates: [],
   recipients: [{ mail: 'page', address: hostile, state: 'not confirmed' }],
-  rolledBack: [],
   queues: [{ queue: hostile, waiting: 1, inFlight: 0, delayed: 0, oldestSeconds: null }],
   alarms: { total: 1, isCutOff: false, ringing: [{ name: hostile, since: null, description: hostile }] },
   webhooks: {
@@ -140,10 +131,9 @@ const status: Status = {
     failing: [{ ...webhookName, since: '2026-11-22T10:00:00.000Z' }],
   },
   deliveries: { unread: hostile },
-  users: { read: 0, isCutOff: false, beingDeleted: [] },
   keys: [{ kind: 'signing', keys: 1, activeSince: null, nextMadeAt: null, nextActiveFrom: null }],
   problems: [{ kind: 'stack', name: hostile, state: hostile, isUnwanted: false, sentence: hostile }],
-};
+});
 
 /** What operators see, in memory. */
 export const operator: OperatorSource = {

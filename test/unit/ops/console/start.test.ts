@@ -4,39 +4,13 @@ import { answerPage } from '../../../../ops/console/pages/pages.ts';
 import type { OperatorSource } from '../../../../ops/console/source.ts';
 import type { Problem } from '../../../../ops/status/problem.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
+import { aStatus, noDeliveries } from '../a-status.ts';
 import { aContext, aSource } from './a-source.ts';
 
 const now = Date.parse('2026-11-22T12:00:00.000Z');
 const owner = { account: 'acme', event: 'demanda.criada' } as const;
 const since = '2026-11-20T12:00:00.000Z';
 
-const noDeliveries = {
-  ...{ looked: 0, isCutOff: false, failed: [], held: [], slow: [] },
-  late: { groups: [], isCutOff: false },
-};
-
-/** A stage of which all could be read, and where all is well. */
-const allWell: Status = {
-  target: 'stage dev',
-  stage: 'dev',
-  region: 'sa-east-1',
-  account: '111122223333',
-  checkout: '0.2.0',
-  stacks: [],
-  tables: [],
-  throttles: [],
-  kmsKeys: [{ of: 'keyring', arn: 'arn', state: 'Enabled', deletedAt: null }],
-  certificates: [],
-  recipients: [{ mail: 'page', address: 'ops@acme.com', state: 'confirmed' }],
-  rolledBack: [],
-  queues: [],
-  alarms: { total: 28, isCutOff: false, ringing: [] },
-  webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
-  deliveries: noDeliveries,
-  users: { read: 0, isCutOff: false, beingDeleted: [] },
-  keys: [],
-  problems: [],
-};
 const traffic = { hours: [since], delivered: [7], failed: [2], held: [1], isCutOff: false };
 type Read = Parameters<typeof startView>;
 
@@ -46,7 +20,7 @@ const show = async (
   language: 'en' | 'pt' = 'en',
   readAt = now,
 ) => {
-  const view = startView({ ...allWell, ...changes }, counted, new Date(readAt).toISOString());
+  const view = startView(aStatus(changes), counted, new Date(readAt).toISOString());
   const base = aSource();
   const operator = { ...(base.operator as OperatorSource), readStart: async () => view };
   const answer = await answerPage(aContext({ ...base, operator }, '/', language, now), null);

@@ -4,6 +4,7 @@ import { stageConfiguration } from '../../../../lib/config.ts';
 import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
 import { reportStatus, type Status } from '../../../../ops/status/status.command.ts';
 import { findProblems } from '../../../../ops/status/status-problems.ts';
+import { aStatus, noDeliveries } from '../a-status.ts';
 
 const now = Date.parse('2026-11-22T00:00:00Z');
 
@@ -30,45 +31,20 @@ const stage = (
   })),
 });
 
-const deliveries = {
-  looked: 0,
-  isCutOff: false,
-  failed: [],
-  held: [],
-  late: { groups: [], isCutOff: false },
-  slow: [],
-};
-
 const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [], beingDeleted: [] };
 
-const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Status, 'problems'> => ({
-  target: 'stage dev',
-  stage: 'dev',
-  region: 'sa-east-1',
-  account: '111122223333',
-  checkout: '0.1.0',
-  stacks: stacks.map(({ stackName, found }) => ({
-    name: stackName,
-    state: found?.StackStatus ?? null,
-    version: found ? '0.1.0' : null,
-    release: null,
-    updatedAt: null,
-    terminationProtection: found?.EnableTerminationProtection ?? false,
-  })),
-  tables: [],
-  throttles: [],
-  kmsKeys: [{ of: 'keyring', arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null }],
-  certificates: [],
-  recipients: [],
-  rolledBack: [],
-  queues: [],
-  alarms: { total: 28, isCutOff: false, ringing: [] },
-  webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
-  deliveries,
-  users: { read: 0, isCutOff: false, beingDeleted: [] },
-  keys: [],
-  ...more,
-});
+const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}) =>
+  aStatus({
+    stacks: stacks.map(({ stackName, found }) => ({
+      name: stackName,
+      state: found?.StackStatus ?? null,
+      version: found ? '0.1.0' : null,
+      release: null,
+      updatedAt: null,
+      terminationProtection: found?.EnableTerminationProtection ?? false,
+    })),
+    ...more,
+  });
 
 const problems = (deployed: StageStacks, more: Partial<Status> = {}) =>
   findProblems(statusOf(deployed, more), deployed, now).map(({ sentence }) => sentence);
@@ -131,7 +107,7 @@ describe('the problems of a stage', () => {
     expect(problems(stage(), { rolledBack })).toEqual(told);
     const failed = problems(stage({}, { Auth: { StackStatus: 'UPDATE_ROLLBACK_COMPLETE' } }), { rolledBack });
     expect(failed.at(state === 'returned' ? 0 : -1)).toBe(told[0]); // somebody has to type at once
-    const [first] = reportStatus({ ...statusOf(stage(), { rolledBack }), problems: [] }).text.split('\n');
+    const [first] = reportStatus(statusOf(stage(), { rolledBack })).text.split('\n');
     expect(first).toMatch(state === 'returned' ? told[0] : /^stage dev in sa-east-1/);
     const underWay = problems(stage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } }), { rolledBack });
     expect(underWay.includes(told[0])).toBe(state !== 'shifting'); // that is how a gradual release goes on
@@ -153,21 +129,17 @@ describe('the problems of a stage', () => {
         alarms: first,
         webhooks: first,
         users: first,
-        deliveries: { ...deliveries, ...first },
+        deliveries: { ...noDeliveries, ...first },
       },
       'Nothing that was read needs you. 1 part could not be read. Of 4 parts there is more.',
     ],
     [
       'not all that waits',
-      { deliveries: { ...deliveries, late: { groups: [], isCutOff: true } } },
+      { deliveries: { ...noDeliveries, late: { groups: [], isCutOff: true } } },
       'Nothing that was read needs you. Of 1 part there is more.',
     ],
   ])('says that nothing needs anybody only of what it read: %s', (_case, unread, verdict) => {
-    expect(
-      reportStatus({ ...statusOf(stage(), unread), problems: [] })
-        .text.split('\n')
-        .at(-1),
-    ).toBe(verdict);
+    expect(reportStatus(statusOf(stage(), unread)).text.split('\n').at(-1)).toBe(verdict);
   });
 
   it.each([
@@ -264,7 +236,7 @@ describe('the problems of a stage', () => {
       `no page reaches ana@acme.com (not confirmed) and bia@acme.com (not subscribed)${next}`,
       `no ticket reaches bia@acme.com (not subscribed)${next}`,
     ]);
-    const { text } = reportStatus({ ...statusOf(stage(), { recipients }), problems: [] });
+    const { text } = reportStatus(statusOf(stage(), { recipients }));
     expect(text).toMatch(/^Recipients of alarms\npages +ana@acme\.com: not confirmed$/m);
   });
 
