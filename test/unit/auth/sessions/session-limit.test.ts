@@ -1,5 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
@@ -9,13 +9,10 @@ import { judgedBy } from '../../../support/password-hashing.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
 
 let drawn = 0;
-let service: AuthService;
 let client: Awaited<ReturnType<AuthService['makeClient']>>;
 let user: Awaited<ReturnType<AuthService['makeUser']>>;
-beforeAll(async () => {
-  // verification without its cost, since thousands of logins are made here
-  service = await startAuthService({ keyDerivation: judgedBy(() => true), random: () => drawn });
-});
+// verification without its cost, since thousands of logins are made here
+const service = await startAuthService({ keyDerivation: judgedBy(() => true), random: () => drawn });
 afterAll(() => service.stop());
 beforeEach(async () => {
   drawn = 0;

@@ -1,13 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { resumeExport } from '../../../../ops/tenants/partial-export.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'emissor-partial-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'emissor-partial-'));
 afterAll(() => rm(folder, { recursive: true }));
 
 const now = Date.parse('2026-11-22T00:00:00.000Z');

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../../lambdas/platform/aws/client-settings.ts';
 import { type Dynamo, isUnavailable, makeDocumentClient, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { makeRequestHandler } from '../../../../lambdas/platform/aws/request-handler.ts';
@@ -33,10 +33,7 @@ const throttled = failing(400, 'ProvisionedThroughputExceededException');
 
 let client: DynamoDBDocumentClient;
 let dynamo: Dynamo;
-let port: number;
-beforeAll(async () => {
-  port = await listen(server);
-});
+const port = await listen(server);
 beforeEach(() => {
   answers = [];
   headers = [];
