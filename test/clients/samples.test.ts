@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -10,6 +11,7 @@ import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { mapHost } from '../support/e2e-receiver.ts';
 import { describeWith, plant } from '../support/e2e-target.ts';
 import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import { inlineCode, readPage } from '../support/markdown-page.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from '../support/sample-receiver.ts';
 
 // The receivers that integrators copy, those of docs/samples/receiver, against deliveries of the run under test.
@@ -182,6 +184,16 @@ it.concurrent.for(servers)('the receiver in %s waits 20 s at most for a body', a
   const begun = performance.now();
   await finished(socket.resume());
   expect(performance.now() - begun).toBeLessThan(20_000);
+});
+
+// Bug: the pages showed no quotation marks. Without them PHP's parser refuses the `=` at a secret's end.
+it.each(['en/receiving', 'pt/recebimento'])('the line of docs/%s.md for php-fpm passes secrets on whole', page => {
+  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+  const codes = readPage(`docs/${page}.md`).lines.flatMap(inlineCode);
+  const line = codes.find(code => code.startsWith('env[')) ?? '';
+  const program = 'echo parse_ini_string($argv[1])["env"]["SEGREDO"];';
+  const passed = execFileSync('php', ['-r', program, line.replaceAll('whsec_...', secret)], { encoding: 'utf8' });
+  expect(passed).toBe(`${secret} ${secret}`);
 });
 
 function forged(key: string | Buffer): [headers: Record<string, string>, body: string] {
