@@ -81,6 +81,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     const spoil = () => change({ access_token: 'dead' });
     /** The clients store this time in seconds or in milliseconds, as a number or as text. */
     const isInSeconds = () => Number(stored().refresh_until) < 1e11;
+    const storedUntil = () => Number(stored().refresh_until ?? 0) * (isInSeconds() ? 1_000 : 1);
     const refreshUntil = (milliseconds: number) => {
       const until = isInSeconds() ? Math.floor(milliseconds / 1_000) : milliseconds;
       change({ refresh_until: typeof stored().refresh_until === 'string' ? String(until) : until });
@@ -191,14 +192,23 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     it('logs in where a call before sent the refresh token, and more than 25 seconds ago', async () => {
       spoil();
       auth.faultOf = () => 'forbid as a gateway does';
-      expect(await call()).not.toMatchObject({ statuses: [200] });
+      expect(await call(1, { REFRESH_SECONDS: '' })).not.toMatchObject({ statuses: [200] });
       const sent = Number(auth.passed[0]?.at);
-      const until = Number(stored().refresh_until) * (isInSeconds() ? 1_000 : 1);
-      expect(until).toBeLessThanOrEqual(sent + 25_000);
+      expect(storedUntil()).toBeLessThanOrEqual(sent + 25_000);
+      expect(storedUntil()).toBeGreaterThan(sent + 5_000);
       refreshUntil(sent - 1_000);
       auth.faultOf = () => undefined;
       expect(await call()).toMatchObject({ code: 0, statuses: [200] });
       expect(grants()).toEqual(['refresh_token', 'password']);
+    });
+
+    // Bug: PHP's took 25 for such a text. Node.js's never refreshed, and logged in each time.
+    it('repeats a refresh for no longer than malformed REFRESH_SECONDS may mean, or fails', async () => {
+      spoil();
+      auth.faultOf = () => 'forbid as a gateway does';
+      expect(await call(1, { REFRESH_SECONDS: '5s' })).not.toMatchObject({ statuses: [200] });
+      expect(storedUntil()).toBeLessThanOrEqual(Date.now() + 5_000);
+      expect(grants()).not.toContain('password');
     });
 
     it('waits as long as 429 asks for, at both hosts', async () => {

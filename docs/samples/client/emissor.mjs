@@ -33,7 +33,7 @@ async function validToken(refused) {
 
 async function renew() {
   const now = Date.now();
-  const pair = { refresh_until: now + (REFRESH_SECONDS || 25) * 1_000, refused_until: 0, ...stored() };
+  const pair = { refresh_until: now + (Number(REFRESH_SECONDS || 25) || 0) * 1_000, refused_until: 0, ...stored() };
   const { refresh_token, refresh_until, refused_until } = pair;
   if (now < refused_until) throw new Error(`The login was refused: mend the password and delete ${TOKENS_FILE}`);
   let fresh = { error: 'invalid_grant' };

@@ -38,7 +38,7 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
 function renew(#[SensitiveParameter] array $pair, mixed $file, string $owner): array
 {
     $now = microtime(true);
-    $pair += ['refresh_until' => $now + (is_numeric($seconds = getenv('REFRESH_SECONDS')) ? $seconds : 25)];
+    $pair += ['refresh_until' => $now + (in_array($seconds = getenv('REFRESH_SECONDS'), [false, ''], true) ? 25 : $seconds)];
     store([$owner => $pair], $file); // before the refresh token is sent: no later call may send it after that
     $fresh = isset($pair['refresh_token']) && $now <= $pair['refresh_until']
         ? grant(['grant_type' => 'refresh_token', 'refresh_token' => $pair['refresh_token']], $pair['refresh_until'])
