@@ -55,7 +55,7 @@ public static class Emissor
             if (Field(fresh, "error") == "invalid_grant" || Field(fresh, "error") == "unauthorized_client")
                 fresh = await Grant(long.MaxValue, "password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
             if (Field(fresh, "error") == "invalid_grant") Store("{\"refused_until\":\"" + (now + 900000) + "\"}");
-            if (Field(fresh, "access_token") == null) failedAt = Now();
+            failedAt = Field(fresh, "access_token") == null ? Now() : 0;
             if (Field(fresh, "access_token") == null) throw new IOException("There is no token: " + Field(fresh, "error"));
             Store(fresh); // before anybody uses it; keep the folder to yourself
             return Field(fresh, "access_token");

@@ -55,7 +55,7 @@ public class Emissor {
         if (List.of("invalid_grant", "unauthorized_client").contains("" + field(fresh, "error")))
             fresh = grant(Map.of("grant_type", "password", "username", System.getenv("USER_EMAIL"), "password", System.getenv("USER_PASSWORD")), Long.MAX_VALUE);
         if ("invalid_grant".equals(field(fresh, "error"))) store("{\"refused_until\":\"" + (now + 900_000) + "\"}");
-        if (field(fresh, "access_token") == null) failedAt = System.currentTimeMillis();
+        failedAt = field(fresh, "access_token") == null ? System.currentTimeMillis() : 0;
         if (field(fresh, "access_token") == null) throw new IOException("There is no token: " + field(fresh, "error"));
         store(fresh); // before anybody uses it
         return field(fresh, "access_token");

@@ -63,7 +63,7 @@ func validToken(refused any) (any, error) {
 		// The session is over, or may not be refreshed: one login, and no loop.
 		fresh = grant(url.Values{"grant_type": {"password"}, "username": {os.Getenv("USER_EMAIL")}, "password": {os.Getenv("USER_PASSWORD")}}, math.Inf(1))
 	}
-	if fresh["access_token"] != nil {
+	if failedAt = (time.Time{}); fresh["access_token"] != nil {
 		return fresh["access_token"], store(fresh) // before anybody uses it
 	} else if failedAt, failure = time.Now(), fmt.Errorf("there is no token: %v", fresh["error"]); fresh["error"] == "invalid_grant" {
 		return nil, errors.Join(failure, store(map[string]any{"refused_until": now + 900}))
