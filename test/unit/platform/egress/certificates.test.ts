@@ -1,8 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { ok, otherAddress, publicAddress, request, say, start, stopAll } from './posting.ts';
+import { describe, expect, it } from 'vitest';
+import { ok, otherAddress, publicAddress, request, say, start } from './posting.ts';
 import type { Names } from './tls-receiver.ts';
-
-afterEach(stopAll);
 
 const literal = `https://${publicAddress}/`;
 const underscored = 'https://a_b.example.com/';

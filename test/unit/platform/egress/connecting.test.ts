@@ -1,14 +1,12 @@
 import { connect, createServer } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pickAddresses } from '../../../../lambdas/platform/egress/connections.ts';
 import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import { listen } from '../../../../tools/support/listen.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import { inTurn, ok, publicAddress, request, reset, say, start, stopAll, stopLater } from './posting.ts';
+import { inTurn, ok, publicAddress, request, reset, say, start } from './posting.ts';
 import type { TlsReceiver } from './tls-receiver.ts';
-
-afterEach(stopAll);
 
 const addresses = [1, 2, 3, 4, 5].map(last => `93.184.217.${last}`);
 const [first = '', second = '', third = ''] = addresses;
@@ -113,7 +111,7 @@ describe('the connect timeout', () => {
         socket.pipe(inner).pipe(socket);
       }, 300);
     });
-    stopLater(() => void server.close());
+    onTestFinished(() => void server.close());
     return listen(server);
   };
 

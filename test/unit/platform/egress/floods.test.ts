@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import {
   type Flood,
@@ -11,16 +11,14 @@ import {
 } from '../../../../tools/support/floods.ts';
 import type { HostileConnection } from '../../../../tools/support/hostile-tls.ts';
 import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
-import { ok, postVia, request, startHostile, stopAll, stopLater } from './posting.ts';
+import { ok, postVia, request, startHostile } from './posting.ts';
 import { certify, loopbackNetwork } from './tls-receiver.ts';
-
-afterEach(stopAll);
 
 /** Posts to the receiver of a flood. Returns the outcome, and how much was read of the flood until its end. */
 const postTo = async (flood: Flood): Promise<{ readonly outcome: PostOutcome; readonly bytesRead: number }> => {
   const { private: key, cert: certificate } = await certify();
   const receiver = await startFlood(flood, { key, certificate });
-  stopLater(receiver.stop);
+  onTestFinished(receiver.stop);
   const { network, sockets } = loopbackNetwork(receiver.port, certificate);
   const { post } = postVia(network);
   const outcome = await post({ ...request, deadlineMs: 20_000 });
@@ -135,7 +133,7 @@ describe('a handshake', () => {
 
   it('with a chain of 95 KiB of huge keys is cut off before a key is looked at, and charged', async () => {
     const receiver = await startHugeChain('receiver.example.com');
-    stopLater(receiver.stop);
+    onTestFinished(receiver.stop);
     const { network, sockets } = loopbackNetwork(receiver.port);
     expect(await postVia(network).post(request)).toMatchObject({ outcome: 'tls', detail: 'TOO_MANY_BYTES' });
     expect(sockets[0]?.bytesRead).toBeLessThanOrEqual(36 * 1_024);
@@ -143,7 +141,7 @@ describe('a handshake', () => {
 
   it('with a chain that costs much is not repeated for its account, under a new name either, and charged', async () => {
     const receiver = await startCostlyChain('receiver.example.com');
-    stopLater(receiver.stop);
+    onTestFinished(receiver.stop);
     const { post } = postVia(loopbackNetwork(receiver.port).network);
     const detailOf = async (accountId: string, host: string) => {
       const outcome = await post({ ...request, accountId, url: `https://${host}.example.com/` });
@@ -157,7 +155,7 @@ describe('a handshake', () => {
 
   it('that drips ends with the deadline, and is charged', async () => {
     const receiver = await startDrip();
-    stopLater(receiver.stop);
+    onTestFinished(receiver.stop);
     const { post, connections } = postVia(loopbackNetwork(receiver.port).network);
     expect(await post({ ...request, deadlineMs: 300 })).toMatchObject({ outcome: 'timeout' });
     await expect.poll(() => Object.keys(connections.kept.sockets)).toEqual([]);

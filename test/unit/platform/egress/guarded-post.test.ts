@@ -1,26 +1,12 @@
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 import { listen } from '../../../../tools/support/listen.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import {
-  inTurn,
-  ok,
-  otherAddress,
-  postWith,
-  publicAddress,
-  request,
-  reset,
-  say,
-  start,
-  stopAll,
-  stopLater,
-} from './posting.ts';
+import { inTurn, ok, otherAddress, postWith, publicAddress, request, reset, say, start } from './posting.ts';
 import { loopbackNetwork, type Play } from './tls-receiver.ts';
-
-afterEach(stopAll);
 
 describe('the request', () => {
   it('is a POST to the checked address, under the name in SNI and Host', async () => {
@@ -180,7 +166,7 @@ describe('failures', () => {
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     });
     const port = await listen(server);
-    stopLater(() => void server.close());
+    onTestFinished(() => void server.close());
     const { network } = loopbackNetwork(port);
     const post = postWith({ now: () => 0, post: makePinnedPost(makeConnections(network)) });
     expect(await post(request)).toMatchObject({ outcome: 'tls' });

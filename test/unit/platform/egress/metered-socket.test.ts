@@ -1,24 +1,21 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MeteredSocket, openMeteredSocket } from '../../../../lambdas/platform/egress/metered-socket.ts';
 import { makeReceiverCosts } from '../../../../lambdas/platform/egress/receiver-costs.ts';
 import { listen } from '../../../../tools/support/listen.ts';
-import { stopAll, stopLater } from './posting.ts';
-
-afterEach(stopAll);
 
 /** A metered connection, and its other end. */
 const open = async (): Promise<MeteredSocket & { readonly peer: Socket }> => {
   const server = createServer();
-  stopLater(() => void server.close());
+  onTestFinished(() => void server.close());
   const port = await listen(server);
   const cost = makeReceiverCosts(() => 0).open('receiver.example.com', 'acme');
   const metered = openMeteredSocket(connect, { host: '127.0.0.1', port }, cost);
   const [peer] = (await once(server, 'connection')) as [Socket];
   peer.on('error', () => undefined);
-  stopLater(() => {
+  onTestFinished(() => {
     metered.stream.destroy();
     peer.destroy();
   });

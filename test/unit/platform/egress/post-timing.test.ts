@@ -1,11 +1,9 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import { inTurn, ok, otherAddress, publicAddress, request, reset, say, start, stopAll } from './posting.ts';
+import { inTurn, ok, otherAddress, publicAddress, request, reset, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
-
-afterEach(stopAll);
 
 /** Records what a POST tells while it is under way. */
 const listen = () => {

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { makeConnections, type Network } from '../../../../lambdas/platform/egress/connections.ts';
 import {
   type GuardedPost,
@@ -79,17 +80,7 @@ interface Situation extends Partial<Omit<GuardedPostDependencies, 'post'>> {
   readonly port?: (receiver: TlsReceiver) => Promise<number>;
 }
 
-const stops: (() => Promise<void> | void)[] = [];
-
-/** Registers what must be undone after the test. */
-export const stopLater = (stop: () => Promise<void> | void): void => void stops.push(stop);
-
-/** Undoes what the test has started. */
-export const stopAll = async (): Promise<void> => {
-  for (const stop of stops.splice(0)) await stop();
-};
-
-/** Starts a receiver, and a guarded POST whose connections all land there. Ends with `stopAll`. */
+/** Starts a receiver, and a guarded POST whose connections all land there. They end with the test. */
 export const start = async (play: Play, { trust = true, names, tls, fates, port, ...dependencies }: Situation = {}) => {
   const receiver = await startTlsReceiver(play, names, tls);
   const { meant, network } = loopbackNetwork(
@@ -97,7 +88,7 @@ export const start = async (play: Play, { trust = true, names, tls, fates, port,
     trust ? receiver.certificate : undefined,
     fates,
   );
-  stopLater(receiver.stop);
+  onTestFinished(receiver.stop);
   return { receiver, meant, ...postVia(network, dependencies) };
 };
 
@@ -105,7 +96,7 @@ export const start = async (play: Play, { trust = true, names, tls, fates, port,
 export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'key' | 'certificate'> = {}) => {
   const { private: key, cert: certificate } = await certify();
   const receiver = await startHostileReceiver(act, { key, certificate, ...handshake });
-  stopLater(receiver.stop);
+  onTestFinished(receiver.stop);
   const { network, sockets } = loopbackNetwork(receiver.port, certificate);
   return { ...postVia(network), sockets };
 };
@@ -113,7 +104,7 @@ export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'k
 /** A guarded POST in a network, and its connections. */
 export const postVia = (network: Network, dependencies: Partial<GuardedPostDependencies> = {}) => {
   const connections = makeConnections(network);
-  stopLater(() => {
+  onTestFinished(() => {
     connections.kept.destroy();
     connections.fresh.destroy();
   });

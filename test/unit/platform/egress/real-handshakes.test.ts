@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../../../lambdas/platform/egress/connection-meter.ts';
 import {
   makeChain,
@@ -10,10 +10,8 @@ import {
   signingRsaKey,
 } from '../../../../tools/support/certificate-chain.ts';
 import { listen } from '../../../../tools/support/listen.ts';
-import { ok, postVia, request, stopAll, stopLater } from './posting.ts';
+import { ok, postVia, request } from './posting.ts';
 import { loopbackNetwork } from './tls-receiver.ts';
-
-afterEach(stopAll);
 
 type SignedChain = ReturnType<typeof makeSignedChain>;
 
@@ -39,7 +37,7 @@ const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Ma
     if (fragment !== undefined) tls.setMaxSendFragment(fragment);
     tls.on('error', () => socket.destroy()).on('data', () => tls.write(ok));
   });
-  stopLater(() => {
+  onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });

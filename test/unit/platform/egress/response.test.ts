@@ -1,9 +1,7 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import { request, say, start, stopAll } from './posting.ts';
+import { request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
-
-afterEach(stopAll);
 
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
