@@ -1,14 +1,9 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../support/delivery-world/delivery-world.ts';
+import { useDeliveryWorld, world } from '../../support/delivery-world/use-delivery-world.ts';
 
-let world: DeliveryWorld;
-
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-});
+useDeliveryWorld();
 
 const path = '/v1/webhooks/demanda.criada';
 const all = <Result>(ask: (at: number) => Promise<Result>) =>

@@ -2,15 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { resendRefusal } from '../../../../lambdas/delivery/api/resend.ts';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeApplyOutcome } from '../../../../lambdas/delivery/transitions.ts';
-import { type DeliveryWorld, makeDeliveryWorld, schedule } from '../../../support/delivery-world/delivery-world.ts';
+import { schedule } from '../../../support/delivery-world/delivery-world.ts';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { aDelivery, answer, aRecord, aWebhook, failure, internalError, noon, success } from '../builders.ts';
 
-let world: DeliveryWorld;
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-  world.publishEvent();
-});
+useDeliveryWorld();
+beforeEach(() => void world.publishEvent());
 
 const hour = 3_600_000;
 const resend = () => world.resend(world.only());

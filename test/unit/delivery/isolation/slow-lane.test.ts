@@ -1,19 +1,14 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { describe, expect, it } from 'vitest';
 import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
+import { beginWorld, useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer, noon } from '../builders.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 
-let world: DeliveryWorld;
-const begin = async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-};
-beforeEach(begin);
+useDeliveryWorld();
 
 const names = () => world.lines.map(line => JSON.parse(line)[0]);
 /** The notices that operators get after a sweep. */
@@ -548,7 +543,7 @@ describe('a process that dies at any step during the move to the slow lane', () 
     'loses nothing: %s',
     (_, prepare, lane, areSlotsTaken) =>
       everyCrash(async crash => {
-        await begin();
+        await beginWorld();
         await prepare();
         await world.slowDown();
         if (areSlotsTaken) await world.takeSlots();
@@ -565,7 +560,7 @@ describe('a process that dies at any step during the move to the slow lane', () 
     'loses nothing: an attempt that was given up',
     () =>
       everyCrash(async crash => {
-        await begin();
+        await beginWorld();
         world.publishEvent();
         world.publishEvent();
         world.answers.push(late);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import {
   afterRestarts,
   afterWrites,
@@ -14,11 +15,9 @@ import {
   show,
   slots,
   start,
-  useReplayWorld,
-  world,
 } from './replay-world.ts';
 
-useReplayWorld();
+useDeliveryWorld();
 
 describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
   it('sends ten a second: the first at once, then a minute’s worth with each sweep', async () => {

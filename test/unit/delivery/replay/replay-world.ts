@@ -1,23 +1,11 @@
-import { beforeEach } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { wireStates } from '../../../../lambdas/delivery/representation.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { putAll } from '../../../support/database/put-all.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import type { Answered, Sent } from '../../../support/delivery-world/requests.ts';
 import type { Stall } from '../../../support/delivery-world/stepped-cloud.ts';
+import { world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { aDelivery } from '../builders.ts';
-
-/** Delivery, with an active webhook. */
-export let world: DeliveryWorld;
-
-/** Has a world of its own made for each test of the suite. */
-export const useReplayWorld = (): void => {
-  beforeEach(async () => {
-    world = makeDeliveryWorld();
-    await world.register();
-  });
-};
 
 export const path = '/v1/webhooks/demanda.criada/reenvios';
 export const hour = 3_600_000;

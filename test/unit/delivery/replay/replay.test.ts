@@ -8,6 +8,7 @@ import { makeStartReplay } from '../../../../lambdas/delivery/replay/replay-star
 import { makeReplayReader, makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { makeApplyOutcome, restarted } from '../../../../lambdas/delivery/transitions.ts';
 import type { Dynamo, Item } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { aDelivery, answer, aRecord, aWebhook, failure, internalError, noon } from '../builders.ts';
 import {
   beforeReservation,
@@ -22,11 +23,9 @@ import {
   show,
   slots,
   start,
-  useReplayWorld,
-  world,
 } from './replay-world.ts';
 
-useReplayWorld();
+useDeliveryWorld();
 
 describe('a replay', { timeout: 30_000 }, () => {
   it('sends the failed deliveries of the range again, newest first, and shows its progress', async () => {

@@ -1,17 +1,13 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { queuedInSlowLane, withSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer } from '../builders.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 
-let world: DeliveryWorld;
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-});
+useDeliveryWorld();
 
 const waiting = () => world.only() as WaitingDelivery;
 /** Resends as an owner does whose request came a second ago, when the attempt was not due yet. */

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
@@ -9,17 +9,13 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import { waitAfterSweep } from '../../../../lambdas/delivery/transitions.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer } from '../builders.ts';
 
 const minute = 60_000;
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 
-let world: DeliveryWorld;
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-});
+useDeliveryWorld();
 
 const waiting = () => world.only() as WaitingDelivery;
 /** Sends the next update twice, and tells of two attempts, as the SDK does when the first answer gets lost. */

@@ -1,19 +1,15 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
 import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import type { DeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';
+import { beginWorld, useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer, aWebhook, noon } from '../builders.ts';
 
-let world: DeliveryWorld;
-const begin = async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-};
-beforeEach(begin);
+useDeliveryWorld();
 
 /** Makes what publishes announcements, in another way than the sweeper does. */
 const publisherBy = (publish: Parameters<typeof makePublishAnnouncements>[0]['publish']) =>
@@ -78,7 +74,7 @@ describe('a suspension', () => {
     'is announced though the sweeper dies at its call %i (after its effect: %s), and its webhook may be deleted then',
     async (afterCalls, hasEffect) => {
       for (const isDeleted of [false, true]) {
-        await begin();
+        await beginWorld();
         await suspend();
         expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
         if (isDeleted) expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
@@ -298,7 +294,7 @@ describe('a webhook that delivers again', () => {
 
   it('is announced once, wherever its attempt dies', () =>
     everyCrash(async crash => {
-      await begin();
+      await beginWorld();
       await failForADay();
       await attempt(200, crash);
       await world.settle();

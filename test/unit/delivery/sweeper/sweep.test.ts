@@ -4,17 +4,13 @@ import { taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import type { DueEntry } from '../../../../lambdas/delivery/store/due-index.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
 import { dueNow, scheduled, waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { aDelivery, answer, noon } from '../builders.ts';
 
 const minute = 60_000;
 
-let world: DeliveryWorld;
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-  world.publishEvent();
-});
+useDeliveryWorld();
+beforeEach(() => void world.publishEvent());
 
 /** The outcome is stored, and the process dies before the retry is sent. */
 const loseRetry = async () => {

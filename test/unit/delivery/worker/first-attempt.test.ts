@@ -1,14 +1,10 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer } from '../builders.ts';
 
-let world: DeliveryWorld;
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-});
+useDeliveryWorld();
 
 const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
 const id = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');

@@ -1,14 +1,13 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer } from '../builders.ts';
 
-let world: DeliveryWorld;
+useDeliveryWorld();
+
 let messageId = '';
 const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7' };
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
+beforeEach(() => {
   messageId = world.publish(event);
 });
 

@@ -1,12 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { describe, expect, it } from 'vitest';
+import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer, noon } from '../builders.ts';
 
-let world: DeliveryWorld;
-beforeEach(async () => {
-  world = makeDeliveryWorld();
-  await world.register();
-});
+useDeliveryWorld();
 
 describe('an attempt', () => {
   const times = { detail: '', durationMs: 1, resolutionMs: 0 };
