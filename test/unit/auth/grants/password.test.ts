@@ -1,5 +1,7 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { type KeyDerivation, systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
@@ -22,6 +24,8 @@ beforeEach(async () => {
 
 const login = (username: string, password: string, from = client, more = {}) =>
   service.logIn(from, { username, password }, more);
+const set = (table: string, key: Item, attributes: Item) =>
+  updateItem(service.database.dynamo, { table, key }, { set: attributes });
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
 describe('against user enumeration', () => {
@@ -111,14 +115,7 @@ describe('the password grant', () => {
     const { user, username, password } = await service.makeUser();
     const first = await login(username, password);
     const weak = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
-    await service.database.dynamo(
-      new UpdateCommand({
-        TableName: 'Credentials',
-        Key: { email: user.email },
-        UpdateExpression: 'SET passwordHash = :weak',
-        ExpressionAttributeValues: { ':weak': weak },
-      }),
-    );
+    await set('Credentials', { email: user.email }, { passwordHash: weak });
     unhashable = 19_456;
     expect(await login(username, 'password')).toMatchObject({ status: 200 }); // Bug: 500, when its session was made
     unhashable = 0;
@@ -135,14 +132,7 @@ describe('the password grant', () => {
     ['is of no kind that is known', '$2x$10$eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'],
   ])('takes any password for a wrong one where the imported hash %s', async (_case, text) => {
     const { user, username } = await service.makeUser();
-    await service.database.dynamo(
-      new UpdateCommand({
-        TableName: 'Credentials',
-        Key: { email: user.email },
-        UpdateExpression: 'SET passwordHash = :stored',
-        ExpressionAttributeValues: { ':stored': `imported${text}` },
-      }),
-    );
+    await set('Credentials', { email: user.email }, { passwordHash: `imported${text}` });
     for (let time = 0; time < 5; time++) expect(await login(username, 'the password of Go')).toMatchObject(refused);
     expect(service.logs.filter(line => line.includes('password.not_judged')).at(-1)).toContain(user.userId);
     expect(service.logs.join()).not.toContain(text);
@@ -152,14 +142,7 @@ describe('the password grant', () => {
 
   it('refuses a password whose change crashed', async () => {
     const { user, username, password } = await service.makeUser();
-    await service.database.dynamo(
-      new UpdateCommand({
-        TableName: 'Users',
-        Key: { userId: user.userId },
-        UpdateExpression: 'SET credentialVersion = :next',
-        ExpressionAttributeValues: { ':next': 2 },
-      }),
-    );
+    await set('Users', { userId: user.userId }, { credentialVersion: 2 });
     expect(await login(username, password)).toMatchObject(refused);
     expect(service.logs.at(-1)).toContain('password_changed');
   });

@@ -1,8 +1,9 @@
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CredentialStore, makeCredentialStore } from '../../../../lambdas/auth/principals/credential-store.ts';
 import { type Credential, emailsOf, parseCredential, type User } from '../../../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -321,10 +322,7 @@ describe('a user whose deletion began', () => {
 
   it('stays disabled where an earlier release, which does not know the mark, enables them', async () => {
     const { userId } = await marked('revived@example.com');
-    const enable = { UpdateExpression: 'SET #status = :enabled', ExpressionAttributeNames: { '#status': 'status' } };
-    const ExpressionAttributeValues = { ':enabled': 'enabled' };
-    const command = new UpdateCommand({ TableName: 'Users', Key: { userId }, ...enable, ExpressionAttributeValues });
-    await database.dynamo(command);
+    await updateItem(database.dynamo, { table: 'Users', key: { userId } }, { set: { status: 'enabled' } });
     expect(await store.findUser(userId)).toMatchObject({ status: 'deleting' });
   });
 

@@ -1,7 +1,8 @@
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { EventName } from '../../../../lambdas/webhooks/webhook.ts';
@@ -41,16 +42,8 @@ describe('ops accounts delete', () => {
   it('keeps the login of another account’s user who has a former address of one of its users', async () => {
     const { userId, email } = await create('former-a');
     const moved = newEmail();
-    const set = 'SET email = :moved, formerEmail = :email';
-    const values = { ':moved': moved, ':email': email };
-    await send(
-      new UpdateCommand({
-        TableName: 'Users',
-        Key: { userId },
-        UpdateExpression: set,
-        ExpressionAttributeValues: values,
-      }),
-    );
+    const set = { email: moved, formerEmail: email };
+    await updateItem(operated.database.dynamo, { table: 'Users', key: { userId } }, { set });
     await send(new PutCommand({ TableName: 'Credentials', Item: { ...(await loginOf(email)), email: moved } }));
     await send(new DeleteCommand({ TableName: 'Credentials', Key: { email } }));
     const neighbour = await create('former-b', email);

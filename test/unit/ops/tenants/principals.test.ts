@@ -1,5 +1,6 @@
-import { GetCommand, PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it } from 'vitest';
+import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
@@ -73,16 +74,9 @@ describe('the secrets of clients', () => {
       new GetCommand({ TableName: 'Clients', Key: { clientId: expired.clientId } }),
     );
     expect(secrets).toHaveLength(2);
-    await send(
-      new UpdateCommand({
-        TableName: 'Clients',
-        Key: { clientId: expired.clientId },
-        UpdateExpression: 'SET secrets = :secrets',
-        ExpressionAttributeValues: {
-          ':secrets': [Item?.secrets[0], { ...Item?.secrets[1], expiresAt: Date.now() - 1 }],
-        },
-      }),
-    );
+    const at = { table: 'Clients', key: { clientId: expired.clientId } };
+    const set = { 'secrets[1]': { ...Item?.secrets[1], expiresAt: Date.now() - 1 } };
+    await updateItem(operated.database.dynamo, at, { set });
     const found = await operated.ask(['clients', 'list', '--old-secret']);
     expect(found.map(({ clientId }: { clientId: string }) => clientId)).toEqual([rotated.clientId]);
     expect(found[0].secrets[1]).toMatchObject({ lastUsedOn: '2026-11-20', expiresAt: expect.stringMatching(/Z$/) });
