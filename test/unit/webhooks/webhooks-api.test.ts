@@ -252,17 +252,6 @@ describe('PUT /v1/webhooks/{evento}', () => {
   });
 });
 
-it.each([
-  ['PUT', { body: { url } }],
-  ['DELETE', {}],
-])('%s answers 503 when others keep changing the webhook', async (method, sent) => {
-  await register();
-  fail('Webhooks', /ConditionExpression/, named('ConditionalCheckFailedException'));
-  const refused = await send(method, '/v1/webhooks/demanda.criada', sent);
-  expect(codeOf(refused)).toBe('503 temporarily_unavailable');
-  expect(refused.headers['retry-after']).toBe('1');
-});
-
 describe('a webhook that an operator suspended', () => {
   const path = '/v1/webhooks/demanda.criada';
 
