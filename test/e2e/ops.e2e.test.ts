@@ -13,19 +13,8 @@ const here = (...args: string[]) => runOpsInProcess(['--outputs', run.outputsFil
 describe('ops clients', () => {
   it('creates, lists, disables and enables a client', async () => {
     const name = `ops ${unique()}`;
-    const args = [
-      'clients',
-      'create',
-      '--name',
-      name,
-      '--grant',
-      'password',
-      '--account',
-      'acme',
-      '--grace-seconds',
-      '5',
-    ];
-    const created = await ops<Record<string, string>>(args);
+    const options = ['--grant', 'password', '--account', 'acme', '--grace-seconds', '5'];
+    const created = await ops<Record<string, string>>(['clients', 'create', '--name', name, ...options]);
     plant(created.clientSecret ?? '');
     expect(created).toMatchObject({
       name,
