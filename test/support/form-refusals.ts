@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type OAuthCase, oauthCases } from '../../lambdas/auth/routes.ts';
 import { type Client, type User, unique } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
+import type { Refusal } from './api-refusals.ts';
 
 /** The clients, users and tokens that requests are made of. */
 export interface World {
@@ -24,13 +25,6 @@ export interface Sent {
   readonly query?: string;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array<ArrayBuffer>;
-}
-
-/** An answer, whose headers have names in lower case. */
-export interface Refusal {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly text: string;
 }
 
 /** Describes what the endpoints of {auth_url} refuse that read a form, wherever they run: in this process, or behind HTTP. */
