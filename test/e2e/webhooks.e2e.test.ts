@@ -99,10 +99,7 @@ describe('the URL of a webhook', () => {
     });
 
   it.each([
-    ['http://public.example.com/', 'url_not_https'],
-    ['https://public.example.com:22/', 'url_invalid'],
     ['https://public.example.com/\n', 'url_invalid'],
-    ['https://localhost/', 'url_not_public'],
     ['https://①②⑦.0.0.1/', 'url_not_public'],
     [`https://${new URL(baseUrl).hostname}/`, 'url_not_public'], // the service itself
   ])('may not be %j: %s', expectRefused);
