@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
-import { type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
+import { type AttemptOutcome, type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
 import {
   broughtForward,
   dueNow,

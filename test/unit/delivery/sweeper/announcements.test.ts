@@ -180,7 +180,7 @@ describe('a suspension', () => {
   });
 });
 
-// That its list of announcements is full keeps no operator from suspending: test/unit/webhooks/operator-store.test.ts.
+// That its list of announcements is full keeps no operator from suspending: test/unit/webhooks/webhook-store.test.ts.
 // Bug: a topic that hangs until a sweep has no time left let that sweep end well, and "SweepFails" never rang.
 it('a sweep that runs out of time fails where an announcement could not be published', async () => {
   await suspend();
