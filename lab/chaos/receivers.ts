@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { closeNow, listen } from '../../tools/support/listen.ts';
 import { receiverBehaviours } from './receiver-behaviours.ts';
 
 /** A delivery as it arrived. */
@@ -35,15 +34,10 @@ export async function startReceivers() {
     response.on('error', () => undefined);
     behaviour.answer({ request, response, earlier });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     arrivals,
     followed: () => followed,
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop: () => void closeNow(server),
   };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { listen } from '../../tools/support/listen.ts';
+import { closeNow, listen } from '../../tools/support/listen.ts';
 
 /** A path's treatment of deliveries: it accepts them (204), asks for time (503 with `Retry-After`, in seconds), or never answers. */
 type Behaviour = 'accept' | 'hang' | { readonly retryAfter: number };
@@ -53,10 +53,7 @@ export async function startReceiver(): Promise<Receiver> {
     expectSignature: (path, secret) => void secrets.set(path, secret),
     set: (path, behaviour) => void behaviours.set(path, behaviour),
     arrivals: path => arrived.filter(arrival => arrival.path === path),
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop: () => void closeNow(server),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
-import { listen } from '../../tools/support/listen.ts';
+import { closeNow, listen } from '../../tools/support/listen.ts';
 
 /**
  * Answers every call of a client of AWS in the same way until the test is over. Returns the requests that came.
@@ -13,9 +13,8 @@ export async function standInForAws(service: string, answer: object): Promise<re
     requests.push(request);
     request.resume().on('end', () => response.end(JSON.stringify(answer)));
   });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
+  onTestFinished(async () => {
+    await closeNow(server);
     vi.unstubAllEnvs();
   });
   vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, `http://127.0.0.1:${await listen(server)}`);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from '../../tools/support/listen.ts';
+import { closeNow, listen } from '../../tools/support/listen.ts';
 import { observeDelivery } from './contract/observer.ts';
 import { until } from './e2e-poll.ts';
 import { run } from './e2e-target.ts';
@@ -79,11 +79,7 @@ export async function startReceiver(name: string): Promise<Receiver> {
         () => (received(path).length >= count ? received(path).slice(0, count) : undefined),
         limit,
       ),
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeNow(server),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { listen } from '../../tools/support/listen.ts';
+import { closeNow, listen } from '../../tools/support/listen.ts';
 
 /** Parameter Store, as far as secrets of smoke tests go, on a free port of 127.0.0.1. */
 export interface FakeParameterStore {
@@ -26,10 +26,7 @@ export async function startParameterStore(): Promise<FakeParameterStore> {
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
     },
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop: () => void closeNow(server),
   };
 
   function perform(operation: string, { Name, Overwrite, ...stored }: Put): { status: number; body: object } {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
-import { listen } from '../../tools/support/listen.ts';
+import { closeNow, listen } from '../../tools/support/listen.ts';
 
 /** A message as it was sent to the queue. */
 interface QueuedMessage {
@@ -96,11 +96,7 @@ export async function startFakeQueue({
     get mostAtOnce() {
       return mostAtOnce;
     },
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeNow(server),
   };
 }
 

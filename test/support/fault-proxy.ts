@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from '../../tools/support/listen.ts';
+import { closeNow, listen } from '../../tools/support/listen.ts';
 
 /** A request that passed the proxy. */
 interface PassedRequest {
@@ -78,11 +78,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     passed,
     faultOf: () => undefined,
     before: () => undefined,
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeNow(server),
   };
   return proxy;
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 
 /** Has a server listen on 127.0.0.1. Returns its port, which was free. */
@@ -7,4 +8,10 @@ export async function listen(server: Server): Promise<number> {
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
   return address.port;
+}
+
+/** Closes a server together with its connections. Resolves when all are closed. */
+export async function closeNow(server: HttpServer): Promise<void> {
+  server.close().closeAllConnections();
+  await once(server, 'close');
 }

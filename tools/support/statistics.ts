@@ -20,11 +20,7 @@ export interface Percentiles {
 
 /** Returns the 50th, 95th and 99th percentile of times. */
 export function percentilesOf(times: readonly number[]): Percentiles {
-  return {
-    p50: quantile(times, 0.5),
-    p95: quantile(times, 0.95),
-    p99: quantile(times, 0.99),
-  };
+  return { p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99) };
 }
 
 /** Returns the same values, beginning with another one in each round: nothing is always measured first, or after the same. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeReceipt } from '../../../../lambdas/smoke/receiver.ts';
 import type { ReceivedDelivery } from '../../../../ops/console/operator/sandbox.ts';
 import { makeReceiver } from '../../../../ops/local/receiver.ts';
-import { listen } from '../../../../tools/support/listen.ts';
+import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
 let server: Server;
 let url: string;
@@ -14,10 +14,7 @@ beforeAll(async () => {
   server = createServer(makeReceiver(delivery => told.push(delivery)));
   url = `http://127.0.0.1:${await listen(server)}`;
 });
-afterAll(() => {
-  server.close();
-  server.closeAllConnections();
-});
+afterAll(() => closeNow(server));
 
 /** Returns the receiver's answer to a delivery, which comes under its public name. */
 const deliver = async (path: string, body = '') => {

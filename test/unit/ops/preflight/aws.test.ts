@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { connectAws } from '../../../../ops/preflight/aws.ts';
-import { listen } from '../../../../tools/support/listen.ts';
+import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -22,7 +22,6 @@ it('asks five times for what it reads of every stack or function, as commands do
     await expect(connectAws(stageConfiguration('dev'), 'sa-east-1').stacks()).rejects.toThrow();
     await vi.waitFor(() => expect(asked.filter(name => name === 'Emissor-dev-Data')).toHaveLength(5), 10_000);
   } finally {
-    server.close();
-    server.closeAllConnections();
+    await closeNow(server);
   }
 });

@@ -21,7 +21,7 @@ import {
   type TargetFacts,
 } from '../../../../ops/stage/target.ts';
 import { type ConnectionSettings, thisWorld, type World } from '../../../../ops/stage/world.ts';
-import { listen } from '../../../../tools/support/listen.ts';
+import { closeNow, listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const account = '111122223333';
@@ -185,7 +185,6 @@ async function withStacks<Value>(names: readonly string[], run: () => Promise<Va
     return await run();
   } finally {
     vi.unstubAllEnvs();
-    server.close();
-    server.closeAllConnections();
+    await closeNow(server);
   }
 }

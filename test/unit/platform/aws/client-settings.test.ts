@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { clientSettings } from '../../../../lambdas/platform/aws/client-settings.ts';
 import { type Dynamo, isUnavailable, makeDocumentClient, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { makeRequestHandler } from '../../../../lambdas/platform/aws/request-handler.ts';
-import { listen } from '../../../../tools/support/listen.ts';
+import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
 type Answer = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
 
@@ -50,10 +50,7 @@ afterEach(() => {
   client.destroy();
   vi.unstubAllEnvs();
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => closeNow(server));
 
 const read = () => dynamo(new GetCommand({ TableName: 'table', Key: { id: 'a' } }));
 
