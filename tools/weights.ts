@@ -5,10 +5,10 @@ import path from 'node:path';
 /*
  * `npm run weights`: shows what a stranger has to read, by room: the lines and bytes of the files of the commit that are text, and the
  * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds fall; they rose
- * six times: when the alarms and the way back got what ten incidents asked of them, when the console learnt to register, to chart, to
+ * seven times: when the alarms and the way back got what ten incidents asked of them, when the console learnt to register, to chart, to
  * lead a newcomer and to say what it could not read, when the pages became a site with "Nothing arrived" in both languages, by the mends
  * and tests of some hundred and seventy faults that twenty-four readers found, when the judges of worlds learnt to see fifty faults more,
- * and by the mends of forty faults of the service and of its operators' commands.
+ * by the mends of forty faults of the service and of its operators' commands, and by those of fifty more, of pages and samples, too.
  */
 
 const root = path.join(import.meta.dirname, '..');
@@ -18,18 +18,18 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   {
     name: 'generated',
     takes: /^docs\/api\/|^(site\/)?package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
-    most: 19_100,
+    most: 19_075,
   },
-  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_320 },
-  { name: 'ops', takes: /^(bin|ops)\//, most: 19_145 },
-  { name: 'lab', takes: /^lab\//, most: 12_860 },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_420 },
+  { name: 'ops', takes: /^(bin|ops)\//, most: 19_310 },
+  { name: 'lab', takes: /^lab\//, most: 12_870 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_540 },
   { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_170 },
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_350 },
   { name: 'site', takes: /^site\//, most: 450 },
-  { name: 'test', takes: /^test\//, most: 56_450 },
-  { name: 'docs', takes: /^docs\//, most: 7_430 },
+  { name: 'test', takes: /^test\//, most: 56_610 },
+  { name: 'docs', takes: /^docs\//, most: 7_525 },
   { name: 'other', takes: /^/, most: 1_880 },
 ];
 
