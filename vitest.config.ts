@@ -22,7 +22,7 @@ const exclude = isFull ? [] : ['**/*.long.*'];
 export default defineConfig({
   test: {
     reporters: ['default', new SummaryReporter()],
-    // What a project does not say otherwise.
+    // Holds for each project that says nothing else.
     maxWorkers: idle,
     sequence: { sequencer: LongestFirst, groupOrder: 3 },
     expect: { poll: { timeout: 20_000 } }, // real sockets on a busy machine: Vitest's own limit is a second

@@ -1,6 +1,6 @@
 import type { Status } from '../../../ops/status/status.command.ts';
 
-/** What a status says where no delivery has ended badly or is late. */
+/** The deliveries of a status: none has ended badly or is late. */
 export const noDeliveries = {
   ...{ looked: 0, isCutOff: false, failed: [], held: [], slow: [] },
   late: { groups: [], isCutOff: false },
