@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The suites that take the longest, or wait the most: begun last, each would keep the whole run waiting. */
-const longest = ['deployment', 'lab', 'release', 'checks', 'e2e'];
+const longest = ['deployment', 'clients', 'lab', 'release', 'checks', 'e2e'];
 
 /** Runs the suites of the longest projects before those of the others. */
 export class LongestFirst extends BaseSequencer {
