@@ -8,7 +8,7 @@ import { deleteAll, exportAll } from './accounts.ts';
 const examples = `
 An account's clients are those that log in its users only. Dead letters that name the account are deleted, too, and not
 exported. Logs and the audit trail name accounts, users and clients by their ids, access logs IP addresses, and end with
-their retention. Backups keep what is deleted restorable for 35 days: whoever restores within that time deletes it again.
+their retention. Backups hold the account for 35 days more. After a restore within that time, delete the account again.
 
 Examples:
   npm run ops -- accounts export acme --out acme.ndjson

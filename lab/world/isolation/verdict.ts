@@ -11,7 +11,7 @@ import { type ExtraWaits, extraWaits } from './extra-waits.ts';
 import { attackLength, type Trial } from './plan.ts';
 import type { RunResult } from './run-tenants.ts';
 
-/** What an attack has cost innocents, and what of that was not promised. */
+/** The cost of an attack to innocents, and the promises that it broke. */
 export interface Verdict {
   readonly first: ExtraWaits;
   readonly retries: ExtraWaits;

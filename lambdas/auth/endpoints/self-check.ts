@@ -7,8 +7,8 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
 
 /**
  * Makes the check that a deployment has the token function do before anybody calls it: it hashes a password, opens the keys that sign,
- * and answers a login and a refresh of a client that does not exist, which together read every table. So it has what its image, its role
- * and its environment must give it, but for writes, which it does not try.
+ * and answers a login and a refresh of a client that does not exist, which together read each of its tables. So its image, its role and
+ * its environment give it what it needs. Writes are not tried.
  *
  * @throws {Error} that says what failed. A login that ended in a fault may pass by itself, such as a permission that IAM does not know
  * yet: its name is `notAnswered`.

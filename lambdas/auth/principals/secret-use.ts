@@ -16,7 +16,7 @@ export type SecretUse = ReturnType<typeof makeSecretUse>;
  * authenticate clients may write there, and never to `Clients`.
  */
 export function makeSecretUse({ dynamo, table, now, after, log }: SecretUseParts) {
-  // A process writes a secret's day once, and where that failed, again after a minute: requests wait for it.
+  // A process writes a secret's day once, and where that failed, again after a minute: requests wait for it. One entry for each secret.
   const notedUntil = new Map<string, number>();
   const pending = new Set<Promise<void>>();
   return { note, settled };

@@ -230,7 +230,7 @@ interface Task {
   given: number;
   /** When the first of those that were found was due. */
   longestDue?: number;
-  /** Whether any was handed over or ended. */
+  /** True once any was handed over or has ended. */
   isServed: boolean;
   readonly hasTime: () => boolean;
 }
@@ -254,7 +254,7 @@ const maxTries = 5;
 /** Batches that are sent and stored at the same time. */
 const batchesAtOnce = 8;
 
-/** What was due so long before a webhook was registered, or longer, belongs to an earlier one, however clocks differ. Milliseconds. */
+/** Milliseconds. A delivery that was due this long before its webhook was registered belongs to an earlier one, however clocks differ. */
 const clockTolerance = 60_000;
 
 /** Deliveries that are read at a time: each may hold thirty attempts with a KiB of response each. */

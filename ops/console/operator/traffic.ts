@@ -6,7 +6,7 @@ import { openEventLog } from '../../stage/cloudwatch.ts';
 import { CliError, describeError, type Part } from '../../stage/operator.ts';
 import type { Target } from '../../stage/target.ts';
 
-/** What became of the deliveries of a whole stage, hour by hour: the first of the 24 hours first, and the last one not over yet. */
+/** The deliveries of a whole stage that ended, by the hour: the first of the 24 hours comes first, and the last one is not over yet. */
 export interface Traffic {
   /** When each hour begins. */
   readonly hours: readonly string[];

@@ -1,6 +1,6 @@
 import type { SeededRandom } from './seeded-random.ts';
 
-/** What befalls one try of a call. */
+/** The fate of one try of a call. */
 export type Fate =
   | 'fine'
   /** The service takes no more for now. Of a batch of DynamoDB it takes a part. */
@@ -31,7 +31,7 @@ interface CallTry {
 /** Shares from 0 to 1 of the tries that meet each fate. */
 type Shares = Partial<Record<Exclude<Fate, 'fine'>, number>>;
 
-/** What goes wrong. Everything in it is decided by the seed. */
+/** The faults of a cloud. The seed decides when each happens. */
 export interface FaultPlan {
   /** Of all tries. */
   readonly shares?: Shares;

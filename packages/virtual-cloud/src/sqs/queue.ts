@@ -11,7 +11,7 @@ export interface QueueDefinition {
   /** 30 by default. */
   readonly visibilityTimeout?: number;
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number };
-  /** Whether groups of messages are kept from each other's backlog; they are by default. */
+  /** By default true: no group of messages waits for another's backlog. */
   readonly isFair?: boolean;
   /** Milliseconds by which the count of the messages that wait is late. */
   readonly countLag?: number;
