@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,6 +11,7 @@ import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, output } from '../support/e2e-target.ts';
 import { openSession, register } from '../support/e2e-webhooks.ts';
 import { startFakeQueue } from '../support/fake-queue.ts';
+import { classPath, compileJava } from '../support/java-program.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { environmentFor } from '../support/publisher-suite.ts';
 
@@ -22,19 +23,16 @@ const version = /`software\.amazon\.awssdk:sqs` (\d+\.\d+\.\d+)/.exec(page.lines
 const home = mkdtempSync(path.join(tmpdir(), 'emissor-java-publisher-'));
 
 beforeAll(() => {
-  writeFileSync(path.join(home, 'pom.xml'), pom);
   writeFileSync(path.join(home, 'EventPublisher.java'), block?.text ?? '');
   writeFileSync(path.join(home, 'Main.java'), main);
-  const options = { cwd: home }; // what they complain of is in the error
-  const copied = ['dependency:copy-dependencies', '-DoutputDirectory=lib', '-DincludeScope=runtime'];
-  execFileSync('mvn', ['--batch-mode', '--quiet', ...copied], options);
-  execFileSync('javac', ['-d', '.', '-cp', 'lib/*', 'EventPublisher.java', 'Main.java'], options);
+  const dependencies = [`software.amazon.awssdk:sqs:${version}`, 'org.slf4j:slf4j-nop:2.0.17'];
+  compileJava(home, dependencies, ['EventPublisher.java', 'Main.java']);
 }, 300_000);
 afterAll(() => rmSync(home, { recursive: true }));
 
 /** Publishes events, a JSON text each, for an account; hears of refusals where a queue is given. */
 function publish(account: string, events: readonly object[], queueUrl: string, notices = '') {
-  const args = ['-cp', '.:lib/*', 'Main', account, notices, ...events.map(event => JSON.stringify(event))];
+  const args = ['-cp', classPath, 'Main', account, notices, ...events.map(event => JSON.stringify(event))];
   const child = spawn('java', args, { cwd: home, env: { ...environmentFor(queueUrl), HOME: home } });
   let written = '';
   child.stdout.on('data', chunk => (written += chunk));
@@ -103,15 +101,6 @@ describeWith(['names', 'engines'], 'the publisher in Java', () => {
     }
   });
 });
-
-const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>example</groupId><artifactId>publisher</artifactId><version>1</version>
-  <dependencies>
-    <dependency><groupId>software.amazon.awssdk</groupId><artifactId>sqs</artifactId><version>${version}</version></dependency>
-    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId><version>2.0.17</version></dependency>
-  </dependencies>
-</project>`;
 
 const main = `import java.util.Arrays;
 import java.util.stream.Collectors;
