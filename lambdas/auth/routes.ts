@@ -84,16 +84,31 @@ export const pathCases = {
 
 /** The errors of every endpoint that reads a form and authenticates a client. */
 export const formCases = {
-  content_type: [400, 'invalid_request', 'The content type must be application/x-www-form-urlencoded, in UTF-8.'],
+  content_type: [400, 'invalid_request', 'Send the request body as application/x-www-form-urlencoded, in UTF-8.'],
   body_too_large: [413, 'invalid_request', 'The request body is larger than 16 KiB.'],
-  malformed_form: [400, 'invalid_request', 'The request body is not a well-formed form in UTF-8.'],
+  malformed_form: [
+    400,
+    'invalid_request',
+    'The request body is not a well-formed form. Percent-encode each name and value as UTF-8.',
+  ],
   duplicate_parameter: [400, 'invalid_request', 'A parameter is included more than once.'],
   secret_in_query: [400, 'invalid_request', 'Credentials and tokens must not be sent in the query string.'],
-  client_missing: [401, 'invalid_client', 'Client authentication is required: client_id and client_secret.'],
-  client_two_ways: [400, 'invalid_request', 'Client credentials must be sent in one way only.'],
-  client_ids_differ: [400, 'invalid_request', 'The request names two different clients.'],
-  basic_malformed: [400, 'invalid_request', 'The Basic credentials of the Authorization header are malformed.'],
-  scheme_unsupported: [401, 'invalid_client', 'Clients authenticate by HTTP Basic or in the request body.'],
+  client_missing: [
+    401,
+    'invalid_client',
+    'Client credentials are missing. Send client_id and client_secret in the body or by HTTP Basic.',
+  ],
+  client_two_ways: [400, 'invalid_request', 'Send the client credentials in the body or by HTTP Basic, not both.'],
+  client_ids_differ: [
+    400,
+    'invalid_request',
+    'The client_id in the body is not the one of the Basic credentials. Omit it from the body.',
+  ],
+  basic_malformed: [
+    400,
+    'invalid_request',
+    'The Basic credentials do not decode. Send base64 of client_id:client_secret, each percent-encoded as UTF-8.',
+  ],
   client_refused: [401, 'invalid_client', 'Client authentication failed.'],
   ip_rate_limit: [
     429,

@@ -148,9 +148,10 @@ function formRefusals(form: (world: World) => Record<string, string>): readonly 
       'multipart/form-data; boundary=x',
       'text/plain',
       'application/x-www-form-urlencodedx',
-      'application/x-www-form-urlencoded; charset=iso-8859-1',
-      'application/x-www-form-urlencoded; charset="latin1"',
-      'application/x-www-form-urlencoded; charset=utf-8; charset=utf-16',
+      'application/x-www-form-urlencoded; charset=utf-16',
+      'application/x-www-form-urlencoded;Charset = "UTF-16LE"',
+      'application/x-www-form-urlencoded; charset=utf32',
+      'application/x-www-form-urlencoded; charset=utf-8; charset=UTF-32BE',
       'application/x-www-form-urlencoded, application/x-www-form-urlencoded',
       'application/x-www-form-urlencoded;charset=utf-8, application/json',
     ].map(type =>
@@ -170,6 +171,12 @@ function formRefusals(form: (world: World) => Record<string, string>): readonly 
     refusal('bytes that are not UTF-8', 'RFC 6749 app. B', 'malformed_form', world => ({
       body: Uint8Array.from([...Buffer.from(`${formOf(world)}&x=`), 0xff, 0xfe]),
     })),
+    ...['x=%E7%E3o', 'x=\xe7\xe3o'].map(latin1 =>
+      refusal(`ISO-8859-1, as the content type says: ${latin1}`, 'WHATWG URL 5.1', 'malformed_form', world => ({
+        headers: { 'content-type': 'application/x-www-form-urlencoded; charset=ISO-8859-1' },
+        body: Uint8Array.from(Buffer.from(`${formOf(world)}&${latin1}`, 'latin1')),
+      })),
+    ),
 
     ...[
       'client_id=x',
@@ -230,7 +237,13 @@ function formRefusals(form: (world: World) => Record<string, string>): readonly 
     byHeader('Basic with an empty secret', 'client_missing', ({ client }) => basic(client.clientId, '')),
     byHeader('Basic with an empty id', 'client_missing', ({ client }) => basic('', client.clientSecret)),
     byHeader('Basic with neither', 'client_missing', () => basic('', '')),
-    byHeader('another scheme beside good body credentials', 'scheme_unsupported', () => 'Bearer abc', form),
+    byHeader('another scheme alone', 'client_missing', () => 'Bearer stale'),
+    byHeader(
+      'another scheme, and a client_id without a secret',
+      'client_missing',
+      () => 'Bearer stale',
+      ({ client }) => ({ client_id: client.clientId }),
+    ),
 
     // One answer, whatever the reason is.
     byHeader('Basic with a wrong secret', 'client_refused', ({ client }) => basic(client.clientId, 'wrong')),

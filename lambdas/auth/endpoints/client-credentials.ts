@@ -8,19 +8,16 @@ export type ClientCredentials =
   | { readonly outcome: 'unusable'; readonly oauthCase: UnusableCase };
 
 /** The error for credentials that cannot be judged. */
-type UnusableCase =
-  | 'client_missing'
-  | 'client_two_ways'
-  | 'client_ids_differ'
-  | 'basic_malformed'
-  | 'scheme_unsupported';
+type UnusableCase = 'client_missing' | 'client_two_ways' | 'client_ids_differ' | 'basic_malformed';
 
-/** Reads the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). */
+/**
+ * Reads the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). Any other scheme is ignored: HTTP
+ * clients send the last token by themselves.
+ */
 export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
   const header = authorization?.trim() ?? '';
-  if (header === '') return fromBody(parameters);
   const [scheme = ''] = header.split(/[\t ]/, 1);
-  if (scheme.toLowerCase() !== 'basic') return unusable('scheme_unsupported');
+  if (scheme.toLowerCase() !== 'basic') return fromBody(parameters);
   return fromBasic(header.slice(scheme.length).replace(/^[\t ]+/, ''), parameters);
 }
 

@@ -83,7 +83,12 @@ const headers = fc.record(
       text.map(value => `Bearer ${value}`),
       fc.tuple(text, text).map(([id, secret]) => basic(encodeURIComponent(id.toWellFormed()), secret)),
     ),
-    'content-type': fc.oneof(text, fc.constant('application/x-www-form-urlencoded;charset=utf8')),
+    'content-type': fc.oneof(
+      text,
+      fc
+        .constantFrom('', 'utf-8', 'ISO-8859-1', '"utf-16')
+        .map(name => `application/x-www-form-urlencoded;charset=${name}`),
+    ),
   },
   { requiredKeys: [] },
 );

@@ -57,7 +57,6 @@ describe('a token request', () => {
   it('is accepted in the spellings of content types, fields and sizes that the standards allow', async () => {
     const accepted: RequestDescription[] = [
       { headers: { 'content-type': 'APPLICATION/X-WWW-FORM-URLENCODED ; Charset="UTF-8"' } },
-      { headers: { 'content-type': 'application/x-www-form-urlencoded;charset=UTF8' } },
       { query: 'a=1&pass=2&%zz=3' },
       { body: `&${encode(login())}&&x=&y` },
       { body: `${encode(login())}&x=${filler(16 * 1024 - encode(login()).length - 3)}` },
@@ -136,18 +135,23 @@ describe('a granted token request', () => {
   });
 
   it.each([
-    ['in the body', () => ({})],
-    ['by Basic', () => ({ authorization: basic(id, secret) })],
-    ['by Basic, the scheme in lower case', () => ({ authorization: basic(id, secret).replace('Basic', 'basic') })],
-    ['in the body, beside a Basic header with neither id nor secret', () => ({ authorization: 'Basic Og==' })],
-    ['by Basic, after many blanks', () => ({ authorization: basic(id, secret).replace(' ', ' \t '.repeat(3_000)) })],
-    ['by Basic, percent-encoded', () => ({ authorization: basic(id.replace(/./, hex), secret.replace(/./, hex)) })],
-  ])('takes the client credentials %s (RFC 6749 2.3.1)', async (_, headers) => {
-    const given = headers();
-    const isByHeader = 'authorization' in given && given.authorization !== 'Basic Og==';
-    const fields = isByHeader ? { grant_type: 'password', client_id: id, username, password } : login();
-    expect(await service.post('token', fields, { headers: given })).toMatchObject({ status: 200 });
+    ['by Basic', () => basic(id, secret)],
+    ['by Basic, the scheme in lower case', () => basic(id, secret).replace('Basic', 'basic')],
+    ['by Basic, after many blanks', () => basic(id, secret).replace(' ', ' \t '.repeat(3_000))],
+    ['by Basic, percent-encoded', () => basic(id.replace(/./, hex), secret.replace(/./, hex))],
+  ])('takes the client credentials %s (RFC 6749 2.3.1)', async (_, authorization) => {
+    const fields = { grant_type: 'password', client_id: id, username, password };
+    const headers = { authorization: authorization() };
+    expect(await service.post('token', fields, { headers })).toMatchObject({ status: 200 });
   });
+
+  // HTTP clients add such headers by themselves.
+  it.each(['', 'Basic Og==', 'Bearer stale', 'Bearer', 'bearer a,Basic b', 'Negotiate YII=', 'Basicx Og=='])(
+    'takes the client credentials in the body, whatever stands in a header like %j',
+    async authorization => {
+      expect(await service.post('token', login(), { headers: { authorization } })).toMatchObject({ status: 200 });
+    },
+  );
 
   // Bug: the blanks were read again from each of them on, before anything was authenticated.
   it.each(['\n', '\r', '\u2028', '\u2029'])('reads blanks of Basic before %j once', async separator => {

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { readFormRequest } from '../../../lambdas/auth/form-request.ts';
+import { OAuthError } from '../../../lambdas/auth/oauth-error.ts';
+import { oauthCases } from '../../../lambdas/auth/routes.ts';
+import { httpRequest } from '../../support/http-request.ts';
+
+const refuse = OAuthError.from(oauthCases);
+const read = (contentType: string) =>
+  readFormRequest(httpRequest({ method: 'POST', headers: { 'content-type': contentType }, body: 'x=%C3%A7' }), refuse);
+const outcome = (contentType: string) => {
+  try {
+    return [...read(contentType)];
+  } catch (error) {
+    return error instanceof OAuthError ? error.oauthCase : error;
+  }
+};
+
+const blanks = fc.stringMatching(/^[\t ]{0,2}$/);
+const token = fc.stringMatching(/^[\w!#$%&'*+.^`|~-]{1,20}$/);
+const value = fc.oneof(
+  token,
+  token.map(name => `"${name}"`),
+  fc.constantFrom('', 'ISO-8859-1', 'us-ascii', 'windows-1252'),
+);
+const parameter = (name: fc.Arbitrary<string>, of = value) =>
+  fc.tuple(blanks, blanks, name, of).map(([before, after, left, right]) => `${before};${after}${left}=${right}`);
+const isOtherUnicode = (text: string) => /^"?utf-?(16|32)/i.test(text);
+
+it('ignores any parameter of the content type', () => {
+  const name = fc.oneof(fc.constantFrom('charset', 'Charset', 'boundary'), token);
+  const harmless = value.filter(text => !isOtherUnicode(text));
+  fc.assert(
+    fc.property(fc.array(parameter(name, harmless), { maxLength: 3 }), parameters => {
+      expect(outcome(`application/x-www-form-urlencoded${parameters.join('')}`)).toEqual([['x', 'ç']]);
+    }),
+  );
+});
+
+it('refuses UTF-16 and UTF-32, in whatever place and spelling', () => {
+  const family = fc.constantFrom('utf-16', 'UTF-16BE', '"utf-16le"', 'utf16', 'UTF-32', 'utf-32le', '"UTF32"');
+  const others = fc.array(parameter(token), { maxLength: 2 });
+  fc.assert(
+    fc.property(others, parameter(fc.constantFrom('charset', 'CHARSET'), family), others, (before, refused, after) => {
+      expect(outcome(`application/x-www-form-urlencoded${[...before, refused, ...after].join('')}`)).toBe(
+        'content_type',
+      );
+    }),
+  );
+});
