@@ -137,7 +137,11 @@ export const oauthCases = {
   username_too_long: [400, 'invalid_request', 'The parameter username is longer than 254 bytes.'],
   password_too_long: [400, 'invalid_request', 'The parameter password is longer than 1024 bytes.'],
   refresh_token_too_long: [400, 'invalid_request', 'The parameter refresh_token is longer than 512 bytes.'],
-  scope_invalid: [400, 'invalid_scope', 'The requested scope is unknown or malformed.'],
+  scope_invalid: [
+    400,
+    'invalid_scope',
+    'A requested scope is unknown. Request webhooks:read, webhooks:manage or both, separated by spaces.',
+  ],
   scope_of_another_client: [400, 'invalid_scope', 'The client is not allowed a scope that is requested.'],
   client_rate_limit: [429, 'temporarily_unavailable', 'Too many refused passwords of this client: try again later.'],
   scope_of_no_role: [400, 'invalid_scope', 'The role of the user has none of the requested scopes.'],

@@ -326,7 +326,7 @@ const ownRefusals: Readonly<Record<Endpoint, readonly Case[]>> = {
     refresh('refresh token of 512 bytes', 'docs/en/errors.md', 'refresh_token_refused', () => 'x'.repeat(512)),
     refresh('refresh token over 512 bytes', 'docs/en/errors.md', 'refresh_token_too_long', () => 'x'.repeat(513)),
 
-    ...['everything', 'webhooks:read everything', 'webhooks:read  webhooks:manage'].map(scope =>
+    ...['everything', 'webhooks:read everything', 'webhooks:read,webhooks:manage', 'Webhooks:read'].map(scope =>
       login(`scope ${scope}`, 'RFC 6749 3.3', 'scope_invalid', { scope }),
     ),
     refusal('a scope that the client may not have', 'RFC 6749 3.3', 'scope_of_another_client', world => ({

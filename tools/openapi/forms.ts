@@ -20,8 +20,8 @@ const client = {
 const scope = {
   type: 'string',
   description:
-    'The scopes to ask for, separated by single spaces. Without it, all that the user and the client have, or all that were granted.',
-  pattern: `^(?:${scopes.join('|')})(?: (?:${scopes.join('|')}))*$`,
+    'The scopes to ask for, separated by spaces. Without it, all that the user and the client have, or all that were granted.',
+  pattern: `^(?:${scopes.join('|')})(?: +(?:${scopes.join('|')}))*$`,
   examples: [scopes.join(' ')],
 };
 

@@ -60,15 +60,14 @@ export function requireParameter<Case extends OAuthCase>(
   return value;
 }
 
-/** Returns the `scope` parameter; `undefined` when there is none. @throws {OAuthError} when it is malformed or names an unknown scope. */
+/** Returns the requested scopes; `undefined` if there are none. @throws {OAuthError} if one is unknown. */
 export function requestedScope(
   parameters: Parameters,
   refuse: Refuse<'scope_invalid'>,
 ): ReadonlySet<Scope> | undefined {
-  const parameter = parameters.get('scope');
-  const scopes = parameter === undefined ? undefined : parseScope(parameter);
-  if (parameter !== undefined && !scopes) throw refuse('scope_invalid');
-  return scopes;
+  const scopes = parseScope(parameters.get('scope') ?? '');
+  if (!scopes) throw refuse('scope_invalid');
+  return scopes.size > 0 ? scopes : undefined;
 }
 
 /** Refuses scopes that the client is not allowed, whatever the user's role. @throws {OAuthError} */

@@ -14,12 +14,9 @@ export function scopesAllowed(
   return commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
 }
 
-/**
- * Reads a `scope` parameter: names separated by single spaces (RFC 6749 section 3.3).
- * `undefined` when a name is unknown or the list is malformed.
- */
+/** Reads a `scope` parameter: names separated by blanks, perhaps none (RFC 6749 section 3.3). `undefined` if a name is unknown. */
 export function parseScope(parameter: string): ReadonlySet<Scope> | undefined {
-  const names = parameter.split(' ');
+  const names = parameter.split(/\s+/).filter(name => name !== '');
   return names.every(isScope) ? new Set(names) : undefined;
 }
 

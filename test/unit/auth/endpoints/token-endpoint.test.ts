@@ -183,11 +183,15 @@ describe('a granted token request', () => {
   it.each([
     ['admin', undefined, 'webhooks:read webhooks:manage'],
     ['admin', '', 'webhooks:read webhooks:manage'],
+    ['admin', ' \t', 'webhooks:read webhooks:manage'],
+    ['admin', ' webhooks:read  ', 'webhooks:read'],
+    ['admin', 'webhooks:manage \n webhooks:read', 'webhooks:read webhooks:manage'],
     ['admin', 'webhooks:read', 'webhooks:read'],
     ['admin', 'webhooks:read webhooks:read', 'webhooks:read'],
     ['admin', 'webhooks:read webhooks:manage', 'webhooks:read webhooks:manage'],
     ['member', undefined, undefined],
-  ] as const)('an %s who asks for %s gets %s (RFC 6749 3.3)', async (role, asked, given) => {
+    ['member', ' ', undefined],
+  ] as const)('an %s who asks for %j gets %j (RFC 6749 3.3)', async (role, asked, given) => {
     const user = await service.makeUser({ role });
     const credentials = { username: user.username, password: user.password };
     const fields: Record<string, string> = { ...login(), ...credentials };
