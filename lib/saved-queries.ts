@@ -52,13 +52,24 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
   webhooks: { 'refused requests': refusedRequests, 'internal errors': internalErrors },
   delivery: {
     'one event': {
-      fields: ['@timestamp', 'message', 'attempt', 'result', 'status', 'detail', 'host', 'nextAttemptAt', 'state'],
+      fields: [
+        '@timestamp',
+        'message',
+        'attempt',
+        'result',
+        'cause',
+        'status',
+        'errorCode',
+        'host',
+        'nextAttemptAt',
+        'state',
+      ],
       filterStatements: ["deliveryId = 'evt_REPLACE_ME'"],
       sort: '@timestamp asc',
     },
     'failed attempts by receiver': {
       filterStatements: ["message = 'delivery.attempt'", "result != 'delivered'"],
-      statsStatements: ['count(*) as attempts by host, result, status, account, event'],
+      statsStatements: ['count(*) as attempts by host, result, cause, status, account, event'],
       sort: 'attempts desc',
     },
     'events that were not sent': {

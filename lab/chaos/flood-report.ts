@@ -48,7 +48,7 @@ function findingsOf(result: FloodResult): string[] {
 
 function describeEnd(outcome: PostOutcome): string {
   if (outcome.outcome === 'response') return `response ${outcome.status}`;
-  return 'detail' in outcome ? `${outcome.outcome}: ${outcome.detail}` : outcome.outcome;
+  return 'errorCode' in outcome ? `${outcome.outcome}: ${outcome.errorCode}` : outcome.outcome;
 }
 
 /** If healthy POSTs alone take longer in the 99th percentile, they wait for the machine. In milliseconds. */

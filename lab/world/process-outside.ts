@@ -6,6 +6,7 @@ import type { ProcessOutside } from '@emissor/virtual-cloud';
 import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import type { FailureCause } from '../../lambdas/platform/egress/network-error.ts';
 import type { PinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError } from '../../lambdas/platform/egress/resolver.ts';
 import type { Outside } from '../../lambdas/platform/outside.ts';
@@ -103,14 +104,14 @@ function makePost(
         receivers.take(deliveryId, sent),
       );
     } catch {
-      return signal.aborted ? { outcome: 'aborted' } : broken(true, 'ECONNRESET');
+      return signal.aborted ? { outcome: 'aborted', isConnected: false } : broken(true, 'reset', 'ECONNRESET');
     }
     const { status, afterMs, retryAfter, answer } = reaction;
-    if (status === 'unreachable') return { ...broken(false, 'EHOSTUNREACH'), kind: status };
-    if (status === 'refused') return broken(false, 'ECONNREFUSED');
+    if (status === 'unreachable') return { ...broken(false, null, 'EHOSTUNREACH'), kind: status };
+    if (status === 'refused') return broken(false, 'refused', 'ECONNREFUSED');
     onConnected();
     await untilAnswered(afterMs, signal);
-    if (signal.aborted) return { outcome: 'aborted' };
+    if (signal.aborted) return { outcome: 'aborted', isConnected: true };
     onAnswered();
     const headersOfAnswer = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
     return {
@@ -128,8 +129,8 @@ function makePost(
   }
 }
 
-function broken(isConnected: boolean, detail: string) {
-  return { outcome: 'failed', isConnected, isStale: false, kind: 'connection', detail } as const;
+function broken(isConnected: boolean, cause: FailureCause | null, errorCode: string) {
+  return { outcome: 'failed', isConnected, isStale: false, kind: 'connection', cause, errorCode } as const;
 }
 
 /** Makes what calls DynamoDB, and notes what it reads of deliveries together with their webhooks. */

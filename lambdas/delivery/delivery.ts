@@ -1,3 +1,4 @@
+import type { FailureCause } from '../platform/egress/network-error.ts';
 import type { ErrorDescription } from '../platform/telemetry.ts';
 import type { EventName } from '../webhooks/webhook.ts';
 
@@ -26,6 +27,8 @@ export interface AttemptRecord {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly result: AttemptResult;
+  /** The cause of a failure, if more is known than its result. */
+  readonly cause: FailureCause | null;
   /** The response's status code, where there was a response. */
   readonly status: number | null;
   /** The first KiB of the response's body, with what we sent in `Authorization` masked. */
@@ -40,12 +43,14 @@ export interface AttemptRecord {
  * - `gone`: 410, the receiver wants no more;
  * - `failed`: anything else a receiver or its network did, and what the URL policy or the SSRF guard blocks; charged;
  * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
- * - `internal_error`: our own keys, sockets or network; not charged. `detail` and `fault` say which, for our log only.
+ * - `internal_error`: our own keys, sockets or network; not charged.
+ *
+ * `errorCode` and `fault` are for the log only.
  */
-export type AttemptOutcome = { readonly record: AttemptRecord } & (
+export type AttemptOutcome = { readonly record: AttemptRecord; readonly errorCode?: string } & (
   | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
-  | { readonly outcome: 'failed'; readonly retryAfterMs: number | undefined; readonly detail: string }
-  | { readonly outcome: 'internal_error'; readonly detail: string; readonly fault?: ErrorDescription }
+  | { readonly outcome: 'failed'; readonly retryAfterMs: number | undefined }
+  | { readonly outcome: 'internal_error'; readonly fault?: ErrorDescription }
 );
 
 /** The moment when a pending delivery goes on. Milliseconds since the epoch. */

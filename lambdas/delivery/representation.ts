@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isoTime } from '../platform/clock.ts';
 import { type AttemptRecord, type AttemptResult, type Delivery, type DeliveryState, keptAttempts } from './delivery.ts';
+import { failureCauses } from './failure-causes.ts';
 
 export const wireStates = {
   pending: 'pendente',
@@ -61,6 +62,8 @@ export const attemptRecord = z.object({
   iniciada_em: time,
   duracao_ms: z.int().check(z.nonnegative()),
   resultado: result,
+  /** The cause of a failure, if more is known than `resultado`. */
+  detalhe: z.nullable(z.enum(Object.values(failureCauses).map(({ word }) => word))),
   status: z.nullable(z.int()),
   resposta: z.nullable(z.string()),
 });
@@ -109,6 +112,7 @@ export function toAttemptRecord(attempt: AttemptRecord): z.infer<typeof attemptR
     iniciada_em: attempt.startedAt,
     duracao_ms: attempt.durationMs,
     resultado: wireResults[attempt.result],
+    detalhe: attempt.cause && failureCauses[attempt.cause].word,
     status: attempt.status,
     resposta: attempt.response,
   };

@@ -106,8 +106,8 @@ export function describeDelivery({ id, messageId, accountId, eventName, attempt 
 }
 
 /** Returns the fields of an attempt that a log line may show. */
-export function describeAttempt({ result, status, durationMs }: AttemptRecord) {
-  return { result, status, durationMs };
+export function describeAttempt({ result, cause, status, durationMs }: AttemptRecord) {
+  return { result, cause, status, durationMs };
 }
 
 /** Adds a span of time, in milliseconds. */

@@ -55,6 +55,7 @@ const attemptRecord = z.object({
   iniciada_em: z.string(),
   duracao_ms: z.number(),
   resultado: z.string(),
+  detalhe: textOrNull,
   status: z.number().nullable(),
   resposta: textOrNull,
 });

@@ -166,6 +166,7 @@ export function attemptView(record: AttemptRecord) {
     startedAt: record.iniciada_em,
     durationMs: record.duracao_ms,
     result: record.resultado,
+    detail: record.detalhe,
     status: record.status,
     answer: record.resposta,
   };

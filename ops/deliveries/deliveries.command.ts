@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
+import { failureCauses } from '../../lambdas/delivery/failure-causes.ts';
 import {
   asShown,
   stateFromWire,
@@ -80,6 +81,7 @@ const attempt = makeShape<AttemptRecord>([
   { heading: 'begun', value: ({ startedAt }) => startedAt },
   { heading: 'took', value: ({ durationMs }) => `${durationMs} ms` },
   { heading: 'result', value: ({ result }) => wireResults[result] },
+  { heading: 'cause', value: ({ cause }) => cause && failureCauses[cause].word },
   { heading: 'status', value: ({ status }) => status },
 ]);
 
@@ -225,8 +227,15 @@ export const deliveries: Noun = {
 /** Reports a delivery with its attempts, and with the answers as far as they were read. */
 export function reportDelivery(found: Delivery): ObjectReport {
   const { json, text } = delivery.show(found);
-  const parts = [text, attempt.table(found.attempts, 'No attempt yet.'), ...found.attempts.flatMap(answerOf)];
+  const table = attempt.table(found.attempts, 'No attempt yet.');
+  const parts = [text, table, ...adviceOn(found.attempts), ...found.attempts.flatMap(answerOf)];
   return { json, text: parts.join('\n\n') };
+}
+
+/** Returns what the owner of the receiver can do about each cause of failed attempts. */
+function adviceOn(attempts: Delivery['attempts']): readonly string[] {
+  const causes = new Set(attempts.flatMap(({ cause }) => cause ?? []));
+  return [...causes].map(cause => `${failureCauses[cause].word}: ${failureCauses[cause].en}`);
 }
 
 /** Returns what the receiver answered an attempt with, if it said anything. */

@@ -93,7 +93,7 @@ describe('saved queries', () => {
     expect(byName('/failed attempts by receiver').split('\n| ')).toEqual([
       "filter message = 'delivery.attempt'",
       "filter result != 'delivered'",
-      'stats count(*) as attempts by host, result, status, account, event',
+      'stats count(*) as attempts by host, result, cause, status, account, event',
       'sort attempts desc',
     ]);
   });

@@ -82,7 +82,7 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       const { afterMs, ...answer } = faults.receivers;
       onConnected();
       if (afterMs > 0) await pause(afterMs, signal).catch(() => undefined);
-      if (signal.aborted) return { outcome: 'aborted' };
+      if (signal.aborted) return { outcome: 'aborted', isConnected: true };
       onAnswered();
       return { outcome: 'response', ...answer, readBody: toText => toText(Buffer.alloc(0), false) };
     };

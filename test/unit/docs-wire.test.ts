@@ -5,6 +5,7 @@ import { activeAccessToken, tokenResponse } from '../../lambdas/auth/answers.ts'
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { acceptedDelivery, deliveryPage, replayRecord } from '../../lambdas/delivery/api/answers.ts';
 import { historyQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
+import { failureCauses } from '../../lambdas/delivery/failure-causes.ts';
 import { deliveryDetail, wireReplayStates, wireResults, wireStates } from '../../lambdas/delivery/representation.ts';
 import { newSecret, registeredWebhook, webhookList } from '../../lambdas/webhooks/answers.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
@@ -76,6 +77,17 @@ describe('the words of the wire', () => {
   });
 });
 
+it.each([
+  ['docs/en/nothing-arrived.md', 'en'],
+  ['docs/pt/nada-chegou.md', 'pt'],
+] as const)('%s says of each cause of a failed attempt what to do', (file, language) => {
+  const causes = Object.values(failureCauses).flatMap(({ results, word, [language]: advice }) =>
+    results.map(result => [`\`${wireResults[result]}\``, `\`${word}\``, advice]),
+  );
+  const { rows } = readPage(file).tables.find(({ rows: [first = []] }) => first.length === 3) ?? { rows: [] };
+  expect(rows.map(cells => cells.map(withoutLinks))).toEqual(causes);
+});
+
 it('all calls are those of the OpenAPI document, with their success and scope', () => {
   const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/api/webhooks.openapi.json'), 'utf8'));
   const described = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, operations]) =>
@@ -122,6 +134,10 @@ describe('the sample answers are what the service answers', () => {
     expect(() => schema.parse(JSON.parse(request.split('\n\n')[1] ?? ''))).not.toThrow();
   });
 });
+
+function withoutLinks(text: string): string {
+  return text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+}
 
 const methods = ['get', 'post', 'put', 'delete'];
 

@@ -44,6 +44,7 @@ export const deliveryDetail = {
       iniciada_em: '2026-11-20T13:24:51.201Z',
       duracao_ms: 85,
       resultado: 'entregue',
+      detalhe: null,
       status: 200,
       resposta: '',
     },

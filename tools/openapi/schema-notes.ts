@@ -1,4 +1,5 @@
 import { deliveryIdForm } from '../../lambdas/delivery/delivery.ts';
+import { failureCauses } from '../../lambdas/delivery/failure-causes.ts';
 import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
 import * as examples from './examples.ts';
@@ -32,7 +33,13 @@ const estadoOfDelivery = {
 };
 const resultado = {
   description:
-    '`entregue`: 2xx. `http`: another status. `tempo_esgotado`: no complete headers in time. `conexao`, `tls`, `dns`: not reached. `bloqueada`: the URL or an address of its host is not allowed. `lenta`: given up early, and repeated at once. `interno`: a fault of the service, not charged.',
+    '`entregue`: 2xx. `http`: another status. `tempo_esgotado`: no complete headers in time. `conexao`, `tls`, `dns`: not reached; `detalhe` says why. `bloqueada`: the URL or an address of its host is not allowed. `lenta`: given up early, and repeated at once. `interno`: a fault of the service, not charged.',
+};
+const detalhe = {
+  description: [
+    'Why the attempt failed; `null` if nothing is known beyond `resultado`.',
+    ...Object.values(failureCauses).map(({ word, en }) => `\`${word}\`: ${en}`),
+  ].join(' '),
 };
 const webhook = {
   evento: { description: 'The event whose deliveries go there.' },
@@ -141,6 +148,7 @@ export const notes = {
       iniciada_em: { description: 'When it was begun.' },
       duracao_ms: { description: 'How long it took, in milliseconds.' },
       resultado,
+      detalhe,
       status: { description: 'The status code of the answer, if there was one.' },
       resposta: {
         description:

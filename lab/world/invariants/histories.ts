@@ -1,4 +1,5 @@
 import type { AttemptRecord, Delivery } from '../../../lambdas/delivery/delivery.ts';
+import { failureCauses } from '../../../lambdas/delivery/failure-causes.ts';
 import { wireResults, wireStates } from '../../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { wireReasons, wireStatuses } from '../../../lambdas/webhooks/representation.ts';
@@ -61,9 +62,10 @@ export function judgeHistories(
     if (shown.map(({ numero }) => numero).join() !== delivery.attempts.map(({ number }) => number).join()) {
       violate('shown with other attempts', id);
     }
-    for (const { numero, resultado, status: answeredWith, resposta } of shown) {
+    for (const { numero, resultado, detalhe, status: answeredWith, resposta } of shown) {
       const record = delivery.attempts.find(({ number }) => number === numero);
-      if (record && resultado !== wireResults[record.result]) violate('shown with other results', id);
+      if (record && (resultado !== wireResults[record.result] || detalhe !== wordOf(record)))
+        violate('shown with other results', id);
       if (record) judgeAnswer(id, { ...record, status: answeredWith, response: resposta, answerId: undefined });
     }
   }
@@ -146,9 +148,14 @@ function isWebhookShown({ url, status, suspensionReason, failingSince }: Webhook
   );
 }
 
+function wordOf({ cause }: AttemptRecord): string | null {
+  return cause && failureCauses[cause].word;
+}
+
 interface Shown {
   readonly numero: number;
   readonly resultado: string;
+  readonly detalhe: string | null;
   readonly status: number | null;
   readonly resposta: string | null;
 }

@@ -1,15 +1,17 @@
 import { isoTime } from '../../platform/clock.ts';
+import type { FailureCause } from '../../platform/egress/network-error.ts';
 import type { AttemptRecord, AttemptResult } from '../delivery.ts';
 
 /**
  * Writes an attempt's record in the compact form that a head holds: number, beginning (after the acceptance), duration,
- * result (its place in `results`) with status, and where the answer is, as in `3,6bfk,xg,1503,Ab3_dE9`. Times are base 36.
+ * result (its place in `results`) with status or cause (a letter, by its place in `causes`), and where the answer is, as in
+ * `3,6bfk,xg,1503,Ab3_dE9`. Times are base 36.
  */
 export function packAttempt(record: AttemptRecord, createdAt: number): string {
-  const { number, startedAt, durationMs, result, status, response, answerId } = record;
+  const { number, startedAt, durationMs, result, cause, status, response, answerId } = record;
   const times = [Date.parse(startedAt) - createdAt, durationMs].map(time => time.toString(36));
   const mark = answerId ?? (response ? inHead : response === '' ? empty : '');
-  return [number, ...times, `${results.indexOf(result)}${status ?? ''}`, mark].join(',');
+  return [number, ...times, `${results.indexOf(result)}${status ?? letterOf(cause)}`, mark].join(',');
 }
 
 /** Reads an attempt's record. `response`: the answer that the head holds, for the one record that says so. */
@@ -20,6 +22,7 @@ export function unpackAttempt(packed: string, createdAt: number, response: strin
     startedAt: isoTime(createdAt + Number.parseInt(began, 36)),
     durationMs: Number.parseInt(duration, 36),
     result: results[Number(ended[0])] as AttemptResult,
+    cause: causes[ended.charCodeAt(1) - firstLetter] ?? null,
     status: Number(ended.slice(1)) || null,
     response: mark === inHead ? response : mark === empty ? '' : null,
     ...(mark.length > 1 && { answerId: mark }),
@@ -42,3 +45,29 @@ const results: readonly AttemptResult[] = [
   'slow',
   'internal',
 ];
+
+/** Their order is stored, too: it may only grow, to 26. */
+const causes: readonly FailureCause[] = [
+  'refused',
+  'reset',
+  'invalid_response',
+  'large_headers',
+  'too_many_bytes',
+  'expired_certificate',
+  'other_name',
+  'incomplete_chain',
+  'self_signed',
+  'tls_version',
+  'unknown_name',
+  'no_dns_answer',
+  'no_ipv4',
+  'connecting',
+  'no_headers',
+];
+
+function letterOf(cause: FailureCause | null): string {
+  return cause ? String.fromCharCode(firstLetter + causes.indexOf(cause)) : '';
+}
+
+/** The code of `a`. */
+const firstLetter = 97;

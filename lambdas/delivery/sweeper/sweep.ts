@@ -157,6 +157,7 @@ export function makeSweep(
       startedAt: isoTime(delivery.wait.nextAttemptAt),
       durationMs: 0,
       result: 'internal',
+      cause: null,
       status: null,
       response: null,
     };

@@ -59,7 +59,8 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
       });
     } catch (error) {
       fault = describeError(error);
-      posted = { outcome: 'internal_error', detail: fault.errorName, durationMs: now() - startedAt };
+      const durationMs = now() - startedAt;
+      posted = { outcome: 'internal_error', cause: null, errorCode: fault.errorName, durationMs };
     }
     return { ...outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now()), ...(fault && { fault }) };
   };
@@ -71,8 +72,8 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
       const posted = await post({ ...request, elapsed: lag.elapsed });
       const lateness = lag.lateness();
       if (!isTimeout(posted) || lateness < excusingLateness) return posted;
-      const detail = `${posted.detail}; this process was late by ${Math.round(lateness)} ms`;
-      return { ...posted, outcome: 'internal_error', detail };
+      const code = `${posted.errorCode} LATE_BY_${Math.round(lateness)}_MS`;
+      return { ...posted, outcome: 'internal_error', cause: null, errorCode: code };
     } finally {
       lag.end();
     }
@@ -113,8 +114,9 @@ async function openCredentials(
   return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
 }
 
-function isTimeout(posted: PostOutcome): posted is PostOutcome & { readonly detail: string } {
-  return posted.outcome === 'timeout' || (posted.outcome === 'dns' && posted.detail === 'ETIMEOUT');
+/** Returns whether a timer of ours, or of the resolver's, ended a POST; the time to connect is measured otherwise. */
+function isTimeout(posted: PostOutcome): posted is PostOutcome & { readonly errorCode: string } {
+  return 'errorCode' in posted && ['DEADLINE', 'ETIMEOUT'].includes(posted.errorCode);
 }
 
 function recordOf(posted: PostOutcome, number: number, startedAt: number): AttemptRecord {
@@ -123,6 +125,7 @@ function recordOf(posted: PostOutcome, number: number, startedAt: number): Attem
     startedAt: isoTime(startedAt),
     durationMs: Math.round(posted.durationMs),
     result: resultOf(posted),
+    cause: 'cause' in posted ? posted.cause : null,
     status: posted.outcome === 'response' ? posted.status : null,
     response: posted.outcome === 'response' ? posted.bodyStart : null,
   };
@@ -149,14 +152,14 @@ function outcomeOf(posted: PostOutcome, record: AttemptRecord, now: number): Att
       if (isSuccess(status)) return { outcome: 'delivered', record };
       if (status === 410) return { outcome: 'gone', record };
       const retryAfterMs = retryAfterWait(status, headers['retry-after'], now);
-      return { outcome: 'failed', retryAfterMs, detail: `HTTP ${status}`, record };
+      return { outcome: 'failed', retryAfterMs, record };
     }
     case 'given_up':
       return { outcome: 'given_up', record };
     case 'internal_error':
-      return { outcome: 'internal_error', detail: posted.detail, record };
+      return { outcome: 'internal_error', errorCode: posted.errorCode, record };
     default:
-      return { outcome: 'failed', retryAfterMs: undefined, detail: posted.detail, record };
+      return { outcome: 'failed', retryAfterMs: undefined, errorCode: posted.errorCode, record };
   }
 }
 

@@ -191,7 +191,7 @@ export function makeProcessDelivery(
     const line = {
       ...describeDelivery(before),
       ...describeAttempt(outcome.record),
-      ...('detail' in outcome && { detail: outcome.detail }),
+      errorCode: outcome.errorCode,
       ...('fault' in outcome && outcome.fault),
       host: URL.parse(url)?.host,
       state: after.state,

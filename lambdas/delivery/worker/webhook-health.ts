@@ -91,7 +91,7 @@ export function makeWebhookHealth({
 
 /** Returns the outcome that a 410 is where it says nothing about the webhook. */
 export function ordinaryFailure(record: AttemptRecord): AttemptOutcome {
-  return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 before a change of its webhook', record };
+  return { outcome: 'failed', retryAfterMs: undefined, record };
 }
 
 /** Returns the latest mark that a webhook has failed for, where that was not announced yet. */

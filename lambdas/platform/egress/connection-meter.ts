@@ -77,7 +77,7 @@ export function makeConnectionMeter(cost: ConnectionCost) {
 }
 
 /** A receiver sent more than any needs to. `code` says of what. */
-class ExcessError extends Error {
+export class ExcessError extends Error {
   override readonly name = 'ExcessError';
   readonly code: string;
   constructor(code: string) {

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { makeAfterEvents, type Time } from '../timer.ts';
 import { type Connections, pickAddresses } from './connections.ts';
-import { errorCode } from './network-error.ts';
+import { errorCode, type FailureCause } from './network-error.ts';
 import type { OutageDetector } from './outage-detector.ts';
 import type { PinnedPost, PinnedRequestOutcome } from './pinned-request.ts';
 import { type PostListeners, type PostTimes, type PostTiming, startPostTiming } from './post-timing.ts';
 import { type Destination, makeResolveDestination } from './resolve-destination.ts';
-import { ResolutionError, type Resolve } from './resolver.ts';
+import type { Resolve } from './resolver.ts';
 import { maximumBodyBytes } from './truncated-body.ts';
+import type { UrlFinding } from './url-rules.ts';
 
 /** One POST to a registered URL. */
 export interface PostRequest extends PostListeners {
@@ -41,8 +42,7 @@ export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' |
 /**
  * The outcome of a POST. `response`: the headers were complete, whatever the body did then. `given_up`: ended by the signal.
  * The others had no complete headers: `blocked` by the URL policy or the SSRF guard, `internal_error` when the function
- * itself had no sockets or no network, or anything of ours failed. `detail` names the cause in a few words and never holds
- * what was sent.
+ * itself had no sockets or no network, or anything of ours failed. `errorCode` is for the log and never holds what was sent.
  */
 export type PostOutcome = PostResult & PostTimes;
 
@@ -79,40 +79,39 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     };
     request.signal?.addEventListener('abort', giveUp, { once: true });
     if (request.signal?.aborted) giveUp();
-    let result: PostResult | undefined;
+    let result: PostResult;
     try {
       result = await post(request, { ...timing, answered }, end.signal);
     } catch (error) {
-      const detail = error instanceof ResolutionError ? error.message : errorCode(error);
-      result = { outcome: 'internal_error', detail };
+      result = { outcome: 'internal_error', cause: null, errorCode: errorCode(error) };
     } finally {
       endDeadline();
       request.signal?.removeEventListener('abort', giveUp);
     }
-    if (result === undefined && end.signal.reason === 'timeout') {
-      result = { outcome: 'timeout', detail: `no complete response headers in ${request.deadlineMs} ms` };
-    }
-    return { ...(result ?? { outcome: 'given_up' }), ...timing.times() };
+    return { ...result, ...timing.times() };
   };
 
-  /** Returns `undefined` when the signal ended it. */
-  async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult | undefined> {
+  async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult> {
     const destination = await resolveDestination(request.url, signal, request.onAsking);
-    if (signal.aborted) return undefined;
-    if (destination.outcome === 'refused') return { outcome: 'blocked', detail: destination.findings[0].detail };
-    if (destination.outcome === 'unresolved') {
-      return { outcome: destination.fault === 'not_asked' ? 'internal_error' : 'dns', detail: destination.detail };
-    }
+    if (signal.aborted) return endedBy(signal, null);
+    if (destination.outcome === 'refused') return refusedFor(destination.findings[0]);
+    if (destination.outcome === 'unresolved') return unresolvedFor(destination);
     timing.connecting();
     const answer = await send(destination, request, timing, signal);
-    if (answer === undefined || answer.outcome === 'aborted') return undefined;
-    if (answer.outcome === 'response') {
-      const { outcome, status, headers, readBody } = answer;
-      return { outcome, status, headers, bodyStart: readBody((...read) => toBodyStart(...read, request.redact)) };
+    switch (answer.outcome) {
+      case 'aborted':
+        return endedBy(signal, answer.isConnected ? 'no_headers' : 'connecting');
+      case 'response': {
+        const { outcome, status, headers, readBody } = answer;
+        return { outcome, status, headers, bodyStart: readBody((...read) => toBodyStart(...read, request.redact)) };
+      }
+      case 'failed': {
+        const { kind, cause, errorCode: code } = answer;
+        if (kind !== 'unreachable') return { outcome: kind, cause, errorCode: code };
+        const isOurs = outageDetector.isOutage(request.accountId);
+        return { outcome: isOurs ? 'internal_error' : 'connection', cause, errorCode: code };
+      }
     }
-    const { kind, detail } = answer;
-    if (kind !== 'unreachable') return { outcome: kind, detail };
-    return { outcome: outageDetector.isOutage(request.accountId) ? 'internal_error' : 'connection', detail };
   }
 
   /** Tries the addresses one after another, until one accepts a connection. */
@@ -121,7 +120,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     request: PostRequest,
     timing: PostTiming,
     signal: AbortSignal,
-  ): Promise<PinnedRequestOutcome | undefined> {
+  ): Promise<PinnedRequestOutcome> {
     const common = {
       accountId: request.accountId,
       port: url.port === '' ? 443 : Number(url.port),
@@ -144,7 +143,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       },
     };
     let connection: keyof Connections = 'kept';
-    let answer: PinnedRequestOutcome | undefined;
+    let answer: PinnedRequestOutcome = { outcome: 'aborted', isConnected: false };
     for (const address of pickAddresses(addresses, random)) {
       answer = await postTo({ ...common, connection, address });
       // The receiver closed a kept connection while we reused it: that is nobody's failure, once (RFC 9112 section 9.3.1).
@@ -168,9 +167,29 @@ type PostResult =
       readonly bodyStart: string;
     }
   | { readonly outcome: 'given_up' }
-  | { readonly outcome: PostFailure; readonly detail: string };
+  | { readonly outcome: PostFailure; readonly cause: FailureCause | null; readonly errorCode: string };
 
 type ResolvedDestination = Extract<Destination, { outcome: 'resolved' }>;
+
+/** Returns the result of a POST that its signal ended. */
+function endedBy(signal: AbortSignal, cause: FailureCause | null): PostResult {
+  if (signal.reason === 'given_up') return { outcome: 'given_up' };
+  return { outcome: 'timeout', cause, errorCode: 'DEADLINE' };
+}
+
+function refusedFor({ rule, values }: UrlFinding): PostResult {
+  const code = [rule, ...Object.values(values)].join(' ');
+  // A name without an IPv4 address cannot be reached, but it is no attack.
+  if (rule === 'ipv4') return { outcome: 'dns', cause: 'no_ipv4', errorCode: code };
+  return { outcome: 'blocked', cause: null, errorCode: code };
+}
+
+function unresolvedFor({ fault, detail }: Extract<Destination, { outcome: 'unresolved' }>): PostResult {
+  if (fault === 'not_asked') return { outcome: 'internal_error', cause: null, errorCode: detail };
+  const ofUnknown = detail === 'ENODATA' ? 'no_ipv4' : 'unknown_name';
+  const ofSilent = detail === 'TOO_MANY_ADDRESSES' ? null : 'no_dns_answer';
+  return { outcome: 'dns', cause: fault === 'not_found' ? ofUnknown : ofSilent, errorCode: detail };
+}
 
 function toBodyStart(body: Buffer, isTruncated: boolean, redact: Redact = text => text): string {
   // A character that is cut in two is left out.

@@ -1,43 +1,82 @@
+import { ExcessError } from './connection-meter.ts';
+
 /** The reason why a request failed. `unreachable`: no route to the receiver's network, or none out of ours. */
 export interface NetworkError {
-  readonly kind: 'connection' | 'unreachable' | 'tls' | 'internal_error';
-  /** The error's code, or a few words where it has none. */
-  readonly detail: string;
+  readonly kind: 'timeout' | 'connection' | 'unreachable' | 'tls' | 'internal_error';
+  readonly cause: FailureCause | null;
+  /** For the log. */
+  readonly errorCode: string;
 }
+
+/** The cause of a failure, if more is known than its kind. */
+export type FailureCause =
+  | ('refused' | 'reset' | 'invalid_response' | 'large_headers' | 'too_many_bytes')
+  | ('expired_certificate' | 'other_name' | 'incomplete_chain' | 'self_signed' | 'tls_version')
+  | ('unknown_name' | 'no_dns_answer' | 'no_ipv4')
+  | ('connecting' | 'no_headers');
 
 /** The phase in which a request failed: TCP connection, TLS handshake, HTTP. */
 export type RequestPhase = 'connect' | 'tls' | 'http';
 
-/** Returns the error's code; its message may quote what the peer sent, and is left out. */
+/**
+ * Returns the error's code; its message may quote what the peer sent, and is left out. Node hides OpenSSL's reason for a failed
+ * handshake in the message of an `EPROTO`: it becomes the code that Node gives it elsewhere.
+ */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const [, reason] = (code === 'EPROTO' && /:SSL routines:\w*:([\w /]{1,80}):/.exec(error.message)) || [];
+  return reason === undefined ? code : `ERR_SSL_${reason.toUpperCase().replaceAll(/\W/g, '_')}`;
 }
 
-/** Tells local errors, unreachable networks, TLS failures and broken connections apart. */
+/** Distinguishes local errors, unreachable networks, TLS failures and broken connections, and names their cause. */
 export function classifyNetworkError(error: unknown, phase: RequestPhase): NetworkError {
-  const detail = errorCode(error);
-  if (localErrors.has(detail)) return { kind: 'internal_error', detail };
-  if (unreachableErrors.has(detail)) return { kind: 'unreachable', detail };
-  if (phase === 'connect' || isConnectionCode(detail)) return { kind: 'connection', detail };
-  const isTls = phase === 'tls' || /^ERR_(?:TLS|SSL)_/.test(detail) || detail === 'EPROTO';
-  return { kind: isTls ? 'tls' : 'connection', detail };
+  return { ...endOf(error, phase), errorCode: errorCode(error) };
 }
+
+function endOf(error: unknown, phase: RequestPhase): End {
+  const code = errorCode(error);
+  if (error instanceof ExcessError) return { kind: phase === 'tls' ? 'tls' : 'connection', cause: 'too_many_bytes' };
+  if (code === 'ETIMEDOUT' && phase === 'connect') return { kind: 'timeout', cause: 'connecting' };
+  const known = knownEnds[code];
+  if (known) return known;
+  if (code.startsWith('HPE_')) return { kind: 'connection', cause: 'invalid_response' };
+  const isTls = phase === 'tls' || /^(?:ERR_(?:TLS|SSL)_|EPROTO$)/.test(code);
+  return { kind: isTls ? 'tls' : 'connection', cause: null };
+}
+
+type End = Omit<NetworkError, 'errorCode'>;
 
 /** The function ran out of sockets, memory or ports, or may not connect: no receiver causes that. */
-const localErrors: ReadonlySet<string> = new Set([
-  'EMFILE',
-  'ENFILE',
-  'ENOMEM',
-  'ENOBUFS',
-  'EADDRNOTAVAIL',
-  'EPERM',
-  'EACCES',
-]);
+const ourFault: End = { kind: 'internal_error', cause: null };
 
-const unreachableErrors: ReadonlySet<string> = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EHOSTDOWN']);
+const unreachable: End = { kind: 'unreachable', cause: null };
 
-/** Errors of TCP or of the peer's HTTP, which may come during the TLS handshake too. */
-function isConnectionCode(code: string): boolean {
-  return code.startsWith('HPE_') || ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(code);
-}
+const knownEnds: Readonly<Record<string, End>> = {
+  EMFILE: ourFault,
+  ENFILE: ourFault,
+  ENOMEM: ourFault,
+  ENOBUFS: ourFault,
+  EADDRNOTAVAIL: ourFault,
+  EPERM: ourFault,
+  EACCES: ourFault,
+  ENETUNREACH: unreachable,
+  ENETDOWN: unreachable,
+  EHOSTUNREACH: unreachable,
+  EHOSTDOWN: unreachable,
+  ETIMEDOUT: { kind: 'connection', cause: null },
+  ECONNREFUSED: { kind: 'connection', cause: 'refused' },
+  ECONNRESET: { kind: 'connection', cause: 'reset' },
+  ECONNABORTED: { kind: 'connection', cause: 'reset' },
+  EPIPE: { kind: 'connection', cause: 'reset' },
+  HPE_HEADER_OVERFLOW: { kind: 'connection', cause: 'large_headers' },
+  CERT_HAS_EXPIRED: { kind: 'tls', cause: 'expired_certificate' },
+  ERR_TLS_CERT_ALTNAME_INVALID: { kind: 'tls', cause: 'other_name' },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { kind: 'tls', cause: 'incomplete_chain' },
+  UNABLE_TO_GET_ISSUER_CERT: { kind: 'tls', cause: 'incomplete_chain' },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { kind: 'tls', cause: 'incomplete_chain' },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { kind: 'tls', cause: 'self_signed' },
+  SELF_SIGNED_CERT_IN_CHAIN: { kind: 'tls', cause: 'self_signed' },
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: { kind: 'tls', cause: 'tls_version' },
+  ERR_SSL_UNSUPPORTED_PROTOCOL: { kind: 'tls', cause: 'tls_version' },
+};

@@ -42,7 +42,7 @@ export type PinnedRequestOutcome =
       /** Makes a text of the body, at the account's cost. */
       readonly readBody: (toText: (body: Buffer, isTruncated: boolean) => string) => string;
     }
-  | { readonly outcome: 'aborted' }
+  | { readonly outcome: 'aborted' /** True when TCP connected. */; readonly isConnected: boolean }
   | ({
       readonly outcome: 'failed';
       /** True when TCP connected: without a connection nothing was sent, and another address may be tried. */
@@ -104,14 +104,14 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       resolve(outcome);
     };
     const abort = () => {
-      settle({ outcome: 'aborted' });
+      settle({ outcome: 'aborted', isConnected: phase !== 'connect' });
       outgoing.destroy();
     };
     const fail = (failure: NetworkError) => {
       if (hasResponse) return; // from now on an error ends the body: `readTruncatedBody` sees it too
       const { socket, reusedSocket } = outgoing;
       const isSilent = (socket?.bytesRead ?? 0) === bytesBefore;
-      const isStale = reusedSocket && isSilent && ['ECONNRESET', 'EPIPE'].includes(failure.detail);
+      const isStale = reusedSocket && isSilent && ['ECONNRESET', 'EPIPE'].includes(failure.errorCode);
       settle({ outcome: 'failed', isConnected: phase !== 'connect', isStale, ...failure });
       outgoing.destroy();
     };
@@ -122,7 +122,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
         return; // it does not connect again: the listeners would stay as long as the connection
       }
       endConnectTime = limitConnectTime(socket, elapsed, connectTimeoutMs, () =>
-        fail({ kind: 'connection', detail: `no connection in ${connectTimeoutMs} ms` }),
+        fail({ kind: 'timeout', cause: 'connecting', errorCode: 'CONNECT_TIMEOUT' }),
       );
       socket.once('connect', () => {
         phase = 'tls';
@@ -134,8 +134,9 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
     });
     outgoing.on('information', () => {
       informational += 1;
-      if (informational > maximumInformational)
-        fail({ kind: 'connection', detail: 'too many informational responses' });
+      if (informational > maximumInformational) {
+        fail({ kind: 'connection', cause: 'too_many_bytes', errorCode: 'TOO_MANY_INFORMATIONAL' });
+      }
     });
     outgoing.on('response', response => {
       hasResponse = true;
@@ -153,12 +154,13 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
     });
     outgoing.on('error', error => fail(classifyNetworkError(error, phase)));
     // A protocol switch nobody asked for (status 101) ends in a close without an error.
-    outgoing.on('close', () => fail({ kind: 'connection', detail: 'closed' }));
+    outgoing.on('close', () => fail({ kind: 'connection', cause: 'invalid_response', errorCode: 'CLOSED' }));
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     else outgoing.end(body);
   }).catch((error): PinnedRequestOutcome => {
-    return { outcome: 'failed', isConnected: false, isStale: false, kind: 'internal_error', detail: errorCode(error) };
+    const failure = { kind: 'internal_error', cause: null, errorCode: errorCode(error) } as const;
+    return { outcome: 'failed', isConnected: false, isStale: false, ...failure };
   });
 }
 

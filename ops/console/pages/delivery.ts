@@ -1,4 +1,5 @@
 import { isTest } from '../../../lambdas/delivery/delivery.ts';
+import { adviceOn } from '../../../lambdas/delivery/failure-causes.ts';
 import { wireStatuses } from '../../../lambdas/webhooks/representation.ts';
 import { type Html, type HtmlValue, html, verbatim } from '../html.ts';
 import {
@@ -161,7 +162,8 @@ function alikeTogether(attempts: readonly AttemptView[]): readonly (readonly Att
     const group = groups.at(-1);
     const [other] = group ?? [];
     const isAlike =
-      other && ['result', 'status', 'answer'].every(name => Reflect.get(other, name) === Reflect.get(attempt, name));
+      other &&
+      ['result', 'detail', 'status', 'answer'].every(name => Reflect.get(other, name) === Reflect.get(attempt, name));
     if (group && isAlike) group.push(attempt);
     else groups.push([attempt]);
   }
@@ -171,7 +173,9 @@ function alikeTogether(attempts: readonly AttemptView[]): readonly (readonly Att
 function attemptItem(context: Context, [newest, ...earlier]: readonly AttemptView[]): HtmlValue {
   const { texts, say } = context;
   if (!newest) return undefined;
-  const { result, status, answer } = newest;
+  const { result, detail, status, answer } = newest;
+  const advice = adviceOn(detail);
+  const cause = detail !== null && html` (<code>${detail}</code>)`;
   const said = answer
     ? html`<pre>${answer}</pre>`
     : status !== null &&
@@ -180,8 +184,8 @@ function attemptItem(context: Context, [newest, ...earlier]: readonly AttemptVie
     status === null
       ? say(`${earlier.length} more with the same result`, `Mais ${earlier.length} com o mesmo resultado`)
       : say(`${earlier.length} more with the same answer`, `Mais ${earlier.length} com a mesma resposta`);
-  return html`<li class="${result === 'entregue' ? 'success' : 'failure'}"><b>${newest.number}</b> · ${endOf(context, newest)} · ${newest.durationMs} ms<br>${timeOf(newest.startedAt, context)}
-${said}${earlier.length > 0 && html`<details><summary>${more}</summary><ul>${earlier.map(({ number, durationMs, startedAt }) => html`<li><b>${number}</b> · ${durationMs} ms · ${timeOf(startedAt, context)}</li>`)}</ul></details>`}</li>`;
+  return html`<li class="${result === 'entregue' ? 'success' : 'failure'}"><b>${newest.number}</b> · ${endOf(context, newest)}${cause} · ${newest.durationMs} ms<br>${timeOf(newest.startedAt, context)}
+${advice && html`<div>${say(advice.en, advice.pt)}</div>`}${said}${earlier.length > 0 && html`<details><summary>${more}</summary><ul>${earlier.map(({ number, durationMs, startedAt }) => html`<li><b>${number}</b> · ${durationMs} ms · ${timeOf(startedAt, context)}</li>`)}</ul></details>`}</li>`;
 }
 
 function endOf({ texts }: Context, { result, status }: AttemptView): string {

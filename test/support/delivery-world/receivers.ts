@@ -40,7 +40,7 @@ export function makeReceivers() {
     if (next?.outcome !== 'dns' && next?.outcome !== 'blocked') return ['93.184.215.14'];
     answers.shift();
     if (next.outcome === 'blocked') return ['10.0.0.1'];
-    throw new ResolutionError('temporary', next.detail);
+    throw new ResolutionError('temporary', next.errorCode);
   }
 
   /** Returns the way out of a process. It stands still for what happens while its POST is under way. */
@@ -52,7 +52,7 @@ export function makeReceivers() {
       });
       const { posted, outcome } = await arrived;
       const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;
-      if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted' };
+      if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted', isConnected: true };
       request.onConnected();
       if (outcome.outcome === 'response') {
         request.onAnswered();
@@ -97,11 +97,12 @@ function asPinned(outcome: PostOutcome): PinnedRequestOutcome {
     }
     case 'given_up':
     case 'timeout':
-      return { outcome: 'aborted' };
-    case 'tls':
-    case 'internal_error':
-      return { outcome: 'failed', kind: outcome.outcome, detail: outcome.detail, isConnected: true, isStale: false };
-    default: // a name that is not asked for again, since another attempt asked just now, leads to no other failure
-      return { outcome: 'failed', kind: 'connection', detail: outcome.detail, isConnected: true, isStale: false };
+      return { outcome: 'aborted', isConnected: true };
+    default: {
+      const { outcome: kind, cause, errorCode } = outcome;
+      const failure = { outcome: 'failed', cause, errorCode, isConnected: true, isStale: false } as const;
+      // A name that is not asked for again, since another attempt asked just now, leads to no other failure.
+      return { ...failure, kind: kind === 'tls' || kind === 'internal_error' ? kind : 'connection' };
+    }
   }
 }

@@ -50,6 +50,7 @@ export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => 
   startedAt: new Date(noon).toISOString(),
   durationMs: 12,
   result: 'http',
+  cause: null,
   status: 500,
   response: 'oops',
   ...changes,
@@ -59,14 +60,13 @@ export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => 
 export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: number): AttemptOutcome => ({
   outcome: 'failed',
   retryAfterMs,
-  detail: 'HTTP 500',
   record: aRecord(changes),
 });
 
 /** An attempt that did not come about because of us. */
 export const internalError = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
   outcome: 'internal_error',
-  detail: 'KMSInternalException',
+  errorCode: 'KMSInternalException',
   record: aRecord({ result: 'internal', status: null, response: null, ...changes }),
 });
 

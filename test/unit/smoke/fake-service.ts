@@ -127,6 +127,7 @@ export function makeFakeService({
           iniciada_em: at.toISOString(),
           duracao_ms: 12,
           resultado,
+          detalhe: null,
           status,
           resposta: behaviour.answer ? behaviour.answer(receipt) : JSON.stringify(receipt),
         },

@@ -297,7 +297,8 @@ describe('GET …/entregas/{id}', () => {
   beforeEach(() => world.register());
 
   it('shows the body exactly as it is signed, and every attempt', async () => {
-    world.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, answer(200, {}, 'ok'));
+    const reset = { outcome: 'connection', cause: 'reset', errorCode: 'ECONNRESET', durationMs: 0 } as const;
+    world.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, reset, answer(200, {}, 'ok'));
     world.publishEvent();
     await world.settle();
     const { status, json } = await request('GET', `${base}/entregas/${await oneId()}`);
@@ -305,10 +306,11 @@ describe('GET …/entregas/{id}', () => {
     expect(() => z.strictObject(deliveryDetail.shape).parse(json)).not.toThrow();
     expect(json.corpo).toBe('{"event":"demanda.criada","id_demanda":7}');
     expect(json.estado).toBe('entregue');
-    const names = ['numero', 'iniciada_em', 'duracao_ms', 'resultado', 'status', 'resposta'];
+    const names = ['numero', 'iniciada_em', 'duracao_ms', 'resultado', 'detalhe', 'status', 'resposta'];
     expect(json.tentativas.map((tentativa: Record<string, unknown>) => names.map(name => tentativa[name]))).toEqual([
-      [1, '2026-11-20T12:00:00.000Z', 1500, 'http', 500, 'oops'],
-      [2, '2026-11-20T12:00:06.500Z', 0, 'entregue', 200, 'ok'],
+      [1, '2026-11-20T12:00:00.000Z', 1500, 'http', null, 500, 'oops'],
+      [2, '2026-11-20T12:00:06.500Z', 0, 'conexao', 'reiniciada', null, null],
+      [3, '2026-11-20T12:04:36.500Z', 0, 'entregue', null, 200, 'ok'],
     ]);
     expect(JSON.stringify(json)).not.toContain(secret);
   });
@@ -471,9 +473,9 @@ describe('POST …/teste', () => {
     ['500', answer(500), 'http', 1],
     ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http', 1],
     ['410', answer(410), 'http', 1],
-    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1 }, 'tempo_esgotado', 1],
-    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1 }, 'bloqueada', 0],
-    ['a fault of our own', { outcome: 'internal_error', detail: '', durationMs: 1 }, 'interno', 1],
+    ['a timeout', { outcome: 'timeout', cause: null, errorCode: '', durationMs: 1 }, 'tempo_esgotado', 1],
+    ['an address that is refused', { outcome: 'blocked', cause: null, errorCode: '', durationMs: 1 }, 'bloqueada', 0],
+    ['a fault of our own', { outcome: 'internal_error', cause: null, errorCode: '', durationMs: 1 }, 'interno', 1],
   ] as const)(
     'makes one attempt only after %s, without effect on the webhook’s health',
     async (_case, posted, resultado, posts) => {

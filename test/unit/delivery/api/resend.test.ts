@@ -27,7 +27,7 @@ describe('a resend of a delivery in a final state', () => {
   });
 
   it('begins anew what our own faults kept back: it has ten days again, and their waits grow from a minute', async () => {
-    const fault = { outcome: 'internal_error', detail: 'EMFILE', durationMs: 1 } as const;
+    const fault = { outcome: 'internal_error', cause: null, errorCode: 'EMFILE', durationMs: 1 } as const;
     world.answers.push(fault, fault, fault);
     await world.step('first');
     await world.pass(60_000);

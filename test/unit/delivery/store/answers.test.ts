@@ -2,8 +2,10 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AttemptRecord, keptAttempts, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
 import { answerPart, partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
+import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
 import { type DeliveryWorld, makeDeliveryWorld, schedule } from '../../../support/delivery-world/delivery-world.ts';
 import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import { aDelivery, answer, aRecord, noon } from '../builders.ts';
@@ -60,7 +62,7 @@ describe('the answers of a receiver', () => {
 
   it('take no item where they are empty or there were none', async () => {
     refuse('');
-    world.answers.push({ outcome: 'connection', detail: 'ECONNRESET', durationMs: 1 });
+    world.answers.push({ outcome: 'connection', cause: null, errorCode: 'ECONNRESET', durationMs: 1 });
     await world.settle();
     expect(await stored()).toEqual([]);
     expect(await shown()).toEqual(['', null, '']);
@@ -155,6 +157,7 @@ describe('the record of an attempt', () => {
       result: fc.constantFrom<AttemptRecord['result'][]>(
         ...(['delivered', 'http', 'timeout', 'connection', 'tls', 'dns', 'blocked', 'slow', 'internal'] as const),
       ),
+      cause: fc.constant(null),
       status: fc.option(fc.integer({ min: 200, max: 999 })),
     });
     const kept = fc.constantFrom<Pick<AttemptRecord, 'response' | 'answerId'>>(
@@ -166,6 +169,11 @@ describe('the record of an attempt', () => {
         expect(unpackAttempt(packAttempt(one, noon), noon, 'in the head')).toEqual(one);
       }),
     );
+  });
+
+  it.each(Object.keys(failureCauses) as FailureCause[])('keeps the cause %s', cause => {
+    const one = aRecord({ result: failureCauses[cause].results[0], cause, status: null, response: null });
+    expect(unpackAttempt(packAttempt(one, noon), noon, '')).toEqual(one);
   });
 
   it('is one of the latest thirty', async () => {

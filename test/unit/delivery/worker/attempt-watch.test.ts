@@ -95,8 +95,8 @@ const timing = (circumstances: Circumstances = {}) => {
 
 const record = aRecord();
 const delivered: AttemptOutcome = { outcome: 'delivered', record };
-const failed: AttemptOutcome = { outcome: 'failed', record, retryAfterMs: undefined, detail: '' };
-const internal: AttemptOutcome = { outcome: 'internal_error', record, detail: '' };
+const failed: AttemptOutcome = { outcome: 'failed', record, retryAfterMs: undefined };
+const internal: AttemptOutcome = { outcome: 'internal_error', record };
 
 /** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `busy` no timer fires. */
 type Step = 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered' | 'busy' | number | AttemptOutcome;

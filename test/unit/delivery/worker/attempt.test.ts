@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../../lambdas/delivery/worker/attempt.ts';
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
+import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
 import type { EventLoopLag } from '../../../../lambdas/platform/event-loop-lag.ts';
 import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork, neverLate, noon, secret } from '../builders.ts';
 import { sealAlike } from '../test-keyring.ts';
@@ -60,6 +61,7 @@ describe('what came of it', () => {
         startedAt: '2026-11-20T12:00:00.000Z',
         durationMs: 12,
         result: 'delivered',
+        cause: null,
         status,
         response: 'ok',
       },
@@ -88,16 +90,18 @@ describe('what came of it', () => {
     expect(outcome).toMatchObject({ outcome: 'failed', retryAfterMs });
   });
 
-  it.each<[PostFailure, string, string]>([
-    ['timeout', 'failed', 'timeout'],
-    ['connection', 'failed', 'connection'],
-    ['tls', 'failed', 'tls'],
-    ['dns', 'failed', 'dns'],
-    ['blocked', 'failed', 'blocked'],
-    ['internal_error', 'internal_error', 'internal'],
-  ])('%s is %s, recorded as %s', async (kind, outcome, result) => {
-    const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5 }).attempt(aWebhook(), aDelivery());
-    expect(made).toMatchObject({ outcome, detail: 'why', record: { result, status: null, response: null } });
+  it.each<[PostFailure, FailureCause | null, string, string]>([
+    ['timeout', 'no_headers', 'failed', 'timeout'],
+    ['connection', 'reset', 'failed', 'connection'],
+    ['tls', null, 'failed', 'tls'],
+    ['dns', 'unknown_name', 'failed', 'dns'],
+    ['blocked', null, 'failed', 'blocked'],
+    ['internal_error', null, 'internal_error', 'internal'],
+  ])('%s with cause %s is %s, recorded as %s', async (kind, cause, outcome, result) => {
+    const posted = { outcome: kind, cause, errorCode: 'why', durationMs: 5 };
+    const made = await attemptOver(posted).attempt(aWebhook(), aDelivery());
+    const record = { result, cause, status: null, response: null };
+    expect(made).toMatchObject({ outcome, errorCode: 'why', record });
   });
 
   it('keeps no credential that the receiver echoes', async () => {
@@ -130,22 +134,25 @@ describe('a time-out', () => {
   });
 
   it.each([
-    ['timeout', '', 999, 'timeout'],
-    ['timeout', '', 1_000, 'internal'],
-    ['dns', 'ETIMEOUT', 999, 'dns'],
-    ['dns', 'ETIMEOUT', 1_000, 'internal'],
+    ['timeout', 'DEADLINE', 999, { result: 'timeout', cause: 'no_headers' }],
+    ['timeout', 'DEADLINE', 1_000, { result: 'internal', cause: null }],
+    ['dns', 'ETIMEOUT', 999, { result: 'dns', cause: 'no_dns_answer' }],
+    ['dns', 'ETIMEOUT', 1_000, { result: 'internal', cause: null }],
   ] as const)(
     'is the receiver’s or a name server’s unless the process was late by a second: %s %s, %i ms',
-    async (outcome, detail, late, result) => {
-      const { attempt } = attemptOver({ outcome, detail, ...times }, { eventLoopLag: lateBy(late) });
-      expect((await attempt(aWebhook(), aDelivery())).record.result).toBe(result);
+    async (outcome, errorCode, late, record) => {
+      const cause = outcome === 'dns' ? 'no_dns_answer' : 'no_headers';
+      const posted: PostOutcome = { outcome, cause, errorCode, ...times };
+      const { attempt } = attemptOver(posted, { eventLoopLag: lateBy(late) });
+      expect((await attempt(aWebhook(), aDelivery())).record).toMatchObject(record);
     },
   );
 
   it.each<PostOutcome>([
-    { outcome: 'connection', detail: 'ECONNRESET', ...times },
-    { outcome: 'tls', detail: 'CERT_HAS_EXPIRED', ...times },
-    { outcome: 'dns', detail: 'ENOTFOUND', ...times },
+    { outcome: 'timeout', cause: 'connecting', errorCode: 'CONNECT_TIMEOUT', ...times },
+    { outcome: 'connection', cause: 'reset', errorCode: 'ECONNRESET', ...times },
+    { outcome: 'tls', cause: 'expired_certificate', errorCode: 'CERT_HAS_EXPIRED', ...times },
+    { outcome: 'dns', cause: 'unknown_name', errorCode: 'ENOTFOUND', ...times },
     answer(500),
   ])('is no other failure: $outcome stays what it is however late the process was', async posted => {
     const onTime = await attemptOver(posted).attempt(aWebhook(), aDelivery());

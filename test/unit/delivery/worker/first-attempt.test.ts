@@ -110,7 +110,7 @@ describe('a first attempt', () => {
   it('is made of an event that lay for eleven days before it was redriven, with all the time for internal errors', async () => {
     const original_sent_at = new Date(world.now()).toISOString();
     await world.pass(11 * 86_400_000);
-    world.answers.push({ outcome: 'internal_error', detail: 'EMFILE', durationMs: 1 });
+    world.answers.push({ outcome: 'internal_error', cause: null, errorCode: 'EMFILE', durationMs: 1 });
     world.publish(event, { original_sent_at });
     await world.step('first');
     expect(world.deliveries()).toMatchObject([{ state: 'pending', internalErrors: 1 }]);

@@ -5,7 +5,7 @@ import { answer, noon } from '../builders.ts';
 useDeliveryWorld();
 
 describe('an attempt', () => {
-  const times = { detail: '', durationMs: 1, resolutionMs: 0 };
+  const times = { cause: null, errorCode: '', durationMs: 1 };
 
   const ourFault = { Delivered: 0, InternalError: 1 };
   const outcomes = [
@@ -59,9 +59,9 @@ describe('an attempt', () => {
           event: 'demanda.criada',
           attempt: 1,
           result: 'http',
+          cause: null,
           status: 500,
           durationMs: 0,
-          detail: 'HTTP 500',
           host: 'receiver.example.com',
           state: 'pending',
           nextAttemptAt: '2026-11-20T12:00:04.500Z',
@@ -69,6 +69,14 @@ describe('an attempt', () => {
       ],
     ]);
   });
+});
+
+it('the log of a failed attempt names the cause and the code of the error', async () => {
+  world.answers.push({ outcome: 'connection', cause: 'reset', errorCode: 'EPIPE', durationMs: 1 });
+  world.publishEvent();
+  await world.step('first');
+  const [[, line]] = world.lines.map(text => JSON.parse(text)) as [[string, object]];
+  expect(line).toMatchObject({ result: 'connection', cause: 'reset', status: null, errorCode: 'EPIPE' });
 });
 
 describe('an attempt at a webhook that', () => {

@@ -198,7 +198,7 @@ it('the attempt that exhausts suspends nothing where its message comes back afte
 
 it('the attempt that exhausts suspends also where the guard refused its address and its message comes back', async () => {
   await untilCause(exhaustion);
-  world.answers.splice(0, 1, { outcome: 'blocked', detail: '', durationMs: 1 });
+  world.answers.splice(0, 1, { outcome: 'blocked', cause: null, errorCode: '', durationMs: 1 });
   world.between('PutCommand', async () => world.between('UpdateCommand', storeIsDown));
   await world.step('retry');
   expect(await world.webhook()).toMatchObject({ status: 'active' });

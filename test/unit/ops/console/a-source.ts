@@ -32,7 +32,10 @@ export const delivery: DeliveryView = {
   lastResult: 'http',
   lastStatus: 503,
   made: [
-    { number: 1, startedAt: '2026-11-22T10:00:01.000Z', durationMs: 31, result: 'http', status: 503, answer: hostile },
+    {
+      ...{ number: 1, startedAt: '2026-11-22T10:00:01.000Z', durationMs: 31 },
+      ...{ result: 'http', detail: null, status: 503, answer: hostile },
+    },
   ],
 };
 

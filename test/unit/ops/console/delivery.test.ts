@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import type { AttemptView, DeliveryView } from '../../../../ops/console/views.ts';
 import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork } from '../../delivery/builders.ts';
@@ -11,7 +12,8 @@ const path = `/accounts/acme/webhooks/demanda.criada/deliveries/${delivery.id}`;
 const body = `{"event":"demanda.criada","nome":"D'Ávila"}`;
 const webhook = aWebhookView({ createdAt: at(-10_000) });
 const attempt = (number: number, changes: Partial<AttemptView> = {}): AttemptView => ({
-  ...{ number, startedAt: at(number * 10 - 100), durationMs: 31, result: 'http', status: 503, answer: 'busy' },
+  ...{ number, startedAt: at(number * 10 - 100), durationMs: 31, result: 'http', detail: null },
+  ...{ status: 503, answer: 'busy' },
   ...changes,
 });
 
@@ -38,6 +40,23 @@ describe('the attempts of a delivery', () => {
       /5 · refused, answered 503.*2 more with the same answer 4 · 31 ms.* 3 · 31 ms.* 2 · refused, answered 500.* 1 · refused/,
     );
     expect(text.match(/busy/g)).toHaveLength(3);
+  });
+
+  it.each([
+    ['certificado_vencido', 'en', failureCauses.expired_certificate.en],
+    ['certificado_vencido', 'pt', failureCauses.expired_certificate.pt],
+    ['motivo_novo', 'en', ''],
+  ] as const)('say of the cause %s in %s what the owner can do', async (detail, language, sentence) => {
+    const made = [attempt(1, { result: 'tls', detail, status: null, answer: null })];
+    const text = textOf(await documentAt(path, sourceOf({ made }), { language }));
+    expect(text).toContain(detail);
+    expect(text).toContain(sentence);
+  });
+
+  it('are not folded with those of another cause', async () => {
+    const failed = { result: 'tls', status: null, answer: null };
+    const made = ['autoassinado', 'versao_tls'].map((detail, at) => attempt(at + 1, { ...failed, detail }));
+    expect(cardOf(await documentAt(path, sourceOf({ made })), 'Attempts')).not.toContain('more with the same');
   });
 
   it.each([

@@ -212,7 +212,7 @@ describe('how quick it is', () => {
       ...delivery,
       made: [
         {
-          ...{ number: 1, result: 'http', status: 503, answer: null },
+          ...{ number: 1, result: 'http', detail: null, status: 503, answer: null },
           startedAt: new Date(Date.parse(delivery.createdAt) + at * 100).toISOString(),
           durationMs: at,
         },

@@ -2,6 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
@@ -169,7 +170,9 @@ describe('ops deliveries show', () => {
     const [stored] = await store.read([id]);
     if (!stored) throw new Error('it was not stored');
     const second = { ...first, attempt: 3, attempts: [...first.attempts, answered(2, 'still\u001b[31m closed')] };
-    await store.update(stored, second);
+    const failed = aRecord({ ...answered(3, ''), result: 'tls', cause: 'self_signed', status: null, response: null });
+    const attempts = [...second.attempts, failed, { ...failed, number: 4, startedAt: iso(4) }];
+    await store.update(stored, { ...second, attempt: 5, attempts });
   });
 
   it('shows what the receiver answered each attempt, as its account sees it', async () => {
@@ -181,6 +184,20 @@ describe('ops deliveries show', () => {
     expect(attempts.map(({ resposta }: { resposta: string }) => resposta)).toEqual([
       'try later',
       'still\u001b[31m closed',
+      null,
+      null,
+    ]);
+  });
+
+  it('shows the cause of a failure by the word of the API, and once what the owner can do', async () => {
+    const { stdout } = await show();
+    expect(stdout).toMatch(/^4 .*tls +autoassinado +-$/m);
+    expect(stdout.split(`autoassinado: ${failureCauses.self_signed.en}`)).toHaveLength(2);
+    const { attempts } = JSON.parse((await show('--json')).stdout);
+    expect(attempts.map(({ detalhe }: { detalhe: string }) => detalhe)).toEqual([
+      null,
+      null,
+      ...Array(2).fill('autoassinado'),
     ]);
   });
 

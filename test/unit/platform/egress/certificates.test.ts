@@ -64,13 +64,16 @@ describe('a certificate', () => {
     ['the address, where the URL has a name', { ip: [publicAddress] }, request.url],
   ])('that has %s is a TLS failure, and nothing is sent', async (_case, names, url) => {
     const { receiver, post } = await start(say(ok), { names });
-    expect(await post({ ...request, url })).toMatchObject({ outcome: 'tls', detail: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    expect(await post({ ...request, url })).toMatchObject({
+      outcome: 'tls',
+      errorCode: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    });
     expect(receiver.requests).toHaveLength(0);
   });
 
   it('without a trusted issuer is a TLS failure, and nothing is sent', async () => {
     const { receiver, post } = await start(say(ok), { trust: false });
-    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    expect(await post(request)).toMatchObject({ outcome: 'tls', errorCode: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     expect(receiver.requests).toHaveLength(0);
   });
 });

@@ -45,8 +45,8 @@ describe('the addresses of a host', () => {
       vi.advanceTimersByTime(50);
     }
     expect(await outcome).toMatchObject({
-      outcome: 'connection',
-      detail: 'no connection in 50 ms',
+      outcome: 'timeout',
+      cause: 'connecting',
       durationMs: 150,
     });
     expect(hosts(meant)).toEqual([first, second, third]);
@@ -70,7 +70,7 @@ describe('the addresses of a host', () => {
 
   it('are not tried any more once one has accepted, lest the receiver get the event twice', async () => {
     const { meant, receiver, post } = await start(inTurn(reset, say(ok)), { resolve });
-    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
+    expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
     expect(meant).toHaveLength(1);
     expect(receiver.requests).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ it('a process without a file descriptor left blames itself, not the receiver’s
   const command = 'ulimit -n 64 && exec "$0" "$1"'; // Lambda allows a process 1,024
   const { stdout } = await promisify(execFile)('sh', ['-c', command, process.execPath, program]);
   expect(JSON.parse(stdout)).toEqual({
-    name: { outcome: 'internal_error', detail: expect.stringMatching(/^(?:ECONNREFUSED|ENOTFOUND)$/) }, // by what c-ares could still read
-    address: { outcome: 'internal_error', detail: 'EMFILE' },
+    name: { outcome: 'internal_error', errorCode: expect.stringMatching(/^(?:ECONNREFUSED|ENOTFOUND)$/) }, // by what c-ares could still read
+    address: { outcome: 'internal_error', errorCode: 'EMFILE' },
   });
 });

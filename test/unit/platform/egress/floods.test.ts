@@ -36,8 +36,8 @@ const connectionErrors: Readonly<Record<string, unknown>> = {
   'records of padding': 'TOO_MANY_BYTES',
   'session tickets': 'TOO_MANY_TICKETS',
   'session tickets, 800 in a record': 'TOO_MANY_TICKETS',
-  '100 Continue': 'too many informational responses',
-  '103 Early Hints': 'too many informational responses',
+  '100 Continue': 'TOO_MANY_INFORMATIONAL',
+  '103 Early Hints': 'TOO_MANY_INFORMATIONAL',
   'line ends': 'TOO_MANY_BYTES',
   'requests to renegotiate': 'RENEGOTIATION',
   'requests to renegotiate, 4,000 in a record': 'RENEGOTIATION',
@@ -55,8 +55,8 @@ describe('a receiver that floods is cut off', () => {
       flood.first !== undefined
         ? { outcome: 'response' }
         : name in tlsErrors
-          ? { outcome: 'tls', detail: tlsErrors[name] }
-          : { outcome: 'connection', detail: connectionErrors[name] };
+          ? { outcome: 'tls', errorCode: tlsErrors[name] }
+          : { outcome: 'connection', errorCode: connectionErrors[name] };
     const { outcome, bytesRead } = await postTo(flood);
     expect(outcome).toMatchObject(expected);
     expect(bytesRead).toBeLessThan(mostBytes);
@@ -120,7 +120,7 @@ describe('a kept connection', () => {
 describe('a handshake', () => {
   it('in records of one byte is cut off, and charged', async () => {
     const { post } = await startHostile(() => undefined, { version: 'TLSv1.2', fragment: 1 });
-    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'TOO_MANY_RECORDS' });
+    expect(await post(request)).toMatchObject({ outcome: 'tls', errorCode: 'TOO_MANY_RECORDS' });
   });
 
   it('in small records is accepted', async () => {
@@ -135,7 +135,7 @@ describe('a handshake', () => {
     const receiver = await startHugeChain('receiver.example.com');
     onTestFinished(receiver.stop);
     const { network, sockets } = loopbackNetwork(receiver.port);
-    expect(await postVia(network).post(request)).toMatchObject({ outcome: 'tls', detail: 'TOO_MANY_BYTES' });
+    expect(await postVia(network).post(request)).toMatchObject({ outcome: 'tls', errorCode: 'TOO_MANY_BYTES' });
     expect(sockets[0]?.bytesRead).toBeLessThanOrEqual(36 * 1_024);
   });
 
@@ -143,14 +143,14 @@ describe('a handshake', () => {
     const receiver = await startCostlyChain('receiver.example.com');
     onTestFinished(receiver.stop);
     const { post } = postVia(loopbackNetwork(receiver.port).network);
-    const detailOf = async (accountId: string, host: string) => {
+    const codeOf = async (accountId: string, host: string) => {
       const outcome = await post({ ...request, accountId, url: `https://${host}.example.com/` });
-      return outcome.outcome === 'tls' ? outcome.detail : outcome;
+      return outcome.outcome === 'tls' ? outcome.errorCode : outcome;
     };
-    expect(await detailOf('acme', 'receiver')).toBe('CERT_SIGNATURE_FAILURE');
-    for (const host of ['receiver', 'a', 'b', 'c']) expect(await detailOf('acme', host)).toBe('COSTLY_RECEIVER');
-    expect(await detailOf('other', 'receiver')).toBe('COSTLY_RECEIVER');
-    expect(await detailOf('other', 'd')).toBe('CERT_SIGNATURE_FAILURE');
+    expect(await codeOf('acme', 'receiver')).toBe('CERT_SIGNATURE_FAILURE');
+    for (const host of ['receiver', 'a', 'b', 'c']) expect(await codeOf('acme', host)).toBe('COSTLY_RECEIVER');
+    expect(await codeOf('other', 'receiver')).toBe('COSTLY_RECEIVER');
+    expect(await codeOf('other', 'd')).toBe('CERT_SIGNATURE_FAILURE');
   });
 
   it('that drips ends with the deadline, and is charged', async () => {

@@ -55,7 +55,7 @@ describe('failures', () => {
     const resolve = async () => [publicAddress, otherAddress];
     const fates = new Map([publicAddress, otherAddress].map(address => [address, code]));
     const { meant, post } = await start(say(ok), { resolve, fates });
-    expect(await post(request)).toMatchObject({ outcome: 'internal_error', detail: code });
+    expect(await post(request)).toMatchObject({ outcome: 'internal_error', errorCode: code });
     expect(meant).toHaveLength(1);
   });
 
@@ -64,7 +64,7 @@ describe('failures', () => {
       throw Object.assign(new Error(code), { code });
     };
     const post = postWith({ now: () => 0, post: makePinnedPost(makeConnections({ connect })) });
-    expect(await post(request)).toMatchObject({ outcome: 'internal_error', detail: code });
+    expect(await post(request)).toMatchObject({ outcome: 'internal_error', errorCode: code });
   });
 
   it.each<[string, Play]>([
@@ -131,7 +131,7 @@ describe('failures', () => {
     };
     const { receiver, post } = await start(pour);
     const closed = new Promise<void>(resolve => receiver.onClose(resolve));
-    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'TOO_MANY_BYTES' });
+    expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'TOO_MANY_BYTES' });
     await closed;
     expect(sent).toBeLessThan(256 * 1_024);
   });
@@ -157,7 +157,7 @@ describe('failures', () => {
 
   it('a closed port is a failed connection', async () => {
     const { post } = await start(say(ok), { port: async () => 1 });
-    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNREFUSED' });
+    expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNREFUSED' });
   });
 
   it('a server without TLS is a TLS failure', async () => {
@@ -177,15 +177,15 @@ describe('failures', () => {
     ['dns', new ResolutionError('temporary', 'ESERVFAIL'), 'ESERVFAIL'],
     ['internal_error', new ResolutionError('internal_error', 'ENOMEM'), 'ENOMEM'],
     ['internal_error', new TypeError('a bug'), 'TypeError'],
-  ])('%s: the resolver fails with %s', async (outcome, error, detail) => {
+  ])('%s: the resolver fails with %s', async (outcome, error, errorCode) => {
     const { post } = await start(say(ok), { resolve: () => Promise.reject(error) });
-    expect(await post(request)).toMatchObject({ outcome, detail });
+    expect(await post(request)).toMatchObject({ outcome, errorCode });
   });
 
   it('a header that cannot be sent is an internal error, and is not shown', async () => {
     const { post } = await start(say(ok));
     const outcome = await post({ ...request, headers: { authorization: 'Bearer s3cret\n' } });
-    expect(outcome).toMatchObject({ outcome: 'internal_error', detail: 'ERR_INVALID_CHAR' });
+    expect(outcome).toMatchObject({ outcome: 'internal_error', errorCode: 'ERR_INVALID_CHAR' });
   });
 });
 
@@ -199,7 +199,6 @@ describe('the SSRF guard', () => {
     ['https://receiver.example.com/', ['127.0.0.1']],
     ['https://receiver.example.com/', [publicAddress, '10.0.0.1']],
     ['https://receiver.example.com/', [publicAddress, '::1']],
-    ['https://receiver.example.com/', ['2606:4700::1']],
     ['https://169.254.169.254.sslip.io/', ['169.254.169.254']],
   ])('blocks %s at %j without connecting', async (url, addresses) => {
     const { meant, post } = await start(say(ok), { resolve: async () => addresses });
@@ -280,7 +279,7 @@ describe('kept connections', () => {
   it('are replaced once only', async () => {
     const { receiver, post } = await start(inTurn(say(ok), reset));
     await post(request);
-    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
+    expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
     expect(receiver.requests).toHaveLength(3);
   });
 
@@ -295,7 +294,7 @@ describe('kept connections', () => {
     await post(request);
     addresses = [publicAddress, otherAddress];
     for (const address of addresses) fates.set(address, 'ECONNREFUSED');
-    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNREFUSED' });
+    expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNREFUSED' });
     expect(receiver.requests).toHaveLength(3);
   });
 
@@ -310,7 +309,7 @@ describe('kept connections', () => {
 
   it('are the only ones replaced: the reset of a new connection is a failure', async () => {
     const { receiver, post } = await start(inTurn(reset, say(ok)));
-    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
+    expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
     expect(receiver.requests).toHaveLength(1);
   });
 

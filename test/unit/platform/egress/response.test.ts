@@ -53,7 +53,7 @@ describe('the response', () => {
     const outcomes = [];
     for (let host = 0; host < 30; host++) outcomes.push(await postTo(host));
     expect(outcomes.at(0)).toMatchObject({ outcome: 'response' });
-    expect(outcomes.at(-1)).toMatchObject({ outcome: 'tls', detail: 'COSTLY_RECEIVER' });
+    expect(outcomes.at(-1)).toMatchObject({ outcome: 'tls', errorCode: 'COSTLY_RECEIVER' });
   });
 
   it.each([

@@ -50,8 +50,12 @@ const receiverNames: Names = {
   ip: ['93.184.216.34'],
 };
 
-/** Makes a key and a certificate that vouches for itself. */
-export const certify = ({ commonName = '', dns = [], ip = [] }: Names = receiverNames, isRsa = false) => {
+/** Makes a key and a certificate that vouches for itself, and expires in so many milliseconds: in a year without that. */
+export const certify = (
+  { commonName = '', dns = [], ip = [] }: Names = receiverNames,
+  isRsa = false,
+  expiresIn?: number,
+) => {
   const altNames = [
     ...dns.map(value => ({ type: 2 as const, value })),
     ...ip.map(address => ({ type: 7 as const, ip: address })),
@@ -59,7 +63,8 @@ export const certify = ({ commonName = '', dns = [], ip = [] }: Names = receiver
   return generate([{ name: 'commonName', value: commonName }], {
     ...(isRsa ? { keyType: 'rsa' as const, keySize: 2048 } : { keyType: 'ec' as const, curve: 'P-256' as const }),
     // OpenSSL reads a clock that lags by some milliseconds: a certificate made in the first of a second would not be valid yet.
-    notBeforeDate: new Date(Date.now() - 60_000),
+    notBeforeDate: new Date(Date.now() + (expiresIn ?? 0) - 60_000),
+    ...(expiresIn !== undefined && { notAfterDate: new Date(Date.now() + expiresIn) }),
     // The library would add a name of its own where there is no extension at all.
     extensions: altNames.length > 0 ? [{ name: 'subjectAltName', altNames }] : [{ name: 'basicConstraints', cA: true }],
   });

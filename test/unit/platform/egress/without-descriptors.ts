@@ -31,7 +31,7 @@ async function outcomeOf(url: string) {
     elapsed,
   };
   const { outcome, ...rest } = await post(request);
-  return { outcome, detail: 'detail' in rest ? rest.detail : undefined };
+  return { outcome, errorCode: 'errorCode' in rest ? rest.errorCode : undefined };
 }
 
 const taken: number[] = [];
