@@ -1,4 +1,4 @@
-import type { Redact } from '../../platform/egress/guarded-post.ts';
+import type { Redact } from '../../platform/egress/body-text.ts';
 import { findEncodedCharacters } from './encoded-characters.ts';
 import { findOccurrences, type OccurrenceMarks } from './find-occurrences.ts';
 import { withoutJsonEscapes } from './json-escapes.ts';

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { makeAfterEvents, type Time } from '../timer.ts';
+import { bodyText, type Redact } from './body-text.ts';
 import { type Connections, pickAddresses } from './connections.ts';
 import { errorCode, type FailureCause } from './network-error.ts';
 import type { OutageDetector } from './outage-detector.ts';
@@ -7,7 +8,6 @@ import type { PinnedPost, PinnedRequestOutcome } from './pinned-request.ts';
 import { type PostListeners, type PostTimes, type PostTiming, startPostTiming } from './post-timing.ts';
 import { type Destination, makeResolveDestination } from './resolve-destination.ts';
 import type { Resolve } from './resolver.ts';
-import { maximumBodyBytes } from './truncated-body.ts';
 import type { UrlFinding } from './url-rules.ts';
 
 /** One POST to a registered URL. */
@@ -32,9 +32,6 @@ export interface PostRequest extends PostListeners {
   /** Aborts the POST. Before the last header: `given_up`. After it: only stops reading the body. */
   readonly signal?: AbortSignal;
 }
-
-/** Masks secrets in a text. `isTruncated`: whether the text was cut. If it was cut, its end may be part of a secret. */
-export type Redact = (text: string, isTruncated: boolean) => string;
 
 /** The reason why the response's headers were not complete; see `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
@@ -103,7 +100,9 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
         return endedBy(signal, answer.isConnected ? 'no_headers' : 'connecting');
       case 'response': {
         const { outcome, status, headers, readBody } = answer;
-        return { outcome, status, headers, bodyStart: readBody((...read) => toBodyStart(...read, request.redact)) };
+        const { redact = asItIs } = request;
+        const bodyStart = readBody((body, isTruncated) => bodyText(body, isTruncated, headers, redact));
+        return { outcome, status, headers, bodyStart };
       }
       case 'failed': {
         const { kind, cause, errorCode: code } = answer;
@@ -163,7 +162,7 @@ type PostResult =
       readonly outcome: 'response';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      /** The first KiB of the body, as UTF-8. */
+      /** The first KiB of the body, as text. */
       readonly bodyStart: string;
     }
   | { readonly outcome: 'given_up' }
@@ -191,8 +190,6 @@ function unresolvedFor({ fault, detail }: Extract<Destination, { outcome: 'unres
   return { outcome: 'dns', cause: fault === 'not_found' ? ofUnknown : ofSilent, errorCode: detail };
 }
 
-function toBodyStart(body: Buffer, isTruncated: boolean, redact: Redact = text => text): string {
-  // A character that is cut in two is left out.
-  const text = redact(new TextDecoder().decode(body, { stream: isTruncated }), isTruncated);
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
+function asItIs(text: string): string {
+  return text;
 }

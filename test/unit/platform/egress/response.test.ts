@@ -1,4 +1,6 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
+import { makeRedaction } from '../../../../lambdas/delivery/worker/redaction.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
@@ -23,6 +25,75 @@ describe('the response', () => {
     const body = `a${'ã'.repeat(1_000)}`;
     const { post } = await start(say(answer(body)));
     expect(await post(request)).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
+  });
+
+  const encoded = (headers: string, body: Uint8Array): Play => {
+    const head = `HTTP/1.1 500 X\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    return socket => socket.write(Buffer.concat([Buffer.from(head, 'latin1'), body]));
+  };
+  const latin1 = Buffer.from('não', 'latin1');
+  const utf8 = Buffer.from('não');
+  const utf16 = Buffer.from('não', 'utf16le');
+  const bigEndian = Buffer.from(utf16).swap16();
+
+  it.each([
+    ['text/plain', utf8],
+    ['text/plain; charset=ISO-8859-1', latin1],
+    ['text/plain;charset="iso-8859-1"', latin1],
+    ['text/plain; boundary=x ; Charset = windows-1252', latin1],
+    ['text/plain; charset=utf-16le', utf16],
+    ['text/plain; charset=utf-16be', bigEndian],
+    ['text/plain; charset=utf-16', Buffer.concat([Buffer.of(0xff, 0xfe), utf16])],
+    ['text/plain; charset=UTF-16', Buffer.concat([Buffer.of(0xfe, 0xff), bigEndian])],
+    ['text/plain; charset=utf-8', Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), utf8])],
+    ['text/plain; charset=klingon', utf8],
+    ['text/plain; charset=', utf8],
+    ['text/plain; charset="', utf8],
+    [';;charset;=;charset==utf-16;\xff', utf8],
+  ])('is decoded by its content type %j', async (type, body) => {
+    const { post } = await start(encoded(`Content-Type: ${type}`, body));
+    expect(await post(request)).toMatchObject({ bodyStart: 'não' });
+  });
+
+  it.each([
+    ['gzip', 'x'.repeat(512), '[gzip, 512 bytes]'],
+    ['br', 'x'.repeat(5_000), '[br, 1024 bytes]'],
+    ['GZIP', 'x', '[GZIP, 1 bytes]'],
+    ['deflate, gzip', 'x', '[deflate, gzip, 1 bytes]'],
+    ['identity', 'plain', 'plain'],
+    ['Identity', 'plain', 'plain'],
+    ['', 'plain', 'plain'],
+    [',', 'plain', 'plain'],
+    ['gzip; q=1', 'plain', 'plain'],
+    ['x'.repeat(65), 'plain', 'plain'],
+    ['gzip', '', ''],
+  ])('of the encoding %j is shown so that a person can read it', async (encoding, body, expected) => {
+    const { post } = await start(encoded(`Content-Encoding: ${encoding}`, Buffer.from(body)));
+    expect(await post(request)).toMatchObject({ bodyStart: expected });
+  });
+
+  const canary = 'Bearer canary-s3cret';
+  it.each([
+    ['in UTF-16', 'Content-Type: text/plain; charset=utf-16le', Buffer.from(`said ${canary}`, 'utf16le'), 'said ***'],
+    ['in Latin-1', 'Content-Type: text/plain; charset=latin1', Buffer.from(`não: ${canary}`, 'latin1'), 'não: ***'],
+    ['in Shift JIS', 'Content-Type: text/plain; charset=shift_jis', Buffer.from(`{"a":"${canary}"}`), '{"a":"***"}'],
+    ['in gzip', 'Content-Encoding: gzip', gzipSync(canary), `[gzip, ${gzipSync(canary).length} bytes]`],
+    ['as a content encoding', 'Content-Encoding: canary-s3cret', Buffer.from('x'), '[***, 1 bytes]'],
+  ])('shows no credential that it repeats %s', async (_case, headers, body, expected) => {
+    const { post } = await start(encoded(headers, body));
+    expect(await post({ ...request, redact: makeRedaction(canary) })).toMatchObject({ bodyStart: expected });
+  });
+
+  it.each([
+    [`Content-Type: text/plain${';'.repeat(15_000)}`],
+    [`Content-Type: text/plain;${' '.repeat(15_000)}x`],
+    [`Content-Type: text/plain; charset${' '.repeat(15_000)}x`],
+    [`Content-Type: text/plain; charset="${'x'.repeat(15_000)}`],
+    [`Content-Encoding: ${'a,'.repeat(7_500)}`],
+    [`Content-Encoding: ${' ,'.repeat(7_500)}`],
+  ])('is read whatever its headers hold: %.40s', async headers => {
+    const { post } = await start(encoded(headers, Buffer.from('plain')));
+    expect(await post(request)).toMatchObject({ bodyStart: 'plain' });
   });
 
   it('is redacted before it is cut, so that no part of a secret remains at the end', async () => {

@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { maximumBodyBytes } from './truncated-body.ts';
+
+/** Masks secrets in a text. `isTruncated`: whether the text was cut. If it was cut, its end may be part of a secret. */
+export type Redact = (text: string, isTruncated: boolean) => string;
+
+/**
+ * Returns the beginning of a body as redacted text of at most 1 KiB in UTF-8. A body with a content encoding is not decoded: its text
+ * is its encoding and size.
+ */
+export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHttpHeaders, redact: Redact): string {
+  const encoding = body.length > 0 ? encodingIn(headers['content-encoding']) : '';
+  const text = encoding
+    ? redact(`[${encoding}, ${body.length} bytes]`, false)
+    : redact(decode(body, isTruncated, headers['content-type']), isTruncated);
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
+}
+
+/** Returns the encodings that a header names besides `identity`; nothing if they are malformed. */
+function encodingIn(header = ''): string {
+  if (header.length > longestEncoding) return '';
+  const encodings = header
+    .split(',')
+    .map(encoding => encoding.trim())
+    .filter(encoding => !/^(?:identity)?$/i.test(encoding));
+  return encodings.every(encoding => /^[\w.+-]+$/.test(encoding)) ? encodings.join(', ') : '';
+}
+
+/** A header of this many characters names more encodings than any server applies. */
+const longestEncoding = 64;
+
+/** Decodes by the declared charset, or by UTF-8 if that is unknown. Leaves out a character that is cut in two. */
+function decode(body: Buffer, isTruncated: boolean, contentType = ''): string {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? [];
+  // Java writes UTF-16 as big-endian after a mark; `TextDecoder` takes the name for little-endian.
+  const isBigEndian = /^utf-16$/i.test(charset) && body[0] === 0xfe && body[1] === 0xff;
+  return decoderFor(isBigEndian ? 'utf-16be' : charset).decode(body, { stream: isTruncated });
+}
+
+function decoderFor(charset: string) {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}
