@@ -41,23 +41,42 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
 
     afterAll(() => receiver?.remove());
 
-    it('refuses what is forged, old, of the future, of another secret or not signed, and stores nothing of it', async () => {
+    it('refuses what is forged, old, of the future, of another secret or not signed, stores nothing, and logs why', async () => {
       const now = Math.floor(Date.now() / 1_000);
       const body = '{"event":"demanda.criada","id_demanda":10}';
       const signed = (timestamp: number | string, key = secret) => headersOf('evt_forged', timestamp, body, key);
-      expect(await post(receiver, signed(now), `${body} `)).toBe(400);
-      expect(await post(receiver, { ...signed(now), 'webhook-id': 'evt_other' }, body)).toBe(400);
-      expect(await post(receiver, signed(now - 310), body)).toBe(400);
-      expect(await post(receiver, signed(now + 310), body)).toBe(400);
-      expect(await post(receiver, signed('soon'), body)).toBe(400);
-      expect(await post(receiver, signed(now, `whsec_${'A'.repeat(43)}=`), body)).toBe(400);
-      expect(await post(receiver, { ...signed(now), 'webhook-signature': '' }, body)).toBe(400);
-      expect(await post(receiver, {}, body)).toBe(400);
       const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-      expect(await post(receiver, headersSigned('../evt_forged', now, body, key), body)).toBe(400);
-      expect(await post(receiver, signed(now), body.padEnd(65_537))).toBe(413);
+      const unsigned = 'no signature matches: is the segredo of this webhook in SEGREDO?';
+      const badId = 'webhook-id is missing or malformed';
+      const badTime = 'webhook-timestamp is missing or malformed';
+      const otherTime = 'webhook-timestamp is over 300 seconds from this clock';
+      const refusals: readonly [reason: string, headers: Record<string, string>, body?: string][] = [
+        [badId, {}],
+        [badId, headersSigned('../evt_forged', now, body, key)],
+        [unsigned, signed(now), `${body} `],
+        [unsigned, { ...signed(now), 'webhook-id': 'evt_other' }],
+        [unsigned, signed(now, `whsec_${'A'.repeat(43)}=`)],
+        [otherTime, signed(now - 310)],
+        [otherTime, signed(now + 310)],
+        [badTime, signed('soon')],
+        [badTime, { ...signed(now), 'webhook-timestamp': '' }],
+        ['webhook-signature is missing', { ...signed(now), 'webhook-signature': '' }],
+      ];
+      for (const [reason, headers, sent = body] of refusals) await expectRefusal(400, reason, headers, sent);
+      await expectRefusal(413, 'the body has over 64 KiB', signed(now), body.padEnd(65_537));
       expect(receiver.stored()).toEqual({});
+      for (const secrecy of [secret, key.toString('hex'), 'id_demanda', 'of-the-header'])
+        expect(receiver.errors()).not.toContain(secrecy);
     });
+
+    /** Expects a request to be refused, and one line with the status and the reason. */
+    async function expectRefusal(status: number, reason: string, headers: Record<string, string>, body: string) {
+      const logged = () => receiver.errors().split(`${status}: ${reason}`).length;
+      const before = logged();
+      expect(await post(receiver, { ...headers, authorization: 'Bearer of-the-header' }, body), reason).toBe(status);
+      await until(`${reason} in the log`, () => logged() > before || undefined, 5_000);
+      expect(logged()).toBe(before + 1);
+    }
 
     it.each([otherEvent, event])('takes the test event of %s, stores and shows it', async tested => {
       const id = await requestTest(tested);
@@ -166,7 +185,7 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
       const rest = (secret ?? '').replace(/^whsec_/, '');
       const keys = ['', rest, secret ?? '', Buffer.from(rest, 'base64')];
       for (const key of keys) expect(await post(receiver, ...forged(key))).toBe(500);
-      await until('the reason in the output', () => receiver.output().includes('into SEGREDO') || undefined);
+      await until('the reason in the output', () => receiver.errors().includes('into SEGREDO') || undefined);
     } else expect(failure).toContain('into SEGREDO');
     expect(receiver.stored()).toEqual({});
   });

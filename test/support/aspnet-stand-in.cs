@@ -19,11 +19,6 @@ namespace Microsoft.AspNetCore.Http
 
     public static class Results
     {
-        public static IResult BadRequest()
-        {
-            return new Answer { StatusCode = 400 };
-        }
-
         public static IResult NoContent()
         {
             return new Answer { StatusCode = 204 };

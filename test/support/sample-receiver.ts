@@ -18,8 +18,10 @@ export interface SampleReceiver {
   start(secret: string | undefined): Promise<void>;
   /** Returns what it has stored, by `webhook-id`. */
   stored(): Readonly<Record<string, string>>;
-  /** All that it has written since it was started. */
+  /** Returns what it has written to stdout since it was started. */
   output(): string;
+  /** Returns what it has written to stderr since it was started. */
+  errors(): string;
   /** Ends it, and removes its folder. */
   remove(): Promise<void>;
 }
@@ -41,22 +43,24 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
     execFileSync('go', ['build', file], { cwd: folder, env: { ...process.env, GO111MODULE: 'off' } });
   if (language === 'C#') execFileSync('mcs', ['-langversion:7', '-warnaserror', file, standIn], { cwd: folder });
   let child: ChildProcess | undefined;
-  let written = '';
+  const written = { stdout: '', stderr: '' };
 
-  return { port, start, stored, output: () => written, remove };
+  return { port, start, stored, output: () => written.stdout, errors: () => written.stderr, remove };
 
   async function start(secret: string | undefined): Promise<void> {
     await end(child);
     const [program = '', ...args] = withPort(command).split(' ');
-    written = '';
+    Object.assign(written, { stdout: '', stderr: '' });
     child = spawn(program, args, { cwd: folder, env: { ...process.env, SEGREDO: secret } });
-    child.stdout?.on('data', chunk => (written += chunk));
-    child.stderr?.on('data', chunk => (written += chunk));
+    child.stdout?.on('data', chunk => (written.stdout += chunk));
+    child.stderr?.on('data', chunk => (written.stderr += chunk));
     const ended = new Promise<never>((_, reject) => {
       child?.once('error', error =>
         reject(new Error(`${program} is needed (CONTRIBUTING.md, test/clients): ${error.message}`)),
       );
-      child?.once('close', code => reject(new Error(`${program} ended with ${code}:\n${written}`)));
+      child?.once('close', code =>
+        reject(new Error(`${program} ended with ${code}:\n${written.stdout}${written.stderr}`)),
+      );
     });
     ended.catch(() => undefined); // it also ends on request
     await Promise.race([ended, until(`${program} at port ${port}`, () => listens(port), 60_000)]);

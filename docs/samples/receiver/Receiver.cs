@@ -26,13 +26,14 @@ public static class Receiver
         var buffer = new byte[65537];
         int length = 0, read;
         while ((read = await request.Body.ReadAsync(buffer, length, buffer.Length - length)) > 0) length += read;
-        if (length > 65536) return Results.StatusCode(413);
+        if (length > 65536) return Refuse(413, "the body has over 64 KiB");
         var body = buffer.Take(length).ToArray(); // the bytes as they arrived
         var id = request.Headers["webhook-id"].ToString();
         var timestamp = request.Headers["webhook-timestamp"].ToString();
         var signatures = request.Headers["webhook-signature"].ToString();
         var now = DateTimeOffset.UtcNow.ToUnixTimeSeconds();
-        if (!IsAuthentic(id, timestamp, signatures, body, now)) return Results.BadRequest();
+        var reason = Refusal(id, timestamp, signatures, body, now);
+        if (reason != null) return Refuse(400, reason);
 
         // Stores once per webhook-id. In your system: an INSERT with a unique key.
         var path = Path.Combine("events", id + ".json");
@@ -46,6 +47,12 @@ public static class Receiver
         return Results.NoContent();
     }
 
+    static IResult Refuse(int status, string reason)
+    {
+        Console.Error.WriteLine(status + ": " + reason);
+        return Results.StatusCode(status);
+    }
+
     // The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
     static byte[] KeyOf(string secret)
     {
@@ -56,13 +63,15 @@ public static class Receiver
         return Convert.FromBase64String(secret.Substring("whsec_".Length));
     }
 
-    // Accepts only what Emissor signed, within the last five minutes.
-    static bool IsAuthentic(string id, string timestamp, string signatures, byte[] body, long now)
+    // Returns why a request is refused; null if Emissor signed it within the last five minutes.
+    static string Refusal(string id, string timestamp, string signatures, byte[] body, long now)
     {
-        if (!Regex.IsMatch(id, @"^[A-Za-z0-9_-]+\z") || !Regex.IsMatch(timestamp, @"^[0-9]{1,12}\z")) return false;
-        if (Math.Abs(now - long.Parse(timestamp)) > 300) return false;
+        if (!Regex.IsMatch(id, @"^[A-Za-z0-9_-]+\z")) return "webhook-id is missing or malformed";
+        if (!Regex.IsMatch(timestamp, @"^[0-9]{1,12}\z")) return "webhook-timestamp is missing or malformed";
+        if (Math.Abs(now - long.Parse(timestamp)) > 300) return "webhook-timestamp is over 300 seconds from this clock";
+        if (signatures == "") return "webhook-signature is missing";
         var signed = Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray();
-        return keys.Any(key =>
+        var isAuthentic = keys.Any(key =>
         {
             using (var hmac = new HMACSHA256(key))
             {
@@ -71,5 +80,6 @@ public static class Receiver
                     CryptographicOperations.FixedTimeEquals(expected, Encoding.UTF8.GetBytes(signature))); // in constant time
             }
         });
+        return isAuthentic ? null : "no signature matches: is the segredo of this webhook in SEGREDO?";
     }
 }

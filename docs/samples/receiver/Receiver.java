@@ -44,8 +44,9 @@ public class Receiver {
         var timestamp = Objects.requireNonNullElse(headers.getFirst("webhook-timestamp"), "");
         var signatures = Objects.requireNonNullElse(headers.getFirst("webhook-signature"), "");
         var body = exchange.getRequestBody().readNBytes(65_537); // the bytes as they arrived
-        if (body.length > 65_536) return 413;
-        if (!isAuthentic(id, timestamp, signatures, body, Instant.now().getEpochSecond())) return 400;
+        if (body.length > 65_536) return refuse(413, "the body has over 64 KiB");
+        var reason = refusal(id, timestamp, signatures, body, Instant.now().getEpochSecond());
+        if (reason != null) return refuse(400, reason);
         // Stores once per webhook-id. In your system: an INSERT with a unique key.
         var file = Path.of("events", id + ".json");
         if (!Files.exists(file)) {
@@ -56,6 +57,11 @@ public class Receiver {
         return 204;
     }
 
+    static int refuse(int status, String reason) {
+        System.err.println(status + ": " + reason);
+        return status;
+    }
+
     // The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
     static byte[] keyOf(String secret) {
         if (!secret.matches("whsec_[A-Za-z0-9+/]{43}=")) {
@@ -64,11 +70,13 @@ public class Receiver {
         return Base64.getDecoder().decode(secret.substring("whsec_".length()));
     }
 
-    // Accepts only what Emissor signed, within the last five minutes.
-    static boolean isAuthentic(String id, String timestamp, String signatures, byte[] body, long now)
+    // Returns why a request is refused; null if Emissor signed it within the last five minutes.
+    static String refusal(String id, String timestamp, String signatures, byte[] body, long now)
             throws GeneralSecurityException {
-        if (!id.matches("[A-Za-z0-9_-]+") || !timestamp.matches("[0-9]{1,12}")) return false;
-        if (Math.abs(now - Long.parseLong(timestamp)) > 300) return false;
+        if (!id.matches("[A-Za-z0-9_-]+")) return "webhook-id is missing or malformed";
+        if (!timestamp.matches("[0-9]{1,12}")) return "webhook-timestamp is missing or malformed";
+        if (Math.abs(now - Long.parseLong(timestamp)) > 300) return "webhook-timestamp is over 300 seconds from this clock";
+        if (signatures.isEmpty()) return "webhook-signature is missing";
         for (var key : keys) {
             var mac = Mac.getInstance("HmacSHA256");
             mac.init(new SecretKeySpec(key, "HmacSHA256"));
@@ -77,10 +85,10 @@ public class Receiver {
             for (var signature : signatures.split(" ")) {
                 // in constant time
                 if (MessageDigest.isEqual(expected.getBytes(StandardCharsets.UTF_8), signature.getBytes(StandardCharsets.UTF_8))) {
-                    return true;
+                    return null;
                 }
             }
         }
-        return false;
+        return "no signature matches: is the segredo of this webhook in SEGREDO?";
     }
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -18,11 +19,18 @@ import (
 var keys [][]byte
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// isAuthentic accepts only what Emissor signed, within the last five minutes.
-func isAuthentic(id, timestamp, signatures string, body []byte, now int64) bool {
+// verify accepts only what Emissor signed, within the last five minutes.
+func verify(id, timestamp, signatures string, body []byte, now int64) error {
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || !idForm.MatchString(id) || seconds < now-300 || seconds > now+300 {
-		return false
+	switch {
+	case !idForm.MatchString(id):
+		return errors.New("webhook-id is missing or malformed")
+	case err != nil:
+		return errors.New("webhook-timestamp is missing or malformed")
+	case seconds < now-300 || seconds > now+300:
+		return errors.New("webhook-timestamp is over 300 seconds from this clock")
+	case signatures == "":
+		return errors.New("webhook-signature is missing")
 	}
 	for _, key := range keys {
 		mac := hmac.New(sha256.New, key)
@@ -30,11 +38,11 @@ func isAuthentic(id, timestamp, signatures string, body []byte, now int64) bool 
 		expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 		for _, signature := range strings.Split(signatures, " ") {
 			if hmac.Equal(expected, []byte(signature)) { // in constant time
-				return true
+				return nil
 			}
 		}
 	}
-	return false
+	return errors.New("no signature matches: is the segredo of this webhook in SEGREDO?")
 }
 
 func receive(request *http.Request) (int, error) {
@@ -43,12 +51,13 @@ func receive(request *http.Request) (int, error) {
 		return 500, err
 	}
 	if len(body) > 65_536 {
-		return 413, nil
+		return 413, errors.New("the body has over 64 KiB")
 	}
 	header := request.Header
 	id := header.Get("webhook-id")
-	if !isAuthentic(id, header.Get("webhook-timestamp"), header.Get("webhook-signature"), body, time.Now().Unix()) {
-		return 400, nil
+	err = verify(id, header.Get("webhook-timestamp"), header.Get("webhook-signature"), body, time.Now().Unix())
+	if err != nil {
+		return 400, err
 	}
 	// Stores once per webhook-id. In your system: an INSERT with a unique key.
 	name := "events/" + id + ".json"
@@ -87,7 +96,7 @@ func main() {
 	http.HandleFunc("/", func(response http.ResponseWriter, request *http.Request) {
 		status, err := receive(request)
 		if err != nil {
-			log.Print(err)
+			log.Printf("%d: %v", status, err)
 		}
 		response.WriteHeader(status)
 	})

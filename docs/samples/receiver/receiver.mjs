@@ -9,16 +9,19 @@ if (!secrets.every(secret => /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))) {
 }
 const keys = secrets.map(secret => Buffer.from(secret.slice('whsec_'.length), 'base64'));
 
-// Accepts only what Emissor signed, within the last five minutes.
-function isAuthentic(id, timestamp, signatures, body, now) {
-  if (!/^[A-Za-z0-9_-]+$/.test(id) || !/^[0-9]{1,12}$/.test(timestamp)) return false;
-  if (Math.abs(now - timestamp) > 300) return false;
+// Returns why a request is refused; undefined if Emissor signed it within the last five minutes.
+function refusal(id, timestamp, signatures, body, now) {
+  if (!/^[A-Za-z0-9_-]+$/.test(id)) return 'webhook-id is missing or malformed';
+  if (!/^[0-9]{1,12}$/.test(timestamp)) return 'webhook-timestamp is missing or malformed';
+  if (Math.abs(now - timestamp) > 300) return 'webhook-timestamp is over 300 seconds from this clock';
+  if (signatures === '') return 'webhook-signature is missing';
   const given = signatures.split(' ').map(signature => Buffer.from(signature));
-  return keys.some(key => {
+  const isAuthentic = keys.some(key => {
     const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
     const expected = Buffer.from(`v1,${mac}`);
     return given.some(one => one.length === expected.length && timingSafeEqual(one, expected)); // in constant time
   });
+  return isAuthentic ? undefined : 'no signature matches: is the segredo of this webhook in SEGREDO?';
 }
 
 async function receive(request) {
@@ -28,13 +31,14 @@ async function receive(request) {
     size += chunk.length;
     if (size <= 65_536) chunks.push(chunk);
   }
-  if (size > 65_536) return 413;
+  if (size > 65_536) return refuse(413, 'the body has over 64 KiB');
   const body = Buffer.concat(chunks); // the bytes as they arrived
   const { headers } = request;
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';
   const signatures = headers['webhook-signature'] ?? '';
-  if (!isAuthentic(id, timestamp, signatures, body, Date.now() / 1000)) return 400;
+  const reason = refusal(id, timestamp, signatures, body, Date.now() / 1000);
+  if (reason) return refuse(400, reason);
   // Stores once per webhook-id. In your system: an INSERT with a unique key.
   if (!existsSync(`events/${id}.json`)) {
     const newFile = `events/new${randomUUID()}`;
@@ -43,6 +47,11 @@ async function receive(request) {
     console.log(id, body.toString());
   }
   return 204;
+}
+
+function refuse(status, reason) {
+  console.error(`${status}: ${reason}`);
+  return status;
 }
 
 mkdirSync('events', { recursive: true });

@@ -11,35 +11,38 @@ foreach (explode(' ', (string) getenv('SEGREDO')) as $secret) {
     $keys[] = base64_decode(substr($secret, strlen('whsec_')));
 }
 
-// Accepts only what Emissor signed, within the last five minutes.
-function is_authentic(array $keys, string $id, string $timestamp, string $signatures, string $body, int $now): bool
+// Returns why a request is refused; null if Emissor signed it within the last five minutes.
+function refusal(array $keys, string $id, string $timestamp, string $signatures, string $body, int $now): ?string
 {
-    if (!preg_match('~^[A-Za-z0-9_-]+$~D', $id) || !ctype_digit($timestamp) || abs($now - (int) $timestamp) > 300) {
-        return false;
-    }
+    if (!preg_match('~^[A-Za-z0-9_-]+$~D', $id)) return 'webhook-id is missing or malformed';
+    if (!ctype_digit($timestamp)) return 'webhook-timestamp is missing or malformed';
+    if (abs($now - (int) $timestamp) > 300) return 'webhook-timestamp is over 300 seconds from this clock';
+    if ($signatures === '') return 'webhook-signature is missing';
     foreach ($keys as $key) {
         $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
         foreach (explode(' ', $signatures) as $signature) {
             if (hash_equals($expected, $signature)) { // in constant time
-                return true;
+                return null;
             }
         }
     }
-    return false;
+    return 'no signature matches: is the segredo of this webhook in SEGREDO?';
+}
+
+function refuse(int $status, string $reason): void
+{
+    error_log("$status: $reason");
+    http_response_code($status);
+    exit;
 }
 
 $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
 $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
 $signatures = $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '';
 $body = file_get_contents('php://input', false, null, 0, 65537); // the bytes as they arrived, before any json_decode
-if (strlen($body) > 65536) {
-    http_response_code(413);
-    exit;
-}
-if (!is_authentic($keys, $id, $timestamp, $signatures, $body, time())) {
-    http_response_code(400);
-    exit;
-}
+if (strlen($body) > 65536) refuse(413, 'the body has over 64 KiB');
+$reason = refusal($keys, $id, $timestamp, $signatures, $body, time());
+if ($reason !== null) refuse(400, $reason);
 
 // Stores once per webhook-id. In your system: an INSERT with a unique key.
 @mkdir('events');

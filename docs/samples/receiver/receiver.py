@@ -13,16 +13,22 @@ if not all(re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", secret) for secret in SECRET
 KEYS = [base64.b64decode(secret[len("whsec_") :]) for secret in SECRETS]
 
 
-# Accepts only what Emissor signed, within the last five minutes.
-def is_authentic(id, timestamp, signatures, body, now):
-    if not re.fullmatch("[A-Za-z0-9_-]+", id) or not re.fullmatch("[0-9]{1,12}", timestamp):
-        return False
+# Returns why a request is refused; None if Emissor signed it within the last five minutes.
+def refusal(id, timestamp, signatures, body, now):
+    if not re.fullmatch("[A-Za-z0-9_-]+", id):
+        return "webhook-id is missing or malformed"
+    if not re.fullmatch("[0-9]{1,12}", timestamp):
+        return "webhook-timestamp is missing or malformed"
     if abs(now - int(timestamp)) > 300:
-        return False
+        return "webhook-timestamp is over 300 seconds from this clock"
+    if not signatures:
+        return "webhook-signature is missing"
     signed = f"{id}.{timestamp}.".encode() + body
     expected = [b"v1," + base64.b64encode(hmac.digest(key, signed, "sha256")) for key in KEYS]
     given = [signature.encode() for signature in signatures.split(" ")]
-    return any(hmac.compare_digest(one, other) for one in expected for other in given)  # in constant time
+    if any(hmac.compare_digest(one, other) for one in expected for other in given):  # in constant time
+        return None
+    return "no signature matches: is the segredo of this webhook in SEGREDO?"
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -35,14 +41,19 @@ class Receiver(BaseHTTPRequestHandler):
     def receive(self):
         body = self.read_body()  # the bytes as they arrived
         if body is None:
-            return 413
+            return self.refuse(413, "the body has over 64 KiB, or no end")
         id = self.headers.get("webhook-id", "")
         timestamp = self.headers.get("webhook-timestamp", "")
         signatures = self.headers.get("webhook-signature", "")
-        if not is_authentic(id, timestamp, signatures, body, time.time()):
-            return 400
+        reason = refusal(id, timestamp, signatures, body, time.time())
+        if reason:
+            return self.refuse(400, reason)
         store(id, body)
         return 204
+
+    def refuse(self, status, reason):
+        self.log_error("%d: %s", status, reason)
+        return status
 
     # None: it has over 64 KiB, or nobody says where it ends.
     def read_body(self):
