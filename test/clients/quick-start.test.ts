@@ -1,83 +1,199 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, it } from 'vitest';
-import { createClient, createUser } from '../support/e2e-accounts.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { pairs } from '../../site/pages.ts';
+import { documents } from '../support/contract/document.ts';
+import { createClient, createUser, logIn } from '../support/e2e-accounts.ts';
 import { until } from '../support/e2e-poll.ts';
-import { mapHost } from '../support/e2e-receiver.ts';
+import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { mapHost, startReceiver } from '../support/e2e-receiver.ts';
 import { authUrl, baseUrl, describeWith, plant } from '../support/e2e-target.ts';
-import { readPage } from '../support/markdown-page.ts';
-import { makeSampleReceiver } from '../support/sample-receiver.ts';
+import { callApi, register } from '../support/e2e-webhooks.ts';
+import { freePort } from '../support/free-port.ts';
+import { type CodeBlock, readPage } from '../support/markdown-page.ts';
 
-// The commands of docs/pt/inicio-rapido.md, in its order and in one shell, as a reader types them. In step 1 the reader puts in
-// values of their own; in step 4 they start a receiver with the secret that step 3 showed.
+// The commands of the integrators' pages, as a reader types them. Those of the Portuguese pages ask for errors in Portuguese;
+// those of the English pages ask for no language, and errors are in English.
 
-describeWith(['names'], 'docs/pt/inicio-rapido.md', () => {
-  it('leads to a verified delivery', async () => {
-    const receiver = await makeSampleReceiver('PHP');
-    const folder = mkdtempSync(path.join(tmpdir(), 'emissor-quick-start-'));
-    try {
-      const host = `quick-start-${receiver.port}.example.com`;
-      await mapHost(host, `http://127.0.0.1:${receiver.port}`);
-      const [client, user] = [await createClient(), await createUser()];
-      const values = {
-        AUTH_URL: authUrl,
-        BASE_URL: baseUrl,
-        CLIENT_ID: client.clientId,
-        CLIENT_SECRET: client.clientSecret,
-        USER_EMAIL: user.email,
-        USER_PASSWORD: user.password,
+const event = 'proposta.recebida';
+
+/** Where the other pages have calls, in an order in which each call succeeds: English pages and headings. */
+const sections = [
+  'webhooks: List and look up',
+  'webhooks: Replace',
+  'webhooks: Replace the secret',
+  'webhooks: Test',
+  'webhooks: Reactivate',
+  'deliveries: List deliveries',
+  'deliveries: Look up a delivery',
+  'deliveries: Resend a delivery',
+  'deliveries: Replay a span of time',
+  'nothing-arrived: Nothing arrived',
+  'webhooks: Delete',
+  'webhooks: Register',
+  'tokens: Get a token',
+  'tokens: Use the token',
+  'tokens: Refresh the token',
+  'tokens: Look up a token',
+  'tokens: End a session',
+];
+
+describeWith(['names'], 'the commands of the integrators’ pages', () => {
+  describe.each([
+    { language: 'pt', quickStart: 'inicio-rapido', asked: 'pt-BR' },
+    { language: 'en', quickStart: 'quick-start', asked: '' },
+  ] as const)('in docs/$language', ({ language, quickStart, asked }) => {
+    const isWrong = (call: Call) => !call.status.startsWith('2') || call.asked !== asked;
+    let folder: string;
+
+    beforeEach(() => {
+      folder = mkdtempSync(path.join(tmpdir(), 'emissor-pages-'));
+      return () => rmSync(folder, { recursive: true, force: true });
+    });
+
+    // In step 1 the reader puts in values of their own; step 4 is for another terminal, with the secret that step 3 showed.
+    it('of the quick start lead to a verified delivery', async test => {
+      const { blocks } = readPage(`docs/${language}/${quickStart}.md`);
+      const shown = (format: string) => blocks.filter(block => block.language === format).map(({ text }) => text);
+      const port = await freePort();
+      const host = `quick-start-${port}.example.com`;
+      await mapHost(host, `http://127.0.0.1:${port}`);
+      const values: Readonly<Record<string, string>> = {
+        ...(await newReader()).values,
         HOOK_URL: `https://${host}/emissor`,
       };
-      const { secretFile, startedFile, output, ended } = runBlocks(folder, values);
+      const [variables = '', logIn = '', registers = '', receiver = '', tests = ''] = shown('bash');
+      const own = variables.replaceAll(/^export (\w+)=.*$/gm, (_, name) => `export ${name}='${values[name]}'`);
+      const [secretFile, startedFile] = [path.join(folder, 'secret'), path.join(folder, 'started')];
+      const between = `printf %s "$SEGREDO" > ${secretFile}.new && mv ${secretFile}.new ${secretFile}
+until [ -e ${startedFile} ]; do sleep 0.1; done`;
+      const reader = runShell([own, logIn, registers, between, tests]);
       const secret = await until('the secret', () =>
         existsSync(secretFile) ? readFileSync(secretFile, 'utf8') : undefined,
       );
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-      await receiver.start(plant(secret));
+      plant(secret);
+      const start = receiver.replace('whsec_...', secret).replaceAll('8080', String(port));
+      const other = runShell([start], { HOME: folder });
+      test.onTestFinished(other.stop);
+      await until('the receiver', () => other.errors().includes('started') || undefined);
       writeFileSync(startedFile, '');
-      expect(await ended, output()).toBe(0);
+      expect(await reader.ended, reader.output() + reader.errors()).toBe(0);
 
-      const [id = '', body] = Object.entries(receiver.stored())[0] ?? [];
-      expect(output()).toContain(`{"id":"${id}"}`);
-      expect(output()).toContain(`"id":"${id}","estado":"entregue"`);
-      const shown = readPage('docs/pt/inicio-rapido.md').blocks.find(block => block.language === 'text')?.text ?? '';
-      expect(shown.replace(/^teste_\w{22}/, id)).toBe(`${id} ${body}`);
-      expect(shapeOf(output().trim().split('\n').at(-1) ?? '')).toEqual(shapeOf(shownList()));
-    } finally {
-      await receiver.remove();
-      rmSync(folder, { recursive: true, force: true });
-    }
+      expect(callsIn(reader.errors()).filter(isWrong)).toEqual([]);
+      const [file = ''] = readdirSync(path.join(folder, 'receiver/events'));
+      const id = path.basename(file, '.json');
+      expect(reader.output()).toContain(`{"id":"${id}"}`);
+      expect(reader.output()).toContain(`"id":"${id}","estado":"entregue"`);
+      expect(other.output()).toBe(`${shown('text')[0]?.replace(/^teste_\w{22}/, id)}\n`);
+      expect(shapeOf(reader.output().trim().split('\n').at(-1) ?? '')).toEqual(shapeOf(shown('json')[0] ?? ''));
+    });
+
+    it('make each call of the API, and each succeeds', async test => {
+      const receiver = await startReceiver('pages');
+      test.onTestFinished(() => receiver.stop());
+      const { user, token, values } = await newReader();
+      const url = receiver.url('/emissor');
+      await register({ user, token }, { evento: event, url });
+      const message = await publish(user.account, { event, id_proposta: 20, id_demanda: 10 });
+      const id = deliveryId(user.account, event, message);
+      await until('the delivery', async () => {
+        const { json } = await callApi('GET', `/v1/webhooks/${event}/entregas/${id}`, { token });
+        return json?.estado === 'entregue' || undefined;
+      });
+
+      const printed = callBlocks(language);
+      expect([...new Set(printed.map(({ section }) => section))].sort()).toEqual(sections.toSorted());
+      const commands = sections.flatMap(name => printed.filter(({ section }) => section === name));
+      const texts = commands.map(({ text }) => text);
+      const reader = runShell(texts, { ...values, HOOK_URL: url, TOKEN: token, ID: id });
+      expect(await reader.ended, reader.output() + reader.errors()).toBe(0);
+
+      const calls = callsIn(reader.errors());
+      expect(calls.filter(isWrong)).toEqual([]);
+      expect([...new Set(calls.map(({ operation }) => operation))].sort()).toEqual(operations.toSorted());
+    });
   });
 });
 
-/** Runs the page's commands with these values, and waits after step 3 until the receiver is started. */
-function runBlocks(folder: string, values: Readonly<Record<string, string>>) {
-  const secretFile = path.join(folder, 'secret');
-  const startedFile = path.join(folder, 'started');
-  const [variables = '', ...steps] = readPage('docs/pt/inicio-rapido.md')
-    .blocks.filter(({ language }) => language === 'bash')
-    .map(({ text }) => text);
-  const own = variables.replaceAll(/^export (\w+)=.*$/gm, (_, name) => `export ${name}='${values[name]}'`);
-  const between = `printf %s "$SEGREDO" > ${secretFile}.new && mv ${secretFile}.new ${secretFile}
-until [ -e ${startedFile} ]; do sleep 0.1; done`;
-  const script = ['set -eu', own, ...steps.slice(0, 2), between, ...steps.slice(2)].join('\n');
-  const child = spawn('bash', ['-c', script], { cwd: folder });
-  let written = '';
-  child.stdout.on('data', chunk => {
-    written += chunk;
-  });
-  child.stderr.on('data', chunk => {
-    written += chunk;
-  });
-  const ended = new Promise<number | null>(resolve => child.once('exit', resolve));
-  return { secretFile, startedFile, output: () => written, ended };
+/** The calls of the API: methods and paths. */
+const operations = Object.values(documents)
+  .flatMap(({ paths }) => Object.entries(paths))
+  .filter(([pattern]) => !pattern.startsWith('/.well-known/'))
+  .flatMap(([pattern, item]) =>
+    Object.keys(item)
+      .filter(name => /^(?:get|put|post|delete)$/.test(name))
+      .map(method => `${method.toUpperCase()} ${pattern}`),
+  );
+
+async function newReader() {
+  const [client, user] = [await createClient(), await createUser()];
+  const { access_token: token } = await logIn(client, user);
+  const values = {
+    AUTH_URL: authUrl,
+    BASE_URL: baseUrl,
+    CLIENT_ID: client.clientId,
+    CLIENT_SECRET: client.clientSecret,
+    USER_EMAIL: user.email,
+    USER_PASSWORD: user.password,
+  };
+  return { user, token, values };
 }
 
-/** Returns the list of deliveries that the page shows. */
-function shownList(): string {
-  return readPage('docs/pt/inicio-rapido.md').blocks.find(({ language }) => language === 'json')?.text ?? '';
+/** Returns the blocks with calls of all pages but the quick start, and the English names of their pages and sections. */
+function callBlocks(language: 'pt' | 'en'): readonly { readonly section: string; readonly text: string }[] {
+  const blocksOf = (page: string) => readPage(page).blocks.filter(isCall);
+  return pairs
+    .filter(([, english]) => english !== 'quick-start')
+    .flatMap(([portuguese, english]) => {
+      const headings = blocksOf(`docs/en/${english}.md`).map(({ heading }) => heading);
+      const blocks = blocksOf(`docs/${language}/${language === 'pt' ? portuguese : english}.md`);
+      return blocks.map(({ text }, at) => ({ section: `${english}: ${headings[at]}`, text }));
+    });
+}
+
+function isCall({ language, text }: CodeBlock): boolean {
+  return language === 'bash' && text.includes('curl ');
+}
+
+/** Runs commands in one shell, whose curl reports each call to stderr. It stops at the first command that fails. */
+function runShell(commands: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const script = ['set -eu', reportingCurl, ...commands].join('\n');
+  const child = spawn('bash', ['-c', script], { cwd: root, env: { ...process.env, ...environment }, detached: true });
+  const written = { stdout: '', stderr: '' };
+  child.stdout.on('data', chunk => (written.stdout += chunk));
+  child.stderr.on('data', chunk => (written.stderr += chunk));
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  const stop = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
+  };
+  return { ended, stop, output: () => written.stdout, errors: () => written.stderr };
+}
+
+const root = path.join(import.meta.dirname, '../..');
+
+const reportingCurl = `curl() {
+  local asked=''
+  if [[ "$*" =~ 'Accept-Language: '([a-zA-Z-]+) ]]; then asked="\${BASH_REMATCH[1]}"; fi
+  command curl -w "%{stderr}CALL %{method} %{url} %{http_code} $asked\\n" "$@"
+}`;
+
+interface Call {
+  readonly operation: string;
+  readonly status: string;
+  /** The language of `Accept-Language`. */
+  readonly asked: string;
+}
+
+function callsIn(report: string): readonly Call[] {
+  return [...report.matchAll(/^CALL (\w+) (\S+) (\d+) (.*)$/gm)].map(
+    ([, method, url = '', status = '', asked = '']) => {
+      const pattern = new URL(url).pathname.replace(event, '{evento}').replace(/\/(?:evt|reenvio)_[\w-]+/, '/{id}');
+      return { operation: `${method} ${pattern}`, status, asked };
+    },
+  );
 }
 
 /** Returns a JSON text with its ids and times replaced. */

@@ -83,9 +83,11 @@ export function sectionOf({ headings, path: file }: Page, heading: string): stri
   return found.lines.join('\n').trim();
 }
 
-/** Returns the code blocks of a section. */
-export function blocksOf({ blocks }: Page, heading: string): readonly string[] {
-  return blocks.filter(block => block.heading === heading).map(({ text }) => text);
+/** Returns the code blocks of a section; those of one language, if it is given. */
+export function blocksOf({ blocks }: Page, heading: string, language?: string): readonly string[] {
+  return blocks
+    .filter(block => block.heading === heading && (language === undefined || block.language === language))
+    .map(({ text }) => text);
 }
 
 /** Returns the names in the first cells of a section's tables, table by table. */

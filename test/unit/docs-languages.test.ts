@@ -30,7 +30,7 @@ describe.each(pages)('docs/pt/%s.md and docs/en/%s.md', (portuguese, english) =>
     expect(wireHeadings(en)).toEqual(wireHeadings(pt));
   });
 
-  it('have the same code, except for comments and what the service itself says in two languages', () => {
+  it('have the same code, except for comments, and for what the service says in two languages and a call asks for', () => {
     expect(en.blocks.map(comparable)).toEqual(pt.blocks.map(comparable));
   });
 
@@ -59,7 +59,10 @@ function wireHeadings({ headings }: Page): readonly string[] {
 }
 
 function comparable({ language, text }: CodeBlock): readonly string[] {
-  const withoutTexts = language === 'json' ? text.replaceAll(/"(title|detail)":"[^"]*"/g, '"$1":…') : text;
+  const withoutTexts =
+    language === 'json'
+      ? text.replaceAll(/"(title|detail)":"[^"]*"/g, '"$1":…')
+      : text.replaceAll(" -H 'Accept-Language: pt-BR'", '');
   return [language, ...withoutTexts.split('\n').map(line => withoutComment(line, language))];
 }
 

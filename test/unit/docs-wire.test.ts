@@ -105,33 +105,22 @@ it('all calls are those of the OpenAPI document, with their success and scope', 
 });
 
 describe('the sample answers are what the service answers', () => {
-  const schemas: readonly [PageName, string, number, Schema][] = [
-    ['tokens', 'Get a token', 1, tokenResponse],
-    ['webhooks', 'Register', 1, registeredWebhook],
-    ['webhooks', 'List and look up', 0, webhookList],
-    ['webhooks', 'Replace the secret', 0, newSecret],
-    ['webhooks', 'Test', 0, acceptedDelivery],
-    ['deliveries', 'List deliveries', 0, deliveryPage],
-    ['deliveries', 'Look up a delivery', 0, deliveryDetail],
-    ['deliveries', 'Resend a delivery', 0, acceptedDelivery],
-    ['deliveries', 'Replay a span of time', 1, replayRecord],
-    ['quick-start', '5. Send a test', 2, deliveryPage],
+  const schemas: readonly [PageName, string, Schema][] = [
+    ['tokens', 'Get a token', tokenResponse],
+    ['webhooks', 'Register', registeredWebhook],
+    ['webhooks', 'List and look up', webhookList],
+    ['webhooks', 'Replace the secret', newSecret],
+    ['webhooks', 'Test', acceptedDelivery],
+    ['deliveries', 'List deliveries', deliveryPage],
+    ['deliveries', 'Look up a delivery', deliveryDetail],
+    ['deliveries', 'Resend a delivery', acceptedDelivery],
+    ['deliveries', 'Replay a span of time', replayRecord],
+    ['quick-start', '5. Send a test', deliveryPage],
   ];
 
-  it.each(schemas)('%s, %s', (name, heading, index, schema) => {
-    const sample = JSON.parse(blocksOf(page[name], heading)[index] ?? '');
+  it.each(schemas)('%s, %s', (name, heading, schema) => {
+    const sample = JSON.parse(blocksOf(page[name], heading, 'json')[0] ?? '');
     expect(schema.parse(sample)).toEqual(sample); // what a schema does not know it leaves out
-  });
-
-  const requests: readonly [PageName, string, Schema][] = [
-    ['webhooks', 'Register', registration],
-    ['webhooks', 'Replace', replacement],
-    ['deliveries', 'Replay a span of time', replayRequest],
-  ];
-
-  it.each(requests)('%s, %s: so are the sample requests what it takes', (name, heading, schema) => {
-    const [request = ''] = blocksOf(page[name], heading);
-    expect(() => schema.parse(JSON.parse(request.split('\n\n')[1] ?? ''))).not.toThrow();
   });
 });
 
