@@ -33,7 +33,8 @@ Examples:
   npm run ops -- clients create --name "Acme only" --grant password --account acme --scope webhooks:read --grace-seconds 0
   npm run ops -- clients update 4f6KqXkD1nVb8sYfTzR4uW --scope webhooks:read --scope webhooks:manage
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 3600
-  npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0  # it leaked`;
+  npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0  # it leaked
+  npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --drop-newest  # the new one was lost`;
 
 const ofClient = { client: argument('client-id', 'as create and list show it', principalId) };
 
@@ -177,18 +178,24 @@ const rotateSecret = command('clients rotate-secret', {
     ...ofClient,
     overlapSeconds: option(
       '<s>',
-      'how long the newest one so far works on; 0 ends every other secret at once',
+      'how long the secret in use keeps working; 0 ends every other secret at once',
       wholeNumber(0, 31_536_000),
       defaultOverlapSeconds,
     ),
-    dropOldest: flag('end the older one where two secrets work'),
+    dropOldest: flag('if two secrets work, end the older one'),
+    dropNewest: flag('if two secrets work, end the newer one, whose value was lost; the older one stays in use'),
   },
+  refuse: ({ dropOldest, dropNewest }) =>
+    dropOldest && dropNewest && "option '--drop-newest' cannot be used with option '--drop-oldest'",
   effect: 'writes',
   act: async ({ target, confirm }, { client: id, ...rotation }) => {
     const client = await find(target, id);
     const { name } = client;
+    if (rotation.dropNewest && !hasOldSecret(client, target.clock.now())) throw oneSecret(id);
     if (rotation.overlapSeconds === 0) {
       await confirm(`This ends every secret that client ${id} (${name}) uses now.`);
+    } else if (rotation.dropNewest) {
+      await confirm(`This ends the newer of the two secrets of client ${id} (${name}).`);
     } else if (rotation.dropOldest) {
       const ends = hasOldSecret(client, target.clock.now())
         ? `This ends the older one of two secrets that client ${id} (${name}) has.`
@@ -199,7 +206,7 @@ const rotateSecret = command('clients rotate-secret', {
     return rotate(target, id, rotation);
   },
   subject: known,
-  change: ({ overlapSeconds, dropOldest }) => ({ overlapSeconds, dropOldest }),
+  change: ({ overlapSeconds, dropOldest, dropNewest }) => ({ overlapSeconds, dropOldest, dropNewest }),
   report: newSecretReport,
 });
 
@@ -265,15 +272,24 @@ async function existing<Answer>(clientId: string, change: Promise<Answer | undef
   }
 }
 
-/** @throws {CliError} where two secrets work already. */
+/** @throws {CliError} when two secrets work already, or only one works and the newer of two is to be ended. */
 async function rotate(target: Target, id: string, rotation: SecretRotation) {
   try {
     return await existing(id, openClients(target).rotateClientSecret(id, rotation));
   } catch (error) {
+    if (isNamed(error, 'OneSecretError')) throw oneSecret(id);
     if (!isNamed(error, 'TwoSecretsError')) throw error;
     throw new CliError(
-      `two secrets of client "${id}" work already: "clients show" tells until when. Wait for the older one to end, ` +
-        'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
+      `two secrets of client "${id}" work already: "clients show" shows until when. If nobody received the newest one, ` +
+        'replace it with --drop-newest. Otherwise wait for the older one to end, end it now with --drop-oldest, ' +
+        'or end both with --overlap-seconds 0.',
     );
   }
+}
+
+function oneSecret(id: string): CliError {
+  return new CliError(
+    `client "${id}" has only one working secret, and --drop-newest would end it. ` +
+      'Run the command without --drop-newest: the client gets a second secret.',
+  );
 }

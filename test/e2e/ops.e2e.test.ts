@@ -48,17 +48,21 @@ describe('ops clients', () => {
 
     const refused = await here('clients', 'rotate-secret', client.clientId);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/two secrets .*--drop-oldest/);
+    expect(refused.stderr).toMatch(/two secrets .*--drop-newest.*--drop-oldest/);
     expect((await here('clients', 'show', client.clientId)).stdout).toMatch(/works until 20.*; last used on 20/);
     expect(await here('clients', 'rotate-secret', client.clientId, '--overlap-seconds', '0')).toMatchObject({
       code: 1,
       stdout: '',
     });
 
-    const third = await rotate('--overlap-seconds', '0', '--yes');
+    const third = await rotate('--drop-newest');
     plant(third.clientSecret);
     const secrets = [client.clientSecret, second.clientSecret, third.clientSecret];
-    expect(await Promise.all(secrets.map(statusWith))).toEqual([401, 401, 200]);
+    expect(await Promise.all(secrets.map(statusWith))).toEqual([200, 401, 200]);
+
+    const last = await rotate('--overlap-seconds', '0', '--yes');
+    plant(last.clientSecret);
+    expect(await Promise.all([...secrets, last.clientSecret].map(statusWith))).toEqual([401, 401, 401, 200]);
   });
 
   it('deletes a client after it was told so, with its sessions', async () => {

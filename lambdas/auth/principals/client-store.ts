@@ -37,10 +37,12 @@ export interface ClientChanges extends Partial<Omit<NewClient, 'accountId'>> {
 }
 
 export interface SecretRotation {
-  /** The time that the newest secret so far stays valid; default a day. With 0 every other secret ends now. */
+  /** The time that the secret in use stays valid; default a day. With 0 every other secret ends now. */
   readonly overlapSeconds?: number;
-  /** Ends the older one of two valid secrets. */
+  /** Ends the older of two valid secrets. */
   readonly dropOldest?: boolean;
+  /** Ends the newer of two valid secrets, whose value was lost. The older one is then the secret in use. */
+  readonly dropNewest?: boolean;
 }
 
 export const defaultOverlapSeconds = 86_400;
@@ -138,25 +140,27 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
   }
 
   /**
-   * Adds a new secret beside the newest one so far.
+   * Adds a new secret next to the one in use.
    *
    * @throws {TwoSecretsError} when two are valid already, and neither is to be ended.
+   * @throws {OneSecretError} when the newer of two is to be ended, and only one is valid.
    * @throws {ClientConflictError}
    */
   async function rotateClientSecret(
     clientId: string,
-    { overlapSeconds = defaultOverlapSeconds, dropOldest = false }: SecretRotation = {},
+    { overlapSeconds = defaultOverlapSeconds, dropOldest = false, dropNewest = false }: SecretRotation = {},
   ): Promise<ClientWithSecret | undefined> {
     const client = await findClient(clientId);
     if (!client) return undefined;
     const moment = now();
     const live = client.secrets.filter(secret => isLiveSecret(secret, moment));
-    if (live.length > 1 && overlapSeconds > 0 && !dropOldest) throw new TwoSecretsError();
+    if (live.length > 1 && overlapSeconds > 0 && !dropOldest && !dropNewest) throw new TwoSecretsError();
+    if (live.length < 2 && dropNewest) throw new OneSecretError();
     const clientSecret = makeId(secretLength);
-    const overlapEnd = moment + overlapSeconds * 1_000;
     const outgoing = live
+      .slice(dropNewest ? 1 : 0)
       .slice(0, overlapSeconds > 0 ? 1 : 0)
-      .map(secret => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? overlapEnd, overlapEnd) }));
+      .map(secret => ({ ...secret, expiresAt: moment + overlapSeconds * 1_000 }));
     const secrets = [{ hash: hashClientSecret(clientSecret), createdAt: moment }, ...outgoing];
     const isKept = ({ createdAt }: ClientSecret) => secrets.some(kept => kept.createdAt === createdAt);
     const droppedSecrets = client.secrets.filter(secret => !isKept(secret)).map(({ createdAt }) => createdAt);
@@ -217,5 +221,13 @@ class TwoSecretsError extends Error {
   override readonly name = 'TwoSecretsError';
   constructor() {
     super('Two secrets of this client work already.');
+  }
+}
+
+/** Thrown when the newer of two secrets is to be ended, and only one is valid: it is the one in use. */
+class OneSecretError extends Error {
+  override readonly name = 'OneSecretError';
+  constructor() {
+    super('Only one secret of this client works.');
   }
 }

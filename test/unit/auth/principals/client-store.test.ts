@@ -134,6 +134,23 @@ describe('client secrets', () => {
     expect(secrets.map(secret => isGood(third.client, secret))).toEqual([false, false, true]);
   });
 
+  it('replace the newest one, which was lost, and the one in use gets the whole overlap again', async () => {
+    const { client, clientSecret: inUse } = await store.createClient({ name: 'L', grants: [] });
+    const { clientId } = client;
+    const lost = await store.rotateClientSecret(clientId, { overlapSeconds: 60 });
+    clock.advance(59_999);
+    const found = await store.rotateClientSecret(clientId, { overlapSeconds: 60, dropNewest: true });
+    const secrets = [inUse, lost?.clientSecret ?? '', found?.clientSecret ?? ''];
+    expect(secrets.map(secret => isGood(found?.client, secret))).toEqual([true, false, true]);
+    clock.advance(59_999);
+    expect(secrets.map(secret => isGood(found?.client, secret))).toEqual([true, false, true]);
+    clock.advance(1);
+    expect(secrets.map(secret => isGood(found?.client, secret))).toEqual([false, false, true]);
+    const refused = store.rotateClientSecret(clientId, { dropNewest: true });
+    await expect(refused).rejects.toMatchObject({ name: 'OneSecretError' });
+    expect(await store.findClient(clientId)).toEqual(found?.client);
+  });
+
   it('all end at once without overlap, also two that are valid', async () => {
     const { client, clientSecret: first } = await store.createClient({ name: 'G', grants: [] });
     const second = await store.rotateClientSecret(client.clientId);

@@ -97,6 +97,71 @@ describe('the secrets of clients', () => {
     expect(await ask()).toMatch(/^error: This ends the older one of two secrets that client \w+ \(Asked\) has\./);
   });
 
+  describe('of which the newest was lost', () => {
+    const lose = async () => {
+      const { clientId } = await createClient('Lost');
+      const { secrets } = await rotate(clientId, '--overlap-seconds', '3600');
+      return { clientId, secrets };
+    };
+
+    it('are named by the refusal of a third one, with each way out', async () => {
+      const { clientId } = await lose();
+      expect(await operated.run('clients', 'rotate-secret', clientId)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /If nobody received the newest one, .*--drop-newest.*--drop-oldest.*--overlap-seconds 0/,
+        ),
+      });
+    });
+
+    it('are replaced by --drop-newest, and the one in use keeps working', async () => {
+      const { clientId, secrets } = await lose();
+      const [lost, inUse] = secrets;
+      const replaced = await rotate(clientId, '--drop-newest');
+      const [newest, kept] = replaced.secrets;
+      expect(kept.createdAt).toBe(inUse.createdAt);
+      expect(Date.parse(kept.expiresAt)).toBeGreaterThan(Date.parse(inUse.expiresAt));
+      expect(newest).toMatchObject({ expiresAt: null });
+      expect(newest.createdAt).not.toBe(lost.createdAt);
+      expect(replaced.secrets).toHaveLength(2);
+      const [line] = await operated.ask(['audit', 'list', '--since', '10m', '--limit', '1']);
+      expect(line).toMatchObject({
+        command: 'clients rotate-secret',
+        target: { client: clientId },
+        change: { overlapSeconds: 86_400, dropNewest: true },
+        outcome: 'done',
+      });
+    });
+
+    it('are replaced after a question', async () => {
+      const { clientId } = await lose();
+      const { stderr } = await operated.run('clients', 'rotate-secret', clientId, '--drop-newest');
+      expect(stderr).toMatch(
+        /^error: This ends the newer of the two secrets of client \w+ \(Lost\)\. Without a terminal/,
+      );
+    });
+
+    it('are not replaced if only one secret works', async () => {
+      const { clientId } = await createClient('One');
+      const before = await operated.ask(['clients', 'show', clientId]);
+      expect(await operated.run('clients', 'rotate-secret', clientId, '--drop-newest', '--yes')).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^error: client "\w+" has only one working secret, and --drop-newest would end it\. .*without --drop-newest/,
+        ),
+      });
+      expect(await operated.ask(['clients', 'show', clientId])).toEqual(before);
+    });
+
+    it('are not replaced together with the oldest one', async () => {
+      const { clientId } = await lose();
+      expect(
+        await operated.run('clients', 'rotate-secret', clientId, '--drop-newest', '--drop-oldest', '--yes'),
+      ).toMatchObject({ code: 2, stderr: expect.stringMatching(/--drop-newest.*cannot be used with.*--drop-oldest/) });
+    });
+  });
+
   it('leave no note of their use when the client is deleted, however often they were replaced', async () => {
     const { clientId, secrets } = await createClient('Deleted');
     let latest: { createdAt: string } = secrets[0];
