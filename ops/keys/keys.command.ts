@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
+import { RevocationError, type RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
 import type { AuditedTask } from '../audit/audit.ts';
@@ -62,7 +62,9 @@ export const rotateKeys = command('keys rotate', {
         task.warn(`The keys are made. ${describeError(error, target.unreachable)}`),
       );
     }
-    const keys = await readKeys(target, kinds);
+    const keys = await readKeys(target, kinds).catch(error => {
+      throw incomplete(task, { error, results, left: [], revoke });
+    });
     return results.map(({ kind, created, removed }) => ({
       kind,
       generation: created,
@@ -113,12 +115,13 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
   );
 }
 
-/** @throws {CliError} for sealing keys that were to be revoked, where nobody confirmed, or another rotation was quicker. */
+/** @throws {CliError} for sealing keys that were to be revoked, if nobody confirmed, and if a step fails. */
 async function rotateAtOnce(
-  { target, confirm, nameDone }: AuditedTask,
+  task: AuditedTask,
   kinds: readonly KeyKind[],
   revoke: boolean,
 ): Promise<readonly RotationResult[]> {
+  const { target, confirm } = task;
   const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
   if (revoke && ends.length === 0) {
     throw new CliError('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
@@ -126,19 +129,53 @@ async function rotateAtOnce(
   if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`);
   const rotation = openRotation(target);
   const results: RotationResult[] = [];
-  for (const kind of kinds) {
-    const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
-    if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys was quicker: try again.`);
-    results.push(result);
-    nameRotated({ nameDone }, results);
+  for (const [at, kind] of kinds.entries()) {
+    try {
+      const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
+      if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys was quicker.`);
+      results.push(result);
+      nameRotated(task, results);
+    } catch (error) {
+      if (error instanceof RevocationError) results.push(error.result);
+      nameRotated(task, results);
+      throw incomplete(task, { error, results, left: kinds.slice(at), revoke });
+    }
   }
   return results;
 }
 
+/** Returns the error of a rotation that failed half-way: it says what was done, what is left, and which commands do that. */
+function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, left, revoke }: Incomplete): CliError {
+  const undeleted = error instanceof RevocationError ? error : undefined;
+  const leftOf = (kind: KeyKind) =>
+    kind === undeleted?.result.kind
+      ? undeleted.left.map(generation => `${kind} generation ${generation} is still valid`)
+      : [`${kind} is not rotated, and its keys are still valid`];
+  const commandOf = (kind: KeyKind) =>
+    `"keys rotate ${revoke && kind in endedBy ? '--revoke' : '--now'} --kind ${kind}"`;
+  const next = left.length === 0 ? '"keys list" shows the keys' : `Run ${left.map(commandOf).join(' and ')}`;
+  const why = describeError(undeleted?.cause ?? error, target.unreachable);
+  return new CliError(
+    `the command ended half-way. Done: ${results.map(textOf).join('; ') || 'nothing'}. ` +
+      `Left: ${left.flatMap(leftOf).join('; ') || 'nothing'}. ${next}. Cause: ${why}`,
+    { done: results, left },
+  );
+}
+
+interface Incomplete {
+  readonly error: unknown;
+  readonly results: readonly RotationResult[];
+  /** The kinds that are not rotated, or not completely. */
+  readonly left: readonly KeyKind[];
+  readonly revoke: boolean;
+}
+
 function nameRotated({ nameDone }: Pick<AuditedTask, 'nameDone'>, results: readonly RotationResult[]): void {
-  const textOf = ({ kind, created, removed }: RotationResult) =>
-    `${kind} made ${created ?? 'none'}, deleted ${removed.join(' ') || 'none'}`;
   nameDone({ keys: results.map(textOf) });
+}
+
+function textOf({ kind, created, removed }: RotationResult): string {
+  return `${kind} made ${created ?? 'none'}, deleted ${removed.join(' ') || 'none'}`;
 }
 
 /**

@@ -71,7 +71,11 @@ export function makeKeyRotation({
     return { kind, ...(plan.create && isCreated ? { created: plan.create.generation } : {}), removed };
   }
 
-  /** Creates a key that is active at once. `revoke` deletes all others: what they signed, authenticated or sealed is lost. */
+  /**
+   * Creates a key that is active at once. `revoke` deletes all others: what they signed, authenticated or sealed is lost.
+   *
+   * @throws {RevocationError} when a key was created, and not all others could be deleted.
+   */
   async function rotateNow(
     kind: KeyKind,
     { revoke = false }: { readonly revoke?: boolean } = {},
@@ -79,8 +83,13 @@ export function makeKeyRotation({
     const keys = await list(kind);
     const generation = (keys.at(-1)?.generation ?? 0) + 1;
     const isCreated = await create(kind, generation, now() - clockDifference);
-    const removed = revoke && isCreated ? await Promise.all(keys.map(remove)) : [];
-    return { kind, ...(isCreated ? { created: generation } : {}), removed };
+    const removals = await Promise.allSettled(revoke && isCreated ? keys.map(remove) : []);
+    const removed = removals.flatMap(removal => (removal.status === 'fulfilled' ? [removal.value] : []));
+    const result = { kind, ...(isCreated ? { created: generation } : {}), removed };
+    const failure = removals.find(removal => removal.status === 'rejected');
+    if (!failure) return result;
+    const left = keys.flatMap(key => (removed.includes(key.generation) ? [] : [key.generation]));
+    throw new RevocationError(result, left, failure.reason);
   }
 
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
@@ -127,6 +136,20 @@ export function makeKeyRotation({
   async function remove({ kind, generation }: KeyringKey): Promise<number> {
     await dynamo(new DeleteCommand({ TableName: table, Key: { kind, generation } }));
     return generation;
+  }
+}
+
+/** Thrown when a key was created that replaces all others, and some of those could not be deleted. */
+export class RevocationError extends Error {
+  override readonly name = 'RevocationError';
+  readonly result: RotationResult;
+  /** The generations that are still valid. */
+  readonly left: readonly number[];
+
+  constructor(result: RotationResult, left: readonly number[], cause: unknown) {
+    super(`Not all ${result.kind} keys could be deleted.`, { cause });
+    this.result = result;
+    this.left = left;
   }
 }
 

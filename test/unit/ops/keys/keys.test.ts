@@ -3,10 +3,12 @@ import { STSClient } from '@aws-sdk/client-sts';
 import { Command } from 'commander';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateKeys } from '../../../../ops/keys/keys.command.ts';
+import { CliError } from '../../../../ops/stage/operator.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aTask } from '../a-task.ts';
+import { targetFailingAt } from '../target-failing-at.ts';
 
 let invoked: (string | undefined)[];
 let warnings: string[];
@@ -139,5 +141,94 @@ describe('keys rotate', () => {
   it('takes no kind where all that is due is made', async () => {
     const { code, stderr } = await runOpsInProcess(['keys', 'rotate', '--kind', 'mac']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--kind needs --now') });
+  });
+});
+
+describe('keys rotate --revoke that fails half-way', () => {
+  const pair = 'GenerateDataKeyPairWithoutPlaintextCommand';
+  const secret = 'GenerateDataKeyWithoutPlaintextCommand';
+  const kinds = ['signing', 'mac', 'sealing'] as const;
+  type Generations = Readonly<Record<(typeof kinds)[number], readonly number[]>>;
+
+  const generations = async (): Promise<Generations> => {
+    const listed: { kind: string; generation: number }[] = await operated.ask(['keys', 'list']);
+    const of = (wanted: string) => listed.filter(({ kind }) => kind === wanted).map(({ generation }) => generation);
+    return { signing: of('signing'), mac: of('mac'), sealing: of('sealing') };
+  };
+  const failAt = async (command: string, nth: number) => {
+    const expired = () => {
+      throw Object.assign(new Error('The security token included in the request is expired'), {
+        name: 'ExpiredTokenException',
+      });
+    };
+    const target = targetFailingAt(operated.outputs, command, nth, expired);
+    const failure: unknown = await rotate(target, { now: true, revoke: true }).catch(error => error);
+    if (!(failure instanceof CliError)) throw new Error(`No error for the operator: ${failure}`);
+    return failure;
+  };
+  const expectRevoked = async (before: Generations) => {
+    const after = await generations();
+    for (const kind of ['signing', 'mac'] as const) {
+      expect(after[kind]).toHaveLength(1);
+      expect(before[kind]).not.toContain(after[kind][0]);
+    }
+    expect(after.sealing.at(-1)).toBeGreaterThan(before.sealing.at(-1) ?? 0);
+  };
+
+  const steps: [step: string, nth: number, rotated: number, deletes: string][] = [
+    ['QueryCommand', 1, 0, ''],
+    [pair, 1, 0, ''],
+    ['PutCommand', 1, 0, ''],
+    ['DeleteCommand', 1, 0, 'signing'],
+    ['QueryCommand', 2, 1, ''],
+    [secret, 1, 1, ''],
+    ['PutCommand', 2, 1, ''],
+    ['DeleteCommand', 2, 1, 'mac'],
+    ['QueryCommand', 3, 2, ''],
+    [secret, 2, 2, ''],
+    ['PutCommand', 3, 2, ''],
+    ['QueryCommand', 4, 3, ''],
+  ];
+
+  it.each(steps)('at %s %i names what was done and what is left', async (step, nth, rotated, deletes) => {
+    const before = await generations();
+    const failure = await failAt(step, nth);
+    const now = await generations();
+    expect(failure.message).toContain('no usable AWS credentials');
+    const left = kinds.slice(rotated);
+    expect(failure.details).toMatchObject({ left });
+    for (const kind of kinds) {
+      const made = now[kind].filter(generation => !before[kind].includes(generation));
+      if (made.length > 0) expect(failure.message).toContain(`${kind} made ${made}`);
+      const kept = now[kind].filter(generation => before[kind].includes(generation)).join(' and ');
+      if (kind === deletes) expect(failure.message).toContain(`${kind} generation ${kept} is still valid`);
+      else if (left.includes(kind)) expect(failure.message).toContain(`${kind} is not rotated`);
+      else if (kind !== 'sealing') expect(kept).toBe('');
+    }
+    const [line] = await operated.ask(['audit', 'list', '--since', '10m', '--limit', '1']);
+    expect(line).toMatchObject({ command: 'keys rotate', outcome: 'failed' });
+    expect(failure.message).toContain(`Done: ${line.target.keys?.join('; ') || 'nothing'}. Left:`);
+
+    const commands = [...failure.message.matchAll(/"keys rotate ([^"]+)"/g)].map(([, words = '']) => words.split(' '));
+    expect(commands).toHaveLength(left.length);
+    for (const words of commands) await operated.ask(['keys', 'rotate', ...words]);
+    await expectRevoked(before);
+  });
+
+  it.each(steps)('at %s %i is completed by the same command again', async (step, nth) => {
+    const before = await generations();
+    await failAt(step, nth);
+    await operated.ask(['keys', 'rotate', '--revoke']);
+    await expectRevoked(before);
+  });
+
+  it('deletes the other keys although one cannot be deleted', async () => {
+    await operated.ask(['keys', 'rotate', '--now', '--kind', 'signing']);
+    const { signing } = await generations();
+    expect(signing).toHaveLength(2);
+    const { message } = await failAt('DeleteCommand', 1);
+    const [kept, made] = (await generations()).signing;
+    expect(message).toContain(`Done: signing made ${made}, deleted ${signing[1]}. Left: signing generation ${kept} is`);
+    await operated.ask(['keys', 'rotate', '--revoke']);
   });
 });
