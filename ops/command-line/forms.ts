@@ -4,7 +4,7 @@ import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/ac
 import { isClientId } from '../../lambdas/auth/principals/client.ts';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
-import { longestEmail, parseEmailAddress } from '../stage/email-address.ts';
+import { parseEmailAddress } from '../stage/email-address.ts';
 
 // The forms of the values that are typed, each with what is said where a value has another.
 
@@ -26,7 +26,7 @@ export const principalId = notEmpty.refine(isClientId, 'It must be 1 to 64 lette
 
 /** The text that names a user: an e-mail address or an id. */
 export const userReference = z.string().superRefine((value, context) => {
-  const form = value.includes('@') ? anyAddress : principalId;
+  const form = value.includes('@') ? emailAddress : principalId;
   for (const { message } of form.safeParse(value).error?.issues ?? []) context.addIssue(message);
 });
 
@@ -57,8 +57,8 @@ export const displayName = z
 
 /** An e-mail address; its value is the stored form. */
 export const emailAddress = z.string().transform((value, context) => {
-  const email = parseEmailAddress(value);
-  return email ?? refuse(context, `It must be an e-mail address of at most ${longestEmail} bytes.`);
+  const { email, problem } = parseEmailAddress(value);
+  return email ?? refuse(context, `It ${problem}.`);
 });
 
 /** The id of a delivery: its `webhook-id` header. */
@@ -115,13 +115,6 @@ function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }
-
-/** An address to look up: nobody may have it. */
-const anyAddress = z
-  .string()
-  .refine(value => Buffer.byteLength(value) <= longestEmail && !/[\s\p{Cc}]/u.test(value.trim()), {
-    error: `It must be an e-mail address of at most ${longestEmail} bytes, or a user id.`,
-  });
 
 const timestamp = z.iso.datetime({ offset: true });
 

@@ -1,17 +1,24 @@
-import { domainToASCII } from 'node:url';
-import { normaliseEmail } from '../../lambdas/auth/principals/user.ts';
+import { maxEmailBytes, normaliseBoundedEmail } from '../../lambdas/auth/principals/user.ts';
 
-/** Returns an e-mail address in its stored form; `undefined` where it is none. The part before the `@` is not checked. */
-export function parseEmailAddress(value: string): string | undefined {
-  const email = normaliseEmail(value);
-  if (Buffer.byteLength(email) > longestEmail) return undefined;
-  const [, domain = ''] = /^[^\s\p{Cc}@]+@([^\s@]+)$/u.exec(email) ?? [];
-  return isDomain(domain) ? email : undefined;
+/** Returns an e-mail address in its stored form, or the problem as the rest of a sentence. A problem quotes nothing but an invisible character. */
+export function parseEmailAddress(value: string): { readonly email?: string; readonly problem?: string } {
+  const email = normaliseBoundedEmail(value);
+  const [invisible] = /\p{Cf}/u.exec(email ?? '') ?? [];
+  if (invisible !== undefined) return { problem: `contains the invisible character ${codePoint(invisible)}` };
+  const [, domain] = /^[^\s\p{Cc}\p{Cs}@]+@([^\s\p{Cc}\p{Cs}@]+)$/u.exec(email ?? '') ?? [];
+  if (email === undefined || domain === undefined) return { problem: emailRule };
+  if (!domain.includes('.')) return { problem: 'has a domain without a dot' };
+  return isDomain(domain) ? { email } : { problem: 'has a domain that is not a valid domain name' };
 }
 
-/** The token endpoint refuses longer user names (RFC 5321 section 4.5.3.1.3 leaves 254 for an address). In bytes. */
-export const longestEmail = 254;
+/** The problem of a value that is no e-mail address at all. */
+export const emailRule = `must be an e-mail address of at most ${maxEmailBytes} bytes`;
 
+/** Returns whether the name ends in a top-level domain, and is no IP address. */
 function isDomain(text: string): boolean {
-  return /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(domainToASCII(text));
+  return /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/.test(text);
+}
+
+function codePoint(character: string): string {
+  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
 }

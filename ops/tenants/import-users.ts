@@ -8,7 +8,7 @@ import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user
 import type { AuditedTask } from '../audit/audit.ts';
 import { mostListed } from '../audit/audit-log.ts';
 import { readWayBack } from '../deployment/kept-versions.ts';
-import { longestEmail, parseEmailAddress } from '../stage/email-address.ts';
+import { emailRule, parseEmailAddress } from '../stage/email-address.ts';
 import { CliError } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
@@ -203,7 +203,9 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
     return { problem: 'it has another field than "email", "account", "role" and "password_hash".' };
   }
   const field = fields.find(name => name === issue?.path[0]);
-  return { problem: field === undefined ? 'it is no JSON object.' : `"${field}" ${rules[field]}.` };
+  if (field === undefined) return { problem: 'it is no JSON object.' };
+  const problem = field === 'email' && issue?.code === 'custom' ? issue.message : rules[field];
+  return { problem: `"${field}" ${problem}.` };
 }
 
 const otherHashes = tokenEnvironment.shape.OTHER_PASSWORD_HASHES;
@@ -222,20 +224,23 @@ const retryPause = 1_000;
 const fields = ['email', 'account', 'role', 'password_hash'] as const;
 
 const rules: Readonly<Record<(typeof fields)[number], string>> = {
-  email: `must be an e-mail address of at most ${longestEmail} bytes`,
+  email: emailRule,
   account: 'must be an account id: 1 to 64 letters, digits, "_" or "-", and none that is reserved',
   role: `must be ${roles.join(' or ')}`,
   password_hash: `must be of one of these kinds: ${importedKinds.join(', ')}`,
 };
 
 const lineSchema = z.strictObject({
-  email: z.string().transform((value, context) => parseEmailAddress(value) ?? refuse(context)),
+  email: z.string().transform((value, context) => {
+    const { email, problem = emailRule } = parseEmailAddress(value);
+    return email ?? refuse(context, problem);
+  }),
   account: z.string().refine(value => isAccountId(value) && !isReservedAccount(value)),
   role: z.enum(roles),
   password_hash: z.string().refine(value => parseImportedHash(value) !== undefined),
 });
 
-function refuse(context: z.RefinementCtx): never {
-  context.addIssue({ code: 'custom' });
+function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }

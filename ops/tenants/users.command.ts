@@ -35,8 +35,10 @@ import {
 import { beingDeleted, findUser, noUser, ownerOf, unlessRefused } from './users.ts';
 
 const examples = `
-A user is named by e-mail address or user id. Passwords are asked for, read from standard input, or generated; never an
-argument. They have at least 15 characters, or as many as the stage says (passwordMinimumLength), and are no common ones.
+A user is named by e-mail address or user id. An address is stored in lower case, with its domain in ASCII; one with an
+invisible character, or a domain without a dot, is refused. Passwords are asked for, read from standard input, or
+generated; never an argument. They have at least 15 characters, or as many as the stage says (passwordMinimumLength), and
+are no common ones.
 
 Examples:
   npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password

@@ -42,7 +42,9 @@ describe('ops says what is wrong in one line', () => {
     ['a client name on two lines', ['clients', 'create', '--name', 'a\nb'], /--name.*on one line/],
     ['a grace period out of bounds', ['clients', 'create', '--grace-seconds', '3601'], /--grace-seconds.*to 3600/],
     ['an account of a client out of bounds', ['clients', 'create', '--account', 'a/b'], /--account.*letters, digits/],
-    ['an e-mail address without a domain', ['users', 'create', '--email', 'ana@acme..com'], /--email.*must be an e-m/],
+    ['no e-mail address', ['users', 'create', '--email', 'ana@'], /--email.*must be an e-mail address/],
+    ['an invalid domain', ['users', 'create', '--email', 'ana@acme..com'], /--email.*domain that is not a valid/],
+    ['an invisible character', ['users', 'set-email', 'x', 'ana\u200b@acme.com'], /contains .* U\+200B/],
     ['an account id out of bounds', ['publish', '--account', 'a b', '--event', 'x', '--demand', '1'], /--account/],
     ['an unknown event', ['publish', '--account', 'a', '--event', 'x', '--demand', '1'], /--event.*demanda\.criada/],
     [
@@ -78,7 +80,8 @@ describe('ops says what is wrong in one line', () => {
   it.concurrent('an unknown client or user', async () => {
     const disable = ['--outputs', run.outputsFile, 'clients', 'disable', 'nobody'];
     await expectOneLine(1, /no client "nobody"/, disable);
-    await expectOneLine(1, /no user "nobody@x"/, ['--outputs', run.outputsFile, 'users', 'disable', 'nobody@x']);
+    const nobody = 'nobody@e2e.example.com';
+    await expectOneLine(1, /no user "nobody@e2e/, ['--outputs', run.outputsFile, 'users', 'disable', nobody]);
   });
 
   it.concurrent.each([

@@ -36,7 +36,7 @@ const passwordGrant = {
     username: {
       type: 'string',
       minLength: 1,
-      description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most, trimmed and in Unicode's normal form C.`,
+      description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most, trimmed, in Unicode's normal form C, and with the domain in ASCII. An international domain may be sent in Unicode or in ASCII.`,
     },
     password: {
       type: 'string',

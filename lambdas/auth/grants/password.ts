@@ -13,7 +13,8 @@ import { commonScopes, type Scope, scopesAllowed } from '../principals/scope.ts'
 import {
   type Credential,
   credentialKey,
-  normaliseEmail,
+  maxEmailBytes,
+  normaliseBoundedEmail,
   parseCredential,
   parseUser,
   type User,
@@ -188,15 +189,17 @@ function refuseOverLimit(retryAfterSeconds: number | undefined, refuse: Refuse<'
 function requireUsername(parameters: Parameters, refuse: Refuse<'username_missing' | 'username_too_long'>): string {
   const typed = parameters.get('username')?.trim() ?? '';
   if (typed === '') throw refuse(usernameRule.missing);
-  // Normalising takes time by the square of the length. No character becomes less than a quarter of its bytes.
-  const isFarTooLong = Buffer.byteLength(typed) > 4 * usernameRule.maxBytes;
-  const email = isFarTooLong ? typed : normaliseEmail(typed);
-  if (Buffer.byteLength(email) > usernameRule.maxBytes) throw refuse(usernameRule.tooLong);
+  const email = normaliseBoundedEmail(typed);
+  if (email === undefined) throw refuse(usernameRule.tooLong);
   return email;
 }
 
 /** The rule for `username`, of its normal form. */
-export const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', maxBytes: 254 } as const;
+export const usernameRule = {
+  missing: 'username_missing',
+  tooLong: 'username_too_long',
+  maxBytes: maxEmailBytes,
+} as const;
 
 export const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', maxBytes: 1_024 } as const;
 

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import * as z from 'zod/mini';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 
@@ -18,12 +19,30 @@ export interface User extends Omit<StoredUser, 'status' | 'deletingSince'> {
   readonly status: StoredUser['status'] | 'deleting';
 }
 
+/** The most bytes of an address in its normal form (RFC 5321 section 4.5.3.1.3). */
+export const maxEmailBytes = 254;
+
+/** Returns the normal form of an address; `undefined` if it is too long. A much longer text is not normalised: that takes quadratic time. */
+export function normaliseBoundedEmail(email: string): string | undefined {
+  if (Buffer.byteLength(email.trim()) > 4 * maxEmailBytes) return undefined;
+  const normal = normaliseEmail(email);
+  return Buffer.byteLength(normal) > maxEmailBytes ? undefined : normal;
+}
+
 /**
- * The one form of an e-mail address that is stored and compared. NFC after lower-casing too: of `J` and U+030C it composes
- * nothing, of `j` and U+030C one letter.
+ * Returns the form of an e-mail address that is stored and compared, with the domain in ASCII. NFC after lower-casing too: of `J` and
+ * U+030C it composes nothing, of `j` and U+030C one letter.
  */
 export function normaliseEmail(email: string): string {
-  return email.trim().normalize('NFC').toLowerCase().normalize('NFC');
+  const text = email.trim().normalize('NFC').toLowerCase().normalize('NFC');
+  const at = text.lastIndexOf('@');
+  const domain = text.slice(at + 1);
+  return at !== -1 && isInternational(domain) ? `${text.slice(0, at)}@${domainToASCII(domain) || domain}` : text;
+}
+
+/** Returns whether a domain needs conversion. `domainToASCII` drops format characters, paths and ports: with these it is none. */
+function isInternational(domain: string): boolean {
+  return /\P{ASCII}/u.test(domain) && /^(?:[a-z0-9.-]|[^\p{ASCII}\p{Cf}])+$/u.test(domain);
 }
 
 /** Returns the key of a user. Table `Users`: partition `userId`. */

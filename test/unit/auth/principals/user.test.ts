@@ -29,8 +29,27 @@ describe('the normal form of an e-mail address', () => {
     ['a decomposed capital', 'JOSE\u0301@example.com', 'jos\u00e9@example.com'],
     ['a capital that is composed in lower case only', 'J\u030cana@example.com', '\u01f0ana@example.com'],
     ['a capital whose marks change places in lower case', '\u0130\u0316@example.com', 'i\u0316\u0307@example.com'],
+    ['an international domain', 'ana@M\u00dcnchen.de', 'ana@xn--mnchen-3ya.de'],
+    ['a decomposed international domain', 'ana@mu\u0308nchen.de', 'ana@xn--mnchen-3ya.de'],
+    ['an international domain in ASCII', 'ana@XN--mnchen-3ya.de', 'ana@xn--mnchen-3ya.de'],
+    ['a domain with full-width characters', 'ana@\uff21cme\u3002\uff43om', 'ana@acme.com'],
+    ['an international local part', 'jos\u00e9@m\u00fcnchen.de', 'jos\u00e9@xn--mnchen-3ya.de'],
   ])('has one spelling of %s', (_, given, normal) => {
     expect(normaliseEmail(given)).toBe(normal);
+  });
+
+  it.each([
+    ['no domain', 'm\u00fcnchen.de'],
+    ['an empty domain', 'ana@'],
+    ['a format character in the domain', 'ana@exa\u200bmple.com'],
+    ['a format character in an international domain', 'ana@m\u00fcn\u202achen.de'],
+    ['a domain that cannot be converted', 'ana@\u00fc\u00a0.com'],
+    ['a path behind the domain', 'ana@m\u00fcnchen.de/x'],
+    ['a port behind the domain', 'ana@m\u00fcnchen.de:80'],
+    ['percent-encoding in the domain', 'ana@m\u00fcnch%65n.de'],
+    ['a line break in the domain', 'ana@m\u00fcn\nchen.de'],
+  ])('leaves an address as it is with %s', (_, given) => {
+    expect(normaliseEmail(given)).toBe(given);
   });
 
   it('is one for all spellings of each letter that is composed in lower case only', () => {
@@ -47,7 +66,20 @@ describe('the normal form of an e-mail address', () => {
   it('stays as it is when it is normalised again, as what an operator types is', () => {
     const capitals = composedInLowerCase.map(([letter = '']) => letter);
     const some = fc.string({ unit: 'binary', maxLength: 2 });
-    const texts = fc.array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...capitals), some));
+    const ofDomains = fc.constantFrom(
+      '@',
+      '.',
+      '\u3002',
+      '\uff0e',
+      '\uff21',
+      '\u00fc',
+      '\u00df',
+      'xn--',
+      '\u200d',
+      '\ufe0f',
+      '1',
+    );
+    const texts = fc.array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...capitals), ofDomains, some));
     fc.assert(
       fc.property(texts, parts => {
         const normal = normaliseEmail(parts.join(''));

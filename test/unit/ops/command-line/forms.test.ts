@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import {
   deliveryId,
   deliveryOrMessageId,
+  emailAddress,
   filePath,
   messageId,
   moment,
@@ -81,7 +82,7 @@ describe('ids', () => {
     ['a client id', principalId, 'a0Z'.repeat(7)],
     ['a user id', userReference, 'nobody'],
     ['an address', userReference, ' José@Example.com '],
-    ['an address that nobody can have', userReference, 'nobody@x'],
+    ['a decomposed address of 254 bytes in its stored form', userReference, `${'e\u0301'.repeat(121)}@example.com`],
     ['a session id', sessionId, `${'a'.repeat(22)}-${'Z'.repeat(22)}`],
   ])('are taken: %s', (_what, take, value) => {
     expect(take.parse(value)).toBe(value);
@@ -103,6 +104,8 @@ describe('ids', () => {
     ['a user id with a blank', userReference, 'a b', /must be 1 to 64 letters or digits/],
     ['a user id with a path', userReference, 'a/b', /must be 1 to 64 letters or digits/],
     ['an empty user', userReference, '', /must not be empty/],
+    ['an address whose domain has no dot', userReference, 'nobody@x', /^It has a domain without a dot\.$/],
+    ['an address with an invisible character', emailAddress, 'ana\u200b@acme.com', /^It contains .* U\+200B\.$/],
     ['an address with a blank', userReference, 'a b@example.com', /must be an e-mail address/],
     ['an address over 254 bytes', userReference, `${'x'.repeat(250)}@x.br`, /must be an e-mail address/],
     ['a session id with a blank', sessionId, 'a b', /must be letters, digits and "-"/],
