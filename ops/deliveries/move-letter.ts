@@ -7,7 +7,7 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { DeadLetter, Queues } from '../stage/queues.ts';
 
 /**
- * Moves a dead letter back to the queue that it belongs to. Returns why it stays, where it does. It sends before it removes: an
+ * Moves a dead letter back to the queue that it belongs to. Returns why it stays, if it does. It sends before it removes: an
  * interruption leaves a copy, which the delivery recognises, and never loses a message.
  */
 export async function moveLetter(
@@ -19,7 +19,13 @@ export async function moveLetter(
   const { sentAt } = letter.origin;
   const webhook = eventName && (await findWebhook(account, eventName));
   if (webhook && sentAt !== undefined && !wasRegisteredBy(sentAt, webhook)) return tooEarly;
-  await queues.send(queue, body, account, letter.origin);
+  try {
+    await queues.send(queue, body, account, letter.origin);
+  } catch (error) {
+    const rejection = rejectionOf(error);
+    if (rejection === undefined) throw error;
+    return `SQS rejects it: ${rejection} Have it published again`;
+  }
   await queues.remove(letter);
   return undefined;
 }
@@ -50,6 +56,16 @@ export function destinationOf({ origin, body }: DeadLetter): Destination | { rea
   } catch {
     return { refused: verdict.detail };
   }
+}
+
+/**
+ * Returns the message of an error that is about this dead-letter message alone: one near the queue's limit is too large with the
+ * attributes of its origin.
+ */
+function rejectionOf(error: unknown): string | undefined {
+  const isRejected =
+    error instanceof Error && /\b(?:InvalidParameterValue|InvalidMessageContents)(?:Exception)?$/.test(error.name);
+  return isRejected ? error.message : undefined;
 }
 
 /** Moved, it would reach nobody, and be gone. */

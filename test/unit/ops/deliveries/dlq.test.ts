@@ -32,7 +32,8 @@ beforeEach(async () => {
     return undefined;
   };
   engine = await startSqs({ interceptors: [receiveAtOnce, observe] });
-  for (const name of ['events', 'dead']) engine.ensureQueue({ name, attributes: {} });
+  engine.ensureQueue({ name: 'events', attributes: { MaximumMessageSize: `${largestMessage}` } });
+  engine.ensureQueue({ name: 'dead', attributes: {} });
   urls = { events: engine.urlOf('events'), dead: engine.urlOf('dead') };
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   client = new SQSClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials });
@@ -62,6 +63,9 @@ const list = async (
 ): Promise<(Record<'messageId' | 'body' | 'sentAt' | 'reason', string> & { copies: number })[]> =>
   JSON.parse(await dlq('list', '--json', ...args));
 const redrive = async () => JSON.parse(await dlq('redrive', '--json', '--rate', '1000'));
+
+/** In bytes, as the stages' queues have it. */
+const largestMessage = 1_040_384;
 
 const event = (id_demanda: number) => ({ id_conta: 'acme', event: 'demanda.criada', id_demanda });
 
@@ -293,6 +297,30 @@ describe('ops dlq redrive', () => {
     });
     await register(sentAt - 1_000);
     expect(await redrive()).toMatchObject({ moved: 1, kept: [] });
+  });
+
+  // Bug: it ended with SQS's error, and moved nothing that stood behind the message.
+  it('keeps a message that is too large with the attributes that it adds, and moves the others', async () => {
+    const largest = JSON.stringify({ ...event(1), note: '' });
+    const sized = (bytes: number) => largest.replace('""', `"${'x'.repeat(bytes - largest.length)}"`);
+    const tooLarge = await put(sized(largestMessage));
+    await put(JSON.stringify(event(2)));
+    await put(sized(largestMessage - 256));
+    const { moved, kept } = await redrive();
+    expect({ moved, kept }).toEqual({
+      moved: 2,
+      kept: [
+        {
+          messageId: tooLarge,
+          detail: expect.stringMatching(/^SQS rejects it: .* shorter than 1040384 bytes\. Have it published again$/),
+        },
+      ],
+    });
+    expect(await list()).toMatchObject([{ messageId: tooLarge, body: sized(largestMessage), reason: null, copies: 1 }]);
+    expect(await take(urls.events)).toHaveLength(2);
+    expect(await dlq('redrive', tooLarge)).toMatch(/^Moved 0, kept 1\.\n[\s\S]*SQS rejects it/);
+    const command = { command: 'dlq redrive', outcome: 'done', target: { messages: [tooLarge] } };
+    expect((await openAuditLog(localTarget(outputs)).list(0, 100))[0]).toMatchObject(command);
   });
 
   it('shows what it kept again at once', async () => {
