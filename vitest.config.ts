@@ -160,8 +160,6 @@ export default defineConfig({
           testTimeout: 600_000,
         },
       },
-      // Faults injected into a local run of its own, which needs the machine to itself: `.ci/run` runs it.
-      { test: { name: 'chaos', include: ['lab/test/chaos.test.ts'], sequence: { groupOrder: 6 } } },
       // Deploys onto an emulator of AWS, and waits for it: `.ci/run` runs it beside other suites. Each step has its own limit.
       {
         test: {

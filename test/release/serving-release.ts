@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { SQSClient } from '@aws-sdk/client-sqs';
-import { setVisibility, workQueuesOf } from '../../lab/chaos/run-state.ts';
+import { SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeServiceClient, type ServiceClient } from '../../tools/support/service-client.ts';
@@ -33,7 +32,10 @@ export async function serveAlone(
   );
   const sqs = sqsClientOf(run.outputs);
   // Messages that a consumer had taken when its release stopped are seen again soon.
-  for (const url of workQueuesOf(run.outputs)) await setVisibility(sqs, url, visibility);
+  const { EventsQueueUrl, RetryQueueUrl, SlowQueueUrl } = run.outputs;
+  for (const QueueUrl of [EventsQueueUrl, RetryQueueUrl, SlowQueueUrl]) {
+    await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { VisibilityTimeout: String(visibility) } }));
+  }
   return {
     version,
     run,

@@ -81,16 +81,6 @@ export async function startFlood({ burst, first, whenIdle, version }: Flood, ide
   );
 }
 
-/** A flood that is made in advance and sent at once, as by a faster machine than ours. */
-export const hugeBurst: Flood = {
-  name: 'KeyUpdates, 20,000 at once',
-  burst: records => times(20_000, () => records.keyUpdate(false)),
-};
-
-/** The names of what is no flood of records. */
-export const hugeChain = 'a chain of 95 KiB of 16,384-bit keys';
-export const drip = 'a handshake that drips';
-
 /** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */
 export function startHugeChain(host: string) {
   return startChain(makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1))));

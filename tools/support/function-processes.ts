@@ -1,11 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Returns the ids of a function's processes among the descendants of one process. Reads `/proc`: Linux only. */
-export function functionProcesses(ancestor: number, functionName: RegExp): readonly number[] {
-  return descendants(readProcesses(), ancestor).filter(id => runsFunction(id, functionName));
-}
-
-/** Processor time in milliseconds that a function's processes have used, among this process's descendants. Linux only. */
+/** Processor time in milliseconds that a function's processes have used, among this process's descendants. Reads `/proc`: Linux only. */
 export function processorTime(functionName: RegExp): number {
   const processes = readProcesses();
   const ticks = descendants(processes, process.pid)

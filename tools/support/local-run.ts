@@ -38,8 +38,6 @@ export interface LocalRun {
   readonly outputsFile: string;
   /** Its output; removed when the run stops. */
   readonly logFile: string;
-  /** The functions' processes are this one's children. */
-  readonly processId: number;
   /** From the command to ready, in milliseconds. */
   readonly readyMs: number;
   /** Ends it. Returns its whole output. */
@@ -80,7 +78,7 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   }
   const readyMs = performance.now() - start;
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8'));
-  return { outputs, outputsFile, logFile, processId: run.pid ?? 0, readyMs, stop };
+  return { outputs, outputsFile, logFile, readyMs, stop };
 }
 
 /** Returns the demo client and the demo admin of a local run. */
