@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -8,7 +8,6 @@ import type { HttpEndpoint } from './constructs/http-endpoint.ts';
 import type { NodeFunction } from './constructs/node-function.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import { savedQueries } from './saved-queries.ts';
-import unitCosts from './unit-costs.json' with { type: 'json' };
 
 export interface StageDashboardProps {
   readonly configuration: StageConfiguration;
@@ -22,9 +21,9 @@ export interface StageDashboardProps {
 }
 
 /**
- * The dashboard of a stage: tokens, API, events in and out, who fails, what waits, and what today's traffic costs. Beside the counts
- * of each part stand the graphs that its alarms judge, with their thresholds, from the alarms' own table. A stage without customers
- * does without: it costs as much as all else there.
+ * The dashboard of a stage: tokens, API, events in and out, who fails, and what waits. Next to the counts of each part are the graphs
+ * that its alarms judge, with their thresholds, from the alarms' own table. A stage without customers has none: it costs as much as
+ * all else there.
  */
 export class StageDashboard extends Construct {
   readonly #props: StageDashboardProps;
@@ -45,7 +44,7 @@ export class StageDashboard extends Construct {
       this.#waiting(),
       ...judged(deliveryAlarms(configuration, { events: queues.events, deadLetters, sweeper })),
     );
-    dashboard.addWidgets(this.#failing(), this.#cost());
+    dashboard.addWidgets(this.#failing());
   }
 
   #tokens() {
@@ -85,37 +84,6 @@ export class StageDashboard extends Construct {
       title: 'Who fails',
       logGroupNames: this.#props.deliveryLogs.map(({ logGroupName }) => logGroupName),
       queryString: new logs.QueryString({ ...query, limit: 20 }).toString(),
-      width: 12,
-      height: 6,
-    });
-  }
-
-  /** An estimate: what was counted, times what one of each costs alone at list prices. */
-  #cost() {
-    const region = Stack.of(this).region;
-    const costs = region === 'sa-east-1' ? unitCosts['sa-east-1'] : unitCosts['us-east-1'];
-    const dollars = (label: string, expression: string, usingMetrics: Record<string, cloudwatch.IMetric>) =>
-      new cloudwatch.MathExpression({ label, expression, usingMetrics, period: fiveMinutes });
-    const [logins, refreshes] = [this.#own('TokenIssued', 'token'), this.#own('TokenRefreshed', 'token')];
-    const [delivered, attempts] = [
-      this.#own('Delivered', 'delivery'),
-      this.#own('Delivered', 'delivery', '', 'SampleCount'),
-    ];
-    const loginCost = dollars('logins', `logins * ${costs.login.toFixed(9)}`, { logins });
-    const refreshCost = dollars('refreshes', `refreshes * ${costs.refresh.toFixed(9)}`, { refreshes });
-    const deliveredCost = dollars('delivered', `delivered * ${costs.delivered.toFixed(9)}`, { delivered });
-    const failedCost = dollars('failed attempts', `(attempts - done) * ${costs.failedAttempt.toFixed(9)}`, {
-      attempts,
-      done: delivered,
-    });
-    const parts = { loginCost, refreshCost, deliveredCost, failedCost };
-    return new cloudwatch.SingleValueWidget({
-      title: 'Dollars that this traffic costs, about (docs/cost.md)',
-      metrics: [
-        dollars('together', 'SUM([loginCost, refreshCost, deliveredCost, failedCost])', parts),
-        ...Object.values(parts),
-      ],
-      setPeriodToTimeRange: true,
       width: 12,
       height: 6,
     });

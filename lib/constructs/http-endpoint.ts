@@ -248,7 +248,7 @@ const passedRequests: Readonly<Record<string, CountedLines>> = {
 };
 
 /** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */
-export const accessLogFormat = AccessLogFormat.custom(
+const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',
     host: '$context.domainName',

@@ -21,7 +21,6 @@ import type { OwnUrls } from '../../lambdas/platform/own-urls.ts';
 import { systemRandom } from '../../lambdas/platform/random.ts';
 import type { Log, Telemetry } from '../../lambdas/platform/telemetry.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import type { TableName } from '../../tools/support/tables.ts';
 import { type FrozenClock, frozenClock } from './clock.ts';
 import { type Database, startDatabase } from './database/database.ts';
 import { type FakeKms, makeFakeKms } from './fake-kms.ts';
@@ -47,8 +46,6 @@ export interface AuthServiceOptions {
   readonly algorithm?: SigningAlgorithm;
   /** @default - one of its own */
   readonly clock?: FrozenClock;
-  /** Tables of other rooms, beside those of this one. */
-  readonly tables?: readonly TableName[];
   readonly ipFailureLimit?: number;
   readonly clientFailureLimit?: number;
   /** @default - {@link quickKeyDerivation} */
@@ -144,11 +141,11 @@ export function basic(id: string, secret: string): string {
 
 /** Starts the service; stop it in `afterAll`. */
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
-  const { clock = frozenClock(), tables = [], keyDerivation = quickKeyDerivation, kms = makeFakeKms() } = options;
+  const { clock = frozenClock(), keyDerivation = quickKeyDerivation, kms = makeFakeKms() } = options;
   const { time } = clock;
   const random = { ...systemRandom, number: options.random ?? (() => 0) };
   const makeId = makeRandomIds(random);
-  const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring', ...tables);
+  const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
   const { dynamo } = database;
   const logs: string[] = [];
   const metrics: string[] = [];

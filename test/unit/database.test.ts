@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, startDatabase } from '../support/database/database.ts';
@@ -39,16 +37,5 @@ describe('a database of tests', () => {
     await expect(database.dynamo(command)).rejects.toThrow('PutItemCommand sends');
     expect(await read(database)).toEqual(Key);
     expect(database.fractions.splice(0)).toHaveLength(1);
-  });
-
-  it('starts in a program that is no test, as `npm run cost` is', () => {
-    const module = path.resolve(import.meta.dirname, '../support/database/database.ts');
-    const program = `const { startDatabase } = await import('${module}');
-      const { endpoint, stop } = await startDatabase('Clients');
-      await stop();
-      console.log(endpoint);`;
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
-    const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8', env });
-    expect(said).toMatch(/^http:/);
   });
 });

@@ -8,7 +8,6 @@ import { readOptions } from '../../world/options.ts';
 
 test.each([
   ['bench', []],
-  ['cost', []],
   ['world', []],
   ['world', ['--isolation']],
 ])(

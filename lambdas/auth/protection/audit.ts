@@ -25,7 +25,7 @@ export interface AuditContext {
 }
 
 /** The metrics of what is granted, and of theft; what is refused is counted by its code. */
-export type AuditMetric = 'TokenIssued' | 'TokenRefreshed' | 'TokenRevoked' | 'TokenIntrospected' | 'RefreshTokenReuse';
+type AuditMetric = 'TokenIssued' | 'TokenRefreshed' | 'TokenRevoked' | 'TokenIntrospected' | 'RefreshTokenReuse';
 
 /** The reason code of a refresh token that was used again: somebody else has a copy. */
 export const reuseReason = 'refresh_token_reused';

@@ -1,6 +1,5 @@
 /** The parts that tests and measurements start without a cloud around them. No program that users run takes them. */
 export { synthesise } from './assembly/assembly.ts';
-export { itemSize, withUnits } from './capacity.ts';
 export { openDataDirectory } from './directories.ts';
 export { startDynamoDb } from './dynamodb.ts';
 export type { Interceptor } from './emulator.ts';

@@ -133,10 +133,9 @@ export function withoutSignature(region: string) {
 
 /**
  * DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time.
- * Programs that are no tests, such as `npm run cost`, have no run, and `inject` throws there.
  */
 function dynamoDbLocal(): Engine | undefined {
-  const endpoint = process.env.VITEST ? inject('dynamoDbLocal') : null;
+  const endpoint = inject('dynamoDbLocal');
   return endpoint ? { endpoint, requestHandler: { httpAgent }, stop: async () => {} } : undefined;
 }
 

@@ -18,14 +18,14 @@ import type { Start } from './stepped-cloud.ts';
  * Returns the functions of delivery by their names: a consumer for each lane, `sweep`, `api`, and `resend`, which stands for the
  * owner's. Beside them is that of webhooks.
  */
-export function deliveryFunctions({ waits, telemetryOf, outsideOf }: FunctionsParts): Readonly<Record<string, Start>> {
+export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsParts): Readonly<Record<string, Start>> {
   return { ...Object.fromEntries(lanes.map(lane => [lane, consumerOf(lane)])), sweep, api, webhooks, resend };
 
   /** Each message of the first lane gets a composition of its own: it knows of nothing that others met. */
   function consumerOf(lane: Lane): Start {
     return process => {
       const own = { lane, queueUrl: queueOf[lane], retrySchedule: [...waits] };
-      const compose = () => composeDeliver({ ...environment, ...own }, outsideOf(process, lane), telemetryOf(lane));
+      const compose = () => composeDeliver({ ...environment, ...own }, outsideOf(process, lane), telemetry);
       const kept = lane === 'first' ? undefined : compose();
       return (event: Parameters<ReturnType<typeof compose>>[0]) => {
         const consume = kept ?? compose();
@@ -36,17 +36,17 @@ export function deliveryFunctions({ waits, telemetryOf, outsideOf }: FunctionsPa
   }
 
   function sweep(...[process]: Parameters<Start>) {
-    const run = composeSweep(environment, outsideOf(process), telemetryOf('sweep'));
+    const run = composeSweep(environment, outsideOf(process), telemetry);
     return () => run(undefined, { getRemainingTimeInMillis: () => sweepTimeout });
   }
 
   function api(...[process]: Parameters<Start>) {
-    const answer = composeDeliveriesApi(environment, outsideOf(process), telemetryOf('api'));
+    const answer = composeDeliveriesApi(environment, outsideOf(process), telemetry);
     return (request: HttpRequest) => answer(request);
   }
 
   function webhooks(...[process]: Parameters<Start>) {
-    const answer = composeWebhooksApi(environment, outsideOf(process), telemetryOf('webhooks'));
+    const answer = composeWebhooksApi(environment, outsideOf(process), telemetry);
     return (request: HttpRequest) => answer(request);
   }
 
@@ -55,14 +55,14 @@ export function deliveryFunctions({ waits, telemetryOf, outsideOf }: FunctionsPa
     const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: environment.historyDays });
     const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl });
     return ({ delivery, ago }: { delivery: Delivery; ago: number }) =>
-      makeResend({ ...telemetryOf('api'), store, retryQueue, now: () => time.now() - ago })(delivery);
+      makeResend({ ...telemetry, store, retryQueue, now: () => time.now() - ago })(delivery);
   }
 }
 
 interface FunctionsParts {
   /** Those of the retry schedule, in milliseconds. */
   readonly waits: readonly number[];
-  readonly telemetryOf: (name: string) => MeasuringTelemetry;
+  readonly telemetry: MeasuringTelemetry;
   readonly outsideOf: ReturnType<typeof makeServices>['outsideOf'];
 }
 

@@ -31,26 +31,19 @@ export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
  * once, receivers that answer what they are told, and processes that die at any call. It stands still but for the steps of a test.
  *
  * @param waits - those of the retry schedule, in milliseconds.
- * @param hooks - the telemetry of a function in place of the fake one, and what follows each of its invocations
  */
-export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemetryOf, ended }: Hooks = {}) {
+export function makeDeliveryWorld(waits: readonly number[] = schedule) {
   const telemetry = fakeTelemetry();
   const watched = makeWatchedTables();
   const receivers = makeReceivers();
   const services = makeServices({ receivers, cloud: () => stepped });
-  const functions = deliveryFunctions({
-    waits,
-    telemetryOf: telemetryOf ?? (() => telemetry),
-    outsideOf: services.outsideOf,
-  });
+  const functions = deliveryFunctions({ waits, telemetry, outsideOf: services.outsideOf });
   const stepped = makeSteppedCloud({ start: noon, visibilityTimeout: 180, execute: watched.execute, functions });
   const { cloud, tables, dynamo, time, runTo } = stepped;
   const { now } = cloud;
   const looks = makeLooks(stepped, telemetry.lines);
   const { items } = looks;
   const callers = makeCallers(now, stepped.quietDynamo);
-  /** The queue of each batch that a consumer was given. */
-  const batches: string[] = [];
   return {
     ...telemetry,
     ...services,
@@ -76,7 +69,6 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemet
     publishEvent,
     step,
     stepBatch,
-    batches,
     sweep,
     request,
     resend,
@@ -86,12 +78,6 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemet
     send: (queue: Queue, body: string) => cloud.send(queue, { body }),
     lose,
   };
-
-  async function invoke(...given: Parameters<typeof stepped.invoke>): Promise<Outcome> {
-    const outcome = await stepped.invoke(...given);
-    ended?.(given[0]);
-    return outcome;
-  }
 
   /** Puts a message on the queue of events. Returns its id. */
   function publish(message: object | string, texts: Record<string, string> = {}, sender = 'AROAPUBLISHER:one'): string {
@@ -118,8 +104,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemet
     const queue = cloud.queue(queueOf[lane]);
     const batch = queue.receive(most);
     if (batch.length === 0) return false;
-    batches.push(queue.name);
-    const outcome = await invoke(lane, eventOf(batch, queue.name), crash);
+    const outcome = await stepped.invoke(lane, eventOf(batch, queue.name), crash);
     if (!isAlive(outcome) || isTwice) return true;
     const left = leftBy(outcome);
     for (const { receipt } of batch.filter(({ id }) => !left.has(id))) queue.remove(receipt);
@@ -128,12 +113,12 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemet
 
   /** One run of the sweeper, which publishes announcements, too. False: its process died. */
   async function sweep(crash?: Crash): Promise<boolean> {
-    return isAlive(await invoke('sweep', undefined, crash));
+    return isAlive(await stepped.invoke('sweep', undefined, crash));
   }
 
   /** Resends as an owner does whose request came this many milliseconds ago. */
   async function resend(delivery: Delivery, ago = 0): Promise<void> {
-    isAlive(await invoke('resend', { delivery, ago }));
+    isAlive(await stepped.invoke('resend', { delivery, ago }));
   }
 
   /** A request to {base_url}, which leads to the function of its path; nothing comes back from a process that dies. */
@@ -141,7 +126,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemet
     const asked = toRequest(method, path, sent);
     const authorization = await callers.authorization(asked.headers.authorization ?? '');
     const event = { ...asked, headers: { ...asked.headers, authorization } };
-    const outcome = await invoke(isOfDeliveries(path) ? 'api' : 'webhooks', event, crash);
+    const outcome = await stepped.invoke(isOfDeliveries(path) ? 'api' : 'webhooks', event, crash);
     if (!isAlive(outcome)) return undefined;
     const { statusCode: status, headers = {}, body = '' }: Answer = { ...Object(outcome.result) };
     return { status, headers, json: body === '' ? undefined : JSON.parse(body) };
@@ -172,11 +157,6 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule, { telemet
 
 function isOfDeliveries(path: string): boolean {
   return Object.values<Route>(deliveryRoutes).some(route => matchPath(route.path, path));
-}
-
-interface Hooks {
-  readonly telemetryOf?: Parameters<typeof deliveryFunctions>[0]['telemetryOf'];
-  readonly ended?: (name: string) => void;
 }
 
 type Queue = 'events' | 'retries' | 'slow';

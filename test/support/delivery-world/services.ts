@@ -25,12 +25,8 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
   const between: { readonly name: string; readonly act: () => Promise<unknown> }[] = [];
   /** The names of calls whose next answer is lost: it takes effect, and nobody hears of it. */
   const losing: string[] = [];
-  /** The queue of each request to SQS that a function made. */
-  const queueRequests: string[] = [];
-  /** The reads of who asks. */
-  const callerReads: BatchGetCommand[] = [];
   let processes = 0;
-  return { outsideOf, announced, notices, published, topic, between, losing, queueRequests, callerReads };
+  return { outsideOf, announced, notices, published, topic, between, losing };
 
   /** Returns what leads out of a process. Its keys and who asks are known to it: they cost no call. */
   function outsideOf(outside: ProcessOutside, lane: Lane = 'first') {
@@ -40,10 +36,6 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
     const sendDynamo: Dynamo = (command, options) => {
       const known = knownBy(command);
       return known ? known(command, options) : dynamo(command, options);
-    };
-    const sendSqs = (command: { readonly input: { readonly QueueUrl?: string | undefined } }) => {
-      queueRequests.push(command.input.QueueUrl ?? '');
-      return sqs(command);
     };
     const jitter = 0.5 + processes * 2 ** -44; // alike everywhere
     return {
@@ -57,7 +49,7 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
       publish: async (topicArn, message) => {
         await call({ service: 'sns', operation: 'Publish', tries: 1 }, () => publish(topicArn, message));
       },
-      sqs: { send: sendSqs },
+      sqs: { send: sqs },
       dynamo: sendDynamo,
     } satisfies Partial<Outside>;
   }
@@ -66,7 +58,6 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
   function knownBy(command: object): Dynamo | undefined {
     if (command instanceof QueryCommand && command.input.TableName === 'Keyring') return keyringDynamo;
     if (!(command instanceof BatchGetCommand) || command.input.RequestItems?.Users === undefined) return undefined;
-    callerReads.push(command);
     return cloud().quietDynamo;
   }
 

@@ -1,6 +1,6 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { itemSize } from '@emissor/local-cloud/testing';
+import { itemSize } from '@emissor/virtual-cloud/dynamodb/attribute-values';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { AttemptRecord } from '../../../../lambdas/delivery/delivery.ts';
 import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
@@ -47,5 +47,5 @@ async function kept(Item: object) {
   const stored = await database.client.send(
     new GetItemCommand({ ...table, Key: { id: { S: id }, part: { S: part } } }),
   );
-  return JSON.parse(JSON.stringify(stored.Item));
+  return stored.Item ?? {};
 }
