@@ -26,7 +26,7 @@ export const pairs = [
 
 /** The parts of the site that are in English only: pages by their names in `docs`. A folder stands for its numbered pages. */
 export const parts = {
-  publishers: ['publishing', '../packages/publisher/README', '../packages/publisher/python/README'],
+  publishers: ['publishing', '../packages/publisher/README'],
   operators: [
     ...['runbook', 'console', 'first-day', 'capacity', 'cost', 'logs', 'permissions', 'site'],
     ...['../SECURITY', '../CHANGELOG'],

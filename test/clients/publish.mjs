@@ -1,9 +1,6 @@
-// A user of the TypeScript publisher, for the tests: reads a task as JSON and writes its outcome.
+// A user of the TypeScript publisher, for the tests: publishes the events that it reads as JSON, and writes their results.
 import { text } from 'node:stream/consumers';
 import { createPublisher } from '@emissor/publisher';
 
-const { queueUrl, attempts, events } = JSON.parse(await text(process.stdin));
-async function* oneByOne() {
-  yield* events;
-}
-console.log(JSON.stringify(await createPublisher({ queueUrl, attempts }).publishAll(oneByOne())));
+const publisher = createPublisher({ queueUrl: process.env.EVENTS_QUEUE_URL });
+console.log(JSON.stringify(await publisher.publishAll(JSON.parse(await text(process.stdin)))));

@@ -1,32 +1,60 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { startFakeQueue } from '../support/fake-queue.ts';
+import type { Result } from '../../packages/publisher/src/publisher.ts';
+import type { Client } from '../../tools/support/accounts.ts';
+import { closeNow, listen } from '../../tools/support/listen.ts';
+import { createClient } from '../support/e2e-accounts.ts';
+import { until } from '../support/e2e-poll.ts';
+import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { describeWith, output, outputs } from '../support/e2e-target.ts';
+import { openSession, register } from '../support/e2e-webhooks.ts';
 import { readPage } from '../support/markdown-page.ts';
-import { describePublisher, environmentFor } from '../support/publisher-suite.ts';
+import { root, runNode } from '../support/run-node.ts';
 
 // packages/publisher: packed, installed into a folder of its own, and used there, as by somebody who has nothing else of this tree.
 
-const root = path.join(import.meta.dirname, '../..');
 const user = mkdtempSync(path.join(tmpdir(), 'emissor-publisher-'));
-const run = (command: string, args: readonly string[], cwd: string) =>
+const execute = (command: string, args: readonly string[], cwd: string) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
 const compile = (file: string) => {
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
-  run(path.join(root, 'node_modules/.bin/tsc'), [...options, '--types', 'node', file], user);
+  execute(path.join(root, 'node_modules/.bin/tsc'), [...options, '--types', 'node', file], user);
 };
 
+/** Runs a program of the user's folder, which publishes to a queue. Returns its output. */
+const run = async (program: string, queueUrl: string, input = '', variables = {}) => {
+  const environment = {
+    EVENTS_QUEUE_URL: queueUrl,
+    AWS_ENDPOINT_URL_SQS: new URL(queueUrl).origin,
+    AWS_REGION: outputs.Region ?? 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    ...variables,
+  };
+  const { code, output: said } = await runNode({
+    words: [program],
+    directory: user,
+    environment,
+    limit: 60_000,
+    input,
+  });
+  expect(code, said).toBe(0);
+  return said;
+};
+const publishAll = async (queueUrl: string, events: readonly object[], variables = {}): Promise<Result[]> =>
+  JSON.parse(await run('publish.mjs', queueUrl, JSON.stringify(events), variables));
+
 beforeAll(() => {
-  run('npm', ['pack', '--silent', '--workspace', 'packages/publisher', '--pack-destination', user], root);
+  execute('npm', ['pack', '--silent', '--workspace', 'packages/publisher', '--pack-destination', user], root);
   const [tarball = ''] = readdirSync(user);
   writeFileSync(path.join(user, 'package.json'), '{"type":"module","private":true}');
   // Offline: the SQS client, which a user's npm installs along, is lent from this tree.
-  run('npm', ['install', '--silent', '--offline', '--legacy-peer-deps', `./${tarball}`], user);
+  execute('npm', ['install', '--silent', '--offline', '--legacy-peer-deps', `./${tarball}`], user);
   for (const name of ['@aws-sdk/client-sqs', '@types/node']) {
     mkdirSync(path.join(user, 'node_modules', path.dirname(name)), { recursive: true });
     symlinkSync(path.join(root, 'node_modules', name), path.join(user, 'node_modules', name));
@@ -39,11 +67,7 @@ describe('the package @emissor/publisher', () => {
   it('has what runs, its types, its page, and nothing else', () => {
     const folder = path.join(user, 'node_modules/@emissor/publisher');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file => file !== 'dist');
-    expect(files).toContain('dist/index.js');
-    expect(files.filter(file => !/^dist\/[a-z-]+\.(?:js|d\.ts)$/.test(file)).sort()).toEqual([
-      'README.md',
-      'package.json',
-    ]);
+    expect(files.sort()).toEqual(['README.md', 'dist/publisher.d.ts', 'dist/publisher.js', 'package.json']);
   });
 
   it('is typed: a wrong event is an error of the compiler', () => {
@@ -51,36 +75,70 @@ describe('the package @emissor/publisher', () => {
     compile('use.ts');
   });
 
-  it.each(['packages/publisher/README.md', 'README.md', 'docs/publishing.md'])(
-    'is shown in %s by code that compiles and runs',
-    async page => {
-      const queue = await startFakeQueue();
-      const blocks = readPage(page).blocks.filter(({ language }) => language === 'ts');
-      const first = blocks.findIndex(({ text }) => text.includes("from '@emissor/publisher'"));
-      const own = blocks.slice(first).map(({ text }) => text);
-      const events = "const events = [{ id_conta: 'acme', event: 'demanda.cancelada', id_demanda: 1 }] as const;";
-      writeFileSync(path.join(user, 'page.ts'), [events, ...own].join('\n'));
-      compile('page.ts');
-      await promisify(execFile)(process.execPath, ['page.ts'], { cwd: user, env: environmentFor(queue.url) });
-      await queue.stop();
-      expect(queue.requests.length).toBeGreaterThan(0);
-      for (const { body } of queue.requests.flat())
-        expect(parseEventMessage(body, 'm', 'https://d').outcome).toBe('event');
-    },
-  );
+  it('waits some seconds for a queue that never answers', { timeout: 30_000 }, async () => {
+    const server = createServer(() => undefined);
+    const queueUrl = `http://127.0.0.1:${await listen(server)}/000000000000/events`;
+    const event = { id_conta: 'acme', event: 'demanda.criada', id_demanda: 1 };
+    const [result] = await publishAll(queueUrl, [event], { AWS_MAX_ATTEMPTS: '1' });
+    await closeNow(server);
+    expect(result).toMatchObject({ status: 'failed', code: expect.stringContaining('Timeout') });
+  });
 });
 
-describePublisher('the TypeScript publisher, against a run', async () => ({
-  command: process.execPath,
-  args: ['publish.mjs'],
-  cwd: user,
-}));
+describeWith(['names', 'engines'], 'the publisher, against a run', () => {
+  let receiver: Receiver;
+  let client: Client;
+  beforeAll(async () => {
+    [receiver, client] = [await startReceiver('publisher'), await createClient()];
+    return () => receiver.stop();
+  });
+
+  /** Registers the events of the samples for a new account, whose deliveries come to that path. */
+  const openAccount = async (at: string): Promise<string> => {
+    const session = await openSession(client);
+    for (const evento of ['demanda.criada', 'demanda.cancelada', 'mensagem.recebida'] as const) {
+      await register(session, { evento, url: receiver.url(at) });
+    }
+    return session.user.account;
+  };
+
+  it('delivers many events of several accounts, under the webhook-ids that it returned', async () => {
+    const accounts = [await openAccount('/one'), await openAccount('/one'), await openAccount('/one')];
+    const events = Array.from({ length: 101 }, (_, at) => ({
+      id_conta: accounts[at % 3],
+      id_demanda: at + 1,
+      ...(at % 2 === 0 ? { event: 'demanda.criada' } : { event: 'mensagem.recebida', id_proposta: at + 2 }),
+      ...(at % 5 !== 0 && { id: `💧 "\n\ud83d\uffff ${at}` }),
+    }));
+    const results = await publishAll(output('EventsQueueUrl'), events);
+    const ids = results.map(result => (result.status === 'sent' ? result.webhookId : result));
+    const arrived = () => new Set(receiver.received('/one').map(({ headers }) => headers['webhook-id']));
+    await until('all webhook-ids', () => ids.every(id => arrived().has(String(id))) || undefined, 120_000);
+    expect(ids).toHaveLength(101);
+  });
+
+  it.each([
+    ['packages/publisher/README.md', 2],
+    ['README.md', 1],
+    ['docs/publishing.md', 1],
+  ])('is shown in %s by code that compiles, and publishes', async (page, count) => {
+    const account = await openAccount(`/${page}`);
+    const blocks = readPage(page).blocks.filter(({ language }) => language === 'ts');
+    const first = blocks.findIndex(({ text }) => text.includes("from '@emissor/publisher'"));
+    const own = blocks.slice(first).map(({ text }) => text.replaceAll("'acme'", `'${account}'`));
+    const events = `const events = [{ id_conta: '${account}', event: 'demanda.cancelada', id_demanda: 1 }] as const;`;
+    writeFileSync(path.join(user, 'page.ts'), [events, ...own].join('\n'));
+    compile('page.ts');
+    await run('page.ts', output('EventsQueueUrl'));
+    await receiver.waitFor(`/${page}`, count, 60_000);
+  });
+});
 
 const use = `
-import { type BusinessEvent, createPublisher, findingsOf, type Outcome } from '@emissor/publisher';
+import { type BusinessEvent, createPublisher, findingsOf, type Result } from '@emissor/publisher';
 
 const publisher = createPublisher({ queueUrl: 'https://queue' });
-export async function use(events: AsyncIterable<BusinessEvent>): Promise<Outcome> {
+export async function use(events: readonly BusinessEvent[]): Promise<Result[]> {
   await publisher.publish({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 1 });
   // @ts-expect-error the event has a proposal
   await publisher.publish({ id_conta: 'acme', event: 'proposta.recebida', id_demanda: 1 });
@@ -88,7 +146,6 @@ export async function use(events: AsyncIterable<BusinessEvent>): Promise<Outcome
   await publisher.publish({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 1, id_proposta: 2 });
   // @ts-expect-error there is no such event
   await publisher.publish({ id_conta: 'acme', event: 'demanda.inventada', id_demanda: 1 });
-  const [finding] = findingsOf({});
-  return finding === undefined ? publisher.publishAll(events, { signal: AbortSignal.timeout(1_000) }) : publisher.publishAll([]);
+  return findingsOf({}).length === 0 ? publisher.publishAll(events) : publisher.publishAll([]);
 }
 `;

@@ -20,7 +20,6 @@ export interface ReceivedNotice {
 
 /** A queue that is subscribed to the topic of refused events. */
 export interface NoticeQueue {
-  readonly url: string;
   /** All notices that came so far. */
   received(): Promise<readonly ReceivedNotice[]>;
   stop(): Promise<void>;
@@ -50,7 +49,6 @@ export async function subscribeToRefusals(filterPolicy?: object): Promise<Notice
   const notices: ReceivedNotice[] = [];
 
   return {
-    url: String(QueueUrl),
     async received() {
       const { Messages = [] } = await queues.send(
         new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),

@@ -7,7 +7,6 @@ import { compactJson } from './compact-json.ts';
 import { openApiDocument } from './document.ts';
 import { eventSchemaFiles } from './event-schemas.ts';
 import { operations } from './operations.ts';
-import { publisherSources } from './publisher-sources.ts';
 import { type StageUrls, writeStageDocuments } from './stage-documents.ts';
 
 /** The folder that holds what is generated, and nothing else. */
@@ -22,8 +21,7 @@ export function artefacts(): ReadonlyMap<string, string> {
     ['docs/api/emissor.postman_collection.json', postmanCollection(operations)],
     ['docs/api/local.postman_environment.json', localEnvironment()],
   ];
-  const texts = documents.map(([file, document]) => [file, compactJson(document)] as const);
-  return new Map([...texts, ...publisherSources(businessEvents)]);
+  return new Map(documents.map(([file, document]) => [file, compactJson(document)]));
 }
 
 /** A file and the JSON document in it. */

@@ -4,6 +4,7 @@ import { type EventField, sampleOf } from '../../lambdas/delivery/intake/event-f
 import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { furtherFields } from './plain-schemas.ts';
+import { checkPattern } from './text-pattern.ts';
 
 /** A JSON Schema (draft 2020-12) of an object, made of the keywords that the events need. */
 export interface ObjectSchema {
@@ -16,7 +17,7 @@ export interface ObjectSchema {
   readonly examples: readonly object[];
 }
 
-export interface FieldSchema {
+interface FieldSchema {
   readonly type: 'string' | 'integer';
   readonly description: string;
   readonly const?: string;
@@ -29,8 +30,15 @@ export interface FieldSchema {
   readonly maximum?: number;
 }
 
-/** Returns the two schemas of each event as files of their own: file -> document. */
+/**
+ * Returns the two schemas of each event as files of their own: file -> document.
+ *
+ * @throws if the pattern of a text does not mean the same everywhere
+ */
 export function eventSchemaFiles(events: EventFormat): readonly (readonly [file: string, document: object])[] {
+  for (const [name, field] of Object.entries(events.fields)) {
+    if (field.kind === 'text' && field.pattern) checkPattern(name, field.pattern);
+  }
   const file = (event: EventName, kind: string, schema: ObjectSchema) =>
     [
       `docs/api/events/${event}.${kind}.json`,

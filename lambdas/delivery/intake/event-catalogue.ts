@@ -5,7 +5,7 @@ import { type EventLink, type EventRow, makeEventFormat } from './event-format.t
 
 /**
  * The fields that events may have beside their envelope, in the order in which documents list them. A row says everything
- * about a field: schemas, documents, publishers, tests and the command line are made of it.
+ * about a field: schemas, documents, tests and the command line are made of it.
  */
 const eventFields = {
   id_demanda: { kind: 'integer', example: 10, about: 'The demand', option: 'demand' },

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** The description of a field: all that schemas, documents, publishers, tests and the command line are made of. */
+/** The description of a field: all that schemas, documents, tests and the command line are made of. */
 export type EventField = IntegerField | TextField;
 
 /** A whole number from 1 to 2^53 - 1. */
@@ -27,7 +27,7 @@ interface AnyField {
 }
 
 export interface TextLimits {
-  /** The most characters, which are code points: JSON Schema and Python count these, JavaScript counts UTF-16 units. */
+  /** The most characters, which are code points: JSON Schema counts these, JavaScript counts UTF-16 units. */
   readonly maxLength: number;
   /** The pattern of the whole text, as narrow as `checkPattern` in `tools/openapi` wants it. */
   readonly pattern?: RegExp;

@@ -125,7 +125,6 @@ function isSmokeTest(message: object): boolean {
 
 const smokeTestId = new RegExp(`^[0-9A-Za-z]{${smokeTestIdLength}}$`);
 
-/** As the publishers' packages say it. */
 const missing = 'is missing';
 
 /** The fields of a body. None is an object. */

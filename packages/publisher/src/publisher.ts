@@ -1,113 +1,149 @@
-import { randomUUID } from 'node:crypto';
-import { SQSClient } from '@aws-sdk/client-sqs';
-import { abortable } from './abortable.ts';
-import { aborted, type Result, sendBatch } from './batch.ts';
-import { InterruptedPublishError, RefusedEventError, SendError } from './errors.ts';
-import type { BusinessEvent } from './events.ts';
-import { findingsOf } from './findings.ts';
-import { type Message, messageOf } from './message.ts';
-import { failedEvent, type Outcome, outcomeOf, type RefusedEvent, type SentEvent, sentEvent } from './outcome.ts';
-import { makeSender } from './sender.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 
-/** The options of a publisher: where it sends, and how. */
-export interface PublisherOptions {
-  /** The address of the events queue: the service's output `EventsQueueUrl`. Without one no publisher is made. */
-  readonly queueUrl: string | undefined;
-  /** Default: one with the settings of the environment. It repeats requests that fail as a whole, as it is set up to. */
-  readonly client?: SQSClient | undefined;
-  /** The most times that a message is sent while the queue refuses it for the moment. Default: 5. */
-  readonly attempts?: number | undefined;
-  /** The most requests, of up to ten messages each, that are under way at once. Default: 5. */
-  readonly concurrency?: number | undefined;
-}
+/** An event of any kind. Its numbers are whole numbers from 1 to 2^53 - 1. */
+export type BusinessEvent = { [Name in EventName]: EventOf<Name> }[EventName];
 
-/** The options of a call: the signal ends it early. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
+export type EventName = keyof typeof eventFields;
 
-/** Publishes events to the events queue. */
-export interface Publisher {
-  /**
-   * Publishes one event.
-   *
-   * @throws {RefusedEventError} when it is not valid: it was not sent.
-   * @throws {SendError} when it could not be sent, or the signal was aborted before the queue had answered.
-   */
-  publish(event: BusinessEvent, options?: CallOptions): Promise<SentEvent>;
+type EventOf<Name extends EventName> = {
+  /** The account that the event belongs to. */
+  readonly id_conta: string;
+  readonly event: Name;
+  /** Your own id of the event: of events with the same account, name and id, one is delivered. @default - a random UUID */
+  readonly id?: string | undefined;
+} & { readonly [Field in (typeof eventFields)[Name][number]]: number };
 
-  /**
-   * Publishes any number of events, ten a request. Each is judged for itself: one that is not valid keeps no other from being
-   * sent. Events wait until ten are together or there are no more: publish those that come slowly one by one.
-   *
-   * @throws {InterruptedPublishError} when the signal was aborted or the iterable threw.
-   * @throws {TypeError} when it is given no iterable, such as one event.
-   */
-  publishAll(events: Iterable<BusinessEvent> | AsyncIterable<BusinessEvent>, options?: CallOptions): Promise<Outcome>;
+/** The ids of an event that the queue has accepted. */
+export interface SentEvent {
+  readonly id: string;
+  /** The header `webhook-id` of the event's deliveries. */
+  readonly webhookId: string;
+  /** The queue's id of the message. */
+  readonly messageId: string;
 }
 
 /**
- * Makes a publisher.
- *
- * @throws {TypeError} when an option cannot be used.
+ * The outcome of one of many events. `failed`: the queue did not accept it, or did not answer for it. Publishing it again with this
+ * `id` does no harm. `code` is an error code of SQS, of the network or of the SDK.
  */
-export function createPublisher({ queueUrl = '', client, attempts = 5, concurrency = 5 }: PublisherOptions): Publisher {
-  if (!URL.canParse(queueUrl)) throw new TypeError('queueUrl must be the address of the events queue.');
-  for (const [name, count] of Object.entries({ attempts, concurrency })) {
-    if (!Number.isInteger(count) || count < 1) throw new TypeError(`${name} must be a whole number from 1.`);
-  }
-  if (client !== undefined && typeof client.send !== 'function') {
-    throw new TypeError('client must be an SQSClient of @aws-sdk/client-sqs.');
-  }
-  const requestHandler = { connectionTimeout: 3_000, socketTimeout: 10_000 }; // the SDK itself would wait without end
-  const queue = { client: client ?? new SQSClient({ requestHandler }), queueUrl, attempts };
+export type Result =
+  | ({ readonly status: 'sent' } & SentEvent)
+  | { readonly status: 'failed'; readonly id: string; readonly webhookId: string; readonly code: string }
+  | { readonly status: 'invalid'; readonly findings: readonly string[] };
 
-  async function publish(event: BusinessEvent, { signal }: CallOptions = {}): Promise<SentEvent> {
-    const prepared = prepare(event, 0);
-    if ('findings' in prepared) throw new RefusedEventError(prepared.findings);
-    const [result] = (await sendBatch(queue, [prepared], signal)) as [Result];
-    if (result.status === 'failed') throw new SendError(failedEvent(result));
-    return sentEvent(result);
-  }
+export type Publisher = ReturnType<typeof createPublisher>;
 
-  async function publishAll(
-    events: Iterable<BusinessEvent> | AsyncIterable<BusinessEvent>,
-    { signal }: CallOptions = {},
-  ): Promise<Outcome> {
-    if (!isIterable(events)) throw new TypeError('events must be an array, or another iterable or async iterable.');
-    const refused: RefusedEvent[] = [];
-    const sender = makeSender(queue, concurrency, signal);
-    let interruption: { readonly cause: unknown } | undefined;
-    try {
-      let index = 0;
-      for await (const event of abortable(events, signal)) {
-        const prepared = prepare(event, index);
-        if ('findings' in prepared) refused.push(prepared);
-        else await sender.add(prepared);
-        index += 1;
-      }
-    } catch (cause) {
-      interruption = { cause };
-    }
-
-    const results = await sender.finish(); // also of what was taken before an interruption
-    const outcome = outcomeOf(results, refused);
-    if (outcome.failed.some(({ code }) => code === aborted)) interruption ??= { cause: signal?.reason };
-    if (interruption) throw new InterruptedPublishError(outcome, interruption.cause);
-    return outcome;
-  }
-
+/**
+ * Creates a publisher.
+ *
+ * @param options.queueUrl - the service's output `EventsQueueUrl`
+ * @param options.client - by default one with the settings of the environment, which waits at most 10 s for an answer
+ * @throws {TypeError} if `queueUrl` is not a URL
+ */
+export function createPublisher(options: { readonly queueUrl: string | undefined; readonly client?: SQSClient }) {
+  const { queueUrl: QueueUrl = '', client = new SQSClient({ requestHandler: timeouts }) } = options;
+  if (!URL.canParse(QueueUrl)) throw new TypeError('queueUrl must be the address of the events queue.');
   return { publish, publishAll };
+
+  /** Publishes one event. @throws {TypeError} if it is invalid, or the SDK's error if it could not be sent */
+  async function publish(event: BusinessEvent): Promise<SentEvent> {
+    const findings = findingsOf(event);
+    if (findings.length > 0) throw new TypeError(`The event was not sent: ${findings.join('; ')}.`);
+    const { ids, message } = messageOf(event);
+    const { MessageId: messageId = '' } = await client.send(new SendMessageCommand({ QueueUrl, ...message }));
+    return { ...ids, messageId };
+  }
+
+  /** Publishes events, ten per request. Returns the result of each, in their order, and throws for none of them. */
+  async function publishAll(events: readonly BusinessEvent[]): Promise<Result[]> {
+    const results: Result[] = [];
+    const messages: (ReturnType<typeof messageOf> & { readonly Id: string })[] = [];
+    for (const [at, event] of events.entries()) {
+      const findings = findingsOf(event);
+      if (findings.length > 0) results[at] = { status: 'invalid', findings };
+      else messages.push({ Id: String(at), ...messageOf(event) });
+    }
+    for (let first = 0; first < messages.length; first += 10) {
+      const batch = messages.slice(first, first + 10);
+      const Entries = batch.map(({ Id, message }) => ({ Id, ...message }));
+      const answer = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries })).catch(codeOf);
+      for (const { Id: own, ids } of batch) {
+        const isOwn = ({ Id }: { readonly Id: string | undefined }) => Id === own;
+        const messageId = typeof answer === 'string' ? undefined : answer.Successful?.find(isOwn)?.MessageId;
+        const code = typeof answer === 'string' ? answer : (answer.Failed?.find(isOwn)?.Code ?? 'Unanswered');
+        results[Number(own)] = messageId ? { status: 'sent', ...ids, messageId } : { status: 'failed', ...ids, code };
+      }
+    }
+    return results;
+  }
 }
 
-/** A text is no iterable of events. */
-function isIterable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
+/** Returns what is wrong with an event, as `field: reason`. It never repeats a value. */
+export function findingsOf(event: unknown): readonly string[] {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return ['the event is not an object'];
+  const { event: name, ...values }: Readonly<Record<string, unknown>> = { ...event };
+  const own = Object.entries(eventFields).find(([known]) => known === name)?.[1];
+  if (!own) return [`event: must be one of ${Object.keys(eventFields).join(', ')}`];
+  const fields = ['id_conta', 'id', ...own];
+  return [...new Set([...fields, ...Object.keys(values)])].flatMap(field => {
+    const problem = problemOf(field, values[field], fields.includes(field));
+    return problem === undefined ? [] : `${field}: ${problem}`;
+  });
 }
 
-/** Returns the message of an event, or what keeps it from being one. Each field is read once. */
-function prepare(given: BusinessEvent, index: number): Message | RefusedEvent {
-  const event = typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : given;
-  const findings = findingsOf(event);
-  return findings.length > 0 ? { index, findings } : messageOf(event, index, randomUUID);
+/** Returns the header `webhook-id` of the deliveries of an event. */
+export function webhookIdOf(account: string, eventName: string, id: string): string {
+  const identity = JSON.stringify([account, eventName, id]);
+  return `evt_${createHash('sha256').update(identity).digest('base64url').slice(0, 27)}`;
 }
+
+function problemOf(field: string, value: unknown, isOwn: boolean): string | undefined {
+  if (value === undefined) return isOwn && field !== 'id' ? 'is missing' : undefined;
+  if (!isOwn) return 'is not a field of this event';
+  const text = texts[field];
+  if (text) return typeof value === 'string' && text.pattern.test(value) ? undefined : text.reason;
+  return Number.isSafeInteger(value) && Number(value) >= 1 ? undefined : 'must be a whole number from 1 to 2^53 - 1';
+}
+
+function messageOf(event: BusinessEvent) {
+  const { id_conta: account, event: name, id = randomUUID() } = event;
+  const body = JSON.stringify({ ...event, id }).replace(/[\u007f-\uffff]/g, escaped); // SQS rejects U+FFFE and U+FFFF
+  const ids = { id, webhookId: webhookIdOf(account, name, id) };
+  return { ids, message: { MessageGroupId: account, MessageBody: body } };
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Returns the code or the name of an error. Its text may repeat an event. */
+function codeOf(error: { readonly name: string; readonly code?: string }): string {
+  return error.code ?? error.name;
+}
+
+const texts: Readonly<Record<string, { readonly pattern: RegExp; readonly reason: string }>> = {
+  id_conta: {
+    pattern: /^(?!_smoke$)[A-Za-z0-9_-]{1,64}$/,
+    reason: 'must be a string of 1 to 64 letters, digits, _ or -, and not _smoke',
+  },
+  id: { pattern: /^.{1,128}$/su, reason: 'must be a string of 1 to 128 characters' },
+};
+
+const demand = ['id_demanda'] as const;
+const proposal = ['id_proposta', 'id_demanda'] as const;
+
+/** The fields of each event next to `id_conta`, `event` and `id`. */
+const eventFields = {
+  'demanda.criada': demand,
+  'demanda.cancelada': demand,
+  'demanda.finalizada': demand,
+  'proposta.recebida': proposal,
+  'proposta.alteracao_valor_solicitado': proposal,
+  'proposta.contratada': proposal,
+  'mensagem.recebida': proposal,
+  'reembolso.solicitado': proposal,
+} as const;
+
+/** In milliseconds. The SDK's own client waits without end. */
+const timeouts = { connectionTimeout: 3_000, socketTimeout: 10_000 };

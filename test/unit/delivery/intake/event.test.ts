@@ -241,7 +241,7 @@ describe('the delivery id', () => {
   });
 });
 
-// What an event must be like, field by field, is told by the vectors that the publishers share (test/unit/publisher/vectors.test.ts).
+// `event-fields.test.ts` tests what an event must be like, field by field.
 describe('messages that are no event', () => {
   it.each([
     ['no JSON', 'oops', 'malformed'],
