@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { keptFolder } from '../support/kept-folder.ts';
 import { command, say } from './commands.ts';
-import { npmVersions } from './versions.ts';
+import { generatorVersion, npmVersions } from './versions.ts';
 
 /* Programs of others, in exact versions. They are no dependencies of the tree, and are kept in the user's cache directory. */
 
@@ -11,19 +11,19 @@ import { npmVersions } from './versions.ts';
 const oasdiffVersion = '1.18.5';
 
 /** Returns the file of openapi-generator's command line, from Maven Central. @throws where it is not the known one. */
-export async function generatorJar(version: keyof typeof jarHashes): Promise<string> {
-  const name = `openapi-generator-cli-${version}.jar`;
-  const folder = await keptFolder(`generators/openapi-generator-${version}`, async draft => {
+export async function generatorJar(): Promise<string> {
+  const name = `openapi-generator-cli-${generatorVersion}.jar`;
+  const folder = await keptFolder(`generators/openapi-generator-${generatorVersion}`, async draft => {
     say(`${name} comes from Maven Central …`);
     const response = await fetch(
-      `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${version}/${name}`,
+      `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${generatorVersion}/${name}`,
     );
     if (!response.ok) throw new Error(`Maven Central answers ${response.status} to ${name}.`);
     writeFileSync(path.join(draft, name), Buffer.from(await response.arrayBuffer()));
   });
   const file = path.join(folder, name);
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
-  if (hash !== jarHashes[version]) throw new Error(`${file} is not the known one: its SHA-256 is ${hash}.`);
+  if (hash !== jarHash) throw new Error(`${file} is not the known one: its SHA-256 is ${hash}.`);
   return file;
 }
 
@@ -45,7 +45,4 @@ export async function oasdiff(): Promise<string> {
   return path.join(folder, 'oasdiff');
 }
 
-const jarHashes = {
-  '7.25.0': '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae',
-  '7.15.0': '4da1a7cdb78c3a43b1eab0648891135e8c3547d2eedba0dd69daf377f865f366',
-} as const;
+const jarHash = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae';

@@ -1,22 +1,36 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { build } from 'esbuild';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import { command } from './commands.ts';
 import { npmPackages } from './downloads.ts';
 
 /** A language that clients are generated in. */
-export interface Language {
+interface Language {
   /** The settings of openapi-generator that give the client of a document a name of its own. */
   readonly properties: (document: DocumentName) => Readonly<Record<string, string>>;
-  /** How much of the service its program drives. */
-  readonly drives: 'everything' | 'essentials';
+}
+
+/** A language whose clients are compiled. */
+interface CompiledLanguage extends Language {
+  /** Compiles both clients in the folder. */
+  readonly compile: (folder: string) => Promise<void>;
+}
+
+/** A language whose clients a program drives. */
+interface DrivenLanguage extends Language {
+  readonly steps: Steps;
   /**
    * Compiles both clients in the folder, and the program that drives them.
    *
    * @returns the command of that program.
    */
   readonly compile: (folder: string) => Promise<readonly [string, ...string[]]>;
+}
+
+/** The steps that a program prints: against the run under test, and against a later service. */
+export interface Steps {
+  readonly live: readonly string[];
+  readonly later: readonly string[];
 }
 
 /** The documents, each of which is made into a client in a folder of its name. */
@@ -30,10 +44,16 @@ export function documentFile(name: DocumentName): string {
   return path.join(import.meta.dirname, '../../docs/api', `${name}.openapi.json`);
 }
 
-/** The languages, by the name of their generator. */
-export const languages: Readonly<Record<string, Language>> = {
+/** The languages whose clients are driven, by the name of their generator. */
+export const drivenLanguages: Readonly<Record<string, DrivenLanguage>> = {
   java: {
-    drives: 'everything',
+    steps: {
+      live: [
+        ...['log in', 'refresh', 'introspect', 'register', 'rotate', 'list', 'test', 'page', 'filter', 'delivery'],
+        ...['resend', 'replay', '422', 'revoke'],
+      ],
+      later: ['token', 'introspection', 'webhook', 'delivery', 'problem', '422', 'event', 'grown event'],
+    },
     properties: name => ({
       groupId: 'emissor',
       artifactId: name,
@@ -53,23 +73,8 @@ export const languages: Readonly<Record<string, Language>> = {
       return ['java', '-cp', classPath, 'Drive'];
     },
   },
-  go: {
-    drives: 'essentials',
-    properties: name => ({ packageName: name, gitUserId: 'emissor', gitRepoId: name }),
-    async compile(folder) {
-      const drive = path.join(folder, 'drive');
-      cpSync(driverOf('go'), drive, { recursive: true });
-      const modules = documentNames.map(name => `github.com/emissor/${name}`);
-      const lines = modules.map(
-        (module, at) => `require ${module} v0.0.0\nreplace ${module} => ../${documentNames[at]}`,
-      );
-      writeFileSync(path.join(drive, 'go.mod'), `module drive\n\ngo 1.23\n\n${lines.join('\n')}\n`);
-      await command(['go', 'build', '-mod=mod', '-o', 'drive', '.'], { cwd: drive });
-      return [path.join(drive, 'drive')];
-    },
-  },
   python: {
-    drives: 'essentials',
+    steps: { live: ['log in', 'register', 'rotate', 'filter'], later: ['webhook', 'event'] },
     properties: name => ({ packageName: `emissor_${name}` }),
     async compile(folder) {
       const python = await pythonEnvironment('generators', [
@@ -81,27 +86,43 @@ export const languages: Readonly<Record<string, Language>> = {
       ]);
       const folders = documentNames.map(name => path.join(folder, name));
       await command([python, '-m', 'compileall', '-q', ...folders]);
-      cpSync(driverOf('python', 'drive.py'), path.join(folder, 'drive.py'));
-      return ['env', `PYTHONPATH=${folders.join(path.delimiter)}`, python, path.join(folder, 'drive.py')];
+      const driver = driverOf('python', 'drive.py');
+      return ['env', `PYTHONPATH=${folders.join(path.delimiter)}`, python, driver];
+    },
+  },
+};
+
+/** The languages whose clients are compiled only. */
+export const compiledLanguages: Readonly<Record<string, CompiledLanguage>> = {
+  go: {
+    properties: name => ({ packageName: name, gitUserId: 'emissor', gitRepoId: name }),
+    async compile(folder) {
+      for (const name of documentNames)
+        await command(['go', 'build', '-mod=mod', './...'], { cwd: path.join(folder, name) });
     },
   },
   'typescript-fetch': {
-    drives: 'everything',
     properties: () => ({}),
-    compile: folder => compileTypeScript(folder, 'typescript-fetch'),
+    compile: folder =>
+      compileTypeScript(
+        folder,
+        documentNames.map(name => `${name}/index.ts`),
+      ),
   },
   php: {
-    drives: 'essentials',
     properties: name => ({ invokerPackage: `Emissor\\${name === 'auth' ? 'Auth' : 'Webhooks'}` }),
     async compile(folder) {
       const files = await command(['find', ...documentNames.map(name => `${name}/lib`), '-name', '*.php'], {
         cwd: folder,
       });
-      await command(['php', '-l', ...files.trim().split('\n')], { cwd: folder });
-      return ['env', `PHP_FOLDER=${folder}`, 'php', driverOf('php', 'drive.php')];
+      // PHP before 8.3 checks the first file of its command line only.
+      for (const file of files.trim().split('\n')) await command(['php', '-l', file], { cwd: folder });
     },
   },
 };
+
+/** All languages, by the name of their generator. */
+export const languages: Readonly<Record<string, Language>> = { ...drivenLanguages, ...compiledLanguages };
 
 /** Both clients are modules of one project: Maven starts once. */
 const bothModules = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -110,11 +131,9 @@ const bothModules = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modules>${documentNames.map(name => `<module>${name}</module>`).join('')}</modules>
 </project>`;
 
-/** Compiles the driver of a client in TypeScript with what stands beside it in the folder, strictly. Returns its command. */
-export async function compileTypeScript(folder: string, name: string): Promise<readonly [string, ...string[]]> {
-  const packages = await npmPackages();
-  const modules = path.join(packages, 'node_modules');
-  cpSync(driverOf(name, 'drive.ts'), path.join(folder, 'drive.ts'));
+/** Compiles files of the folder strictly. */
+export async function compileTypeScript(folder: string, files: readonly string[]): Promise<void> {
+  const modules = path.join(await npmPackages(), 'node_modules');
   const compilerOptions = {
     target: 'es2022',
     lib: ['es2023', 'dom', 'dom.iterable'],
@@ -127,20 +146,8 @@ export async function compileTypeScript(folder: string, name: string): Promise<r
     typeRoots: [path.join(import.meta.dirname, '../../node_modules/@types')],
     paths: { 'openapi-fetch': [path.join(modules, 'openapi-fetch')] },
   };
-  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['drive.ts'] }));
+  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   await command([process.execPath, path.join(modules, 'typescript/bin/tsc'), '--project', folder]);
-  const outfile = path.join(folder, 'drive.mjs');
-  const entryPoints = [path.join(folder, 'drive.ts')];
-  await build({
-    entryPoints,
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    nodePaths: [modules],
-    logLevel: 'error',
-  });
-  return [process.execPath, outfile];
 }
 
 function driverOf(...names: readonly string[]): string {

@@ -1,4 +1,0 @@
-import { describeClients } from './clients.ts';
-import { generatorVersions } from './versions.ts';
-
-describeClients(generatorVersions.newest);
