@@ -1,11 +1,9 @@
-import { argon2, pbkdf2, type ScryptOptions, scrypt } from 'node:crypto';
+import { argon2, pbkdf2 } from 'node:crypto';
 
 /** Derives keys from passwords, off the thread that answers requests. */
 export interface KeyDerivation {
   /** RFC 9106, version 0x13. @throws where this runtime does not compute it. */
   readonly argon2: (algorithm: 'argon2id' | 'argon2i', message: Buffer, cost: Argon2Cost) => Promise<Buffer>;
-  /** RFC 7914. */
-  readonly scrypt: (message: Buffer, salt: Buffer, length: number, cost: ScryptOptions) => Promise<Buffer>;
   /** RFC 8018 section 5.2. */
   readonly pbkdf2: (
     message: Buffer,
@@ -30,7 +28,6 @@ interface Argon2Cost {
 /** Node's own. */
 export const systemKeyDerivation: KeyDerivation = {
   argon2: (algorithm, message, cost) => settled(done => argon2(algorithm, { message, ...cost }, done)),
-  scrypt: (message, salt, length, cost) => settled(done => scrypt(message, salt, length, cost, done)),
   pbkdf2: (message, salt, iterations, length, hash) =>
     settled(done => pbkdf2(message, salt, iterations, length, hash, done)),
 };

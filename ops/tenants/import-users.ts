@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import * as z from 'zod';
 import { tokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
-import { importedKinds, parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
+import { parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import type { AuditedTask } from '../audit/audit.ts';
@@ -13,6 +13,7 @@ import { CliError } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { type NumberedLine, readLines } from './import-lines.ts';
+import { convertHash, importedKinds, isScrypt } from './imported-hashes.ts';
 
 /** The number of lines by what became of them. */
 export interface Imported {
@@ -204,8 +205,8 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
   }
   const field = fields.find(name => name === issue?.path[0]);
   if (field === undefined) return { problem: 'it is no JSON object.' };
-  const problem = field === 'email' && issue?.code === 'custom' ? issue.message : rules[field];
-  return { problem: `"${field}" ${problem}.` };
+  const isSpecific = issue?.message === scryptRule || (field === 'email' && issue?.code === 'custom');
+  return { problem: `"${field}" ${isSpecific ? issue.message : rules[field]}.` };
 }
 
 const otherHashes = tokenEnvironment.shape.OTHER_PASSWORD_HASHES;
@@ -230,6 +231,9 @@ const rules: Readonly<Record<(typeof fields)[number], string>> = {
   password_hash: `must be of one of these kinds: ${importedKinds.join(', ')}`,
 };
 
+const scryptRule =
+  'is a scrypt hash, which is not supported: leave the line out, and create the user with a new password';
+
 const lineSchema = z.strictObject({
   email: z.string().transform((value, context) => {
     const { email, problem = emailRule } = parseEmailAddress(value);
@@ -237,7 +241,11 @@ const lineSchema = z.strictObject({
   }),
   account: z.string().refine(value => isAccountId(value) && !isReservedAccount(value)),
   role: z.enum(roles),
-  password_hash: z.string().refine(value => parseImportedHash(value) !== undefined),
+  password_hash: z
+    .string()
+    .refine(value => !isScrypt(value), scryptRule)
+    .transform(convertHash)
+    .refine(value => parseImportedHash(value) !== undefined),
 });
 
 function refuse(context: z.RefinementCtx, message: string): never {

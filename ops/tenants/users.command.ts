@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { importedKinds } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { command, type Noun } from '../audit/command.ts';
@@ -19,6 +18,7 @@ import { openClients, openLockout, openUsers } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
 import { deleteUser } from './delete-user.ts';
 import { importUsers } from './import-users.ts';
+import { importedKinds } from './imported-hashes.ts';
 import { choosePassword } from './passwords.ts';
 import {
   changedReport,

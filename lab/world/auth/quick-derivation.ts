@@ -13,7 +13,6 @@ export function makeQuickDerivation({ process, time }: Pick<ProcessOutside, 'pro
       await time.turn();
       return tagOf(message, nonce, tagLength);
     },
-    scrypt: () => Promise.reject(new Error('Nobody here has a hash by scrypt.')),
     pbkdf2: () => Promise.reject(new Error('Nobody here has a hash by PBKDF2.')),
   };
 }

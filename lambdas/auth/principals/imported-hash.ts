@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { KeyDerivation } from '../../platform/key-derivation.ts';
 
 /**
- * A password hash that another system made, and the work that it takes. It is stored as it came behind `imported`, so that it is told
+ * A password hash that another system made, and the work that it takes. It is stored behind `imported`, so that it is told
  * from a hash of ours with the same parameters: ours are of normalised passwords.
  */
 export interface ImportedHash {
@@ -20,9 +20,9 @@ export interface ImportedHash {
 export const importedPrefix = 'imported';
 
 /**
- * Parses a hash of another system, without the prefix: argon2id, argon2i, scrypt and PBKDF2 in the PHC string format
- * (https://github.com/P-H-C/phc-string-format), PBKDF2 as passlib and Django write it, and bcrypt. Returns `undefined` for any other, for
- * one that takes more work or memory than a login may, and for one that cannot be computed or that no system writes.
+ * Parses a hash of another system, without the prefix: argon2id, argon2i and PBKDF2 in the PHC string format
+ * (https://github.com/P-H-C/phc-string-format), and bcrypt. Returns `undefined` for any other, for one that takes more work or memory than a
+ * login may, and for one that no system writes.
  */
 export function parseImportedHash(text: string): ImportedHash | undefined {
   if (text.length > longestHash) return undefined;
@@ -32,14 +32,6 @@ export function parseImportedHash(text: string): ImportedHash | undefined {
   }
   return undefined;
 }
-
-/** The kinds of hashes that are taken, for people. */
-export const importedKinds: readonly string[] = [
-  'argon2id or argon2i ($argon2id$v=19$m=…,t=…,p=…; m up to 65536, t times m up to 262144, p up to 4)',
-  'scrypt ($scrypt$ln=…,r=…,p=…; up to 128 MiB, ln less than 16 times r)',
-  'PBKDF2 ($pbkdf2-sha256$i=…, $pbkdf2-sha256$29000$… of passlib, pbkdf2_sha256$… of Django; SHA-256 or -512; up to 2000000)',
-  'bcrypt ($2a$, $2b$ or $2y$; cost 4 to 13)',
-];
 
 /** More than any of the forms takes. */
 const longestHash = 256;
@@ -58,30 +50,11 @@ const forms: readonly Form[] = [
       ),
   ],
   [
-    /^\$scrypt\$ln=([1-9]\d?),r=([1-9]\d{0,4}),p=([1-9]\d{0,4})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/,
-    ([, logN, r, p, salt, tag]) => parseScrypt([logN, r, p], fromBase64(salt, tag)),
-  ],
-  [
     /^\$pbkdf2-(sha256|sha512)\$i=([1-9]\d{0,6})(?:,l=([1-9]\d?))?\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/,
     ([, digest, iterations, length, salt, tag]) => {
       const stored = fromBase64(salt, tag);
       const isOfLength = length === undefined || Number(length) === stored?.tag.length;
       return isOfLength ? parsePbkdf2(digest, iterations, stored) : undefined;
-    },
-  ],
-  [
-    // passlib writes "." for "+": https://passlib.readthedocs.io/en/stable/lib/passlib.utils.binary.html#passlib.utils.binary.ab64_encode
-    /^\$pbkdf2-(sha256|sha512)\$([1-9]\d{0,6})\$([A-Za-z0-9./]+)\$([A-Za-z0-9./]+)$/,
-    ([, digest, iterations, salt, tag]) =>
-      parsePbkdf2(digest, iterations, fromBase64(salt?.replaceAll('.', '+'), tag?.replaceAll('.', '+'))),
-  ],
-  [
-    // Django's salt is text: https://docs.djangoproject.com/en/stable/topics/auth/passwords/
-    /^pbkdf2_(sha256|sha512)\$([1-9]\d{0,6})\$([!-#%-~]+)\$([A-Za-z0-9+/]+={0,2})$/,
-    ([, digest, iterations, salt = '', text = '']) => {
-      const tag = Buffer.from(text, 'base64');
-      const isExact = tag.toString('base64') === text;
-      return isExact ? parsePbkdf2(digest, iterations, ofUsualLength(Buffer.from(salt), tag)) : undefined;
     },
   ],
   // 16 and 23 bytes leave bits of a last character unused, which every bcrypt writes as zeros: with others no password matches.
@@ -106,19 +79,6 @@ function parseArgon2(
   );
 }
 
-/** RFC 7914; section 2 limits N by r. */
-function parseScrypt(fields: readonly Field[], stored: Stored | undefined): ImportedHash | undefined {
-  const [logN = 0, r = 0, p = 0] = fields.map(Number);
-  const N = 2 ** logN;
-  if (logN >= 16 * r || 128 * N * r * p > 128 * mebibyte || !stored) return undefined;
-  const { salt, tag } = stored;
-  // OpenSSL counts working blocks beside the table that the limit is about.
-  const maxmem = 512 * mebibyte;
-  return derived({ kind: 'scrypt', isWeak: N * r * p < 2 ** 14 * 8 * 5, tag }, (message, { scrypt }) =>
-    scrypt(message, salt, tag.length, { N, r, p, maxmem }),
-  );
-}
-
 /** RFC 8018 section 5.2. */
 function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): ImportedHash | undefined {
   const iterations = Number(count);
@@ -140,8 +100,6 @@ function parseBcrypt({ 0: text, 1: cost }: RegExpExecArray): ImportedHash | unde
   return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches, countedBytes: 72 };
 }
 
-const mebibyte = 1_048_576;
-
 /** Returns a hash that is compared in constant time with what is derived from a password. */
 function derived(
   { tag, ...described }: Pick<ImportedHash, 'kind' | 'isWeak'> & Pick<Stored, 'tag'>,
@@ -158,12 +116,9 @@ interface Stored {
   readonly tag: Buffer;
 }
 
-function fromBase64(salt: Field, tag: Field): Stored | undefined {
-  return ofUsualLength(exactly(salt), exactly(tag));
-}
-
-/** Returns salt and hash; `undefined` where one is missing, or has a length that no system uses. */
-function ofUsualLength(salt: Buffer | undefined, tag: Buffer | undefined): Stored | undefined {
+/** Decodes salt and hash; returns `undefined` if one is no base64, or has a length that no system uses. */
+function fromBase64(saltText: Field, tagText: Field): Stored | undefined {
+  const [salt, tag] = [exactly(saltText), exactly(tagText)];
   const isUsual = (bytes: Buffer | undefined, least: number) => bytes && bytes.length >= least && bytes.length <= 64;
   return salt && tag && isUsual(salt, 8) && isUsual(tag, 16) ? { salt, tag } : undefined;
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseImportedHash } from '../../../../lambdas/auth/principals/imported-hash.ts';
 import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
-import { amount, casesOf } from '../../../support/sample.ts';
+import { amount } from '../../../support/sample.ts';
 
 const password = 'pa ss+é';
 const [salt, tag] = ['MDEyMzQ1Njc4OWFiY2RlZg', 'C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U'];
@@ -25,16 +25,6 @@ describe('an imported hash', () => {
       '$argon2i$v=19$m=1024,t=2,p=1$cWZpcXJzMWNxQ1pNN1ouVQ$onq1LiWx6aX5qRvJ7HdB9tl57p56hYYS5ewHMVbOkTg',
     ],
     [
-      'scrypt (RFC 7914 section 12)',
-      'pleaseletmein',
-      '$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofLVQylVYT8Pz2LUlwUkKpr55h6F3A1lHkDfzwF7RVdYhw',
-    ],
-    [
-      "scrypt of Python's hashlib",
-      password,
-      `$scrypt$ln=10,r=8,p=2$${salt}$H4ER1iy+ZQuYzFWqBP/tZerIKgICjSMsNQkFDx/KT+o`,
-    ],
-    [
       "PBKDF2 of Python's hashlib",
       password,
       `$pbkdf2-sha256$i=1000$${salt}$bYP8XD7a26Xr0r5f6psNExZg/NgzStKc9ZU7omtefDY`,
@@ -44,23 +34,6 @@ describe('an imported hash', () => {
       '… with SHA-512',
       password,
       `$pbkdf2-sha512$i=1000$${salt}$eC7Qa5h4K4DwTezTukYA/HxmEGskMO9sblBGqehZqXeEZ+6wjGExLyxm+/HE0IPwvqZkyWvu1RxcZ6A+f3aluQ`,
-    ],
-    // passlib 1.7.4 and Django 5.2
-    [
-      'PBKDF2 of passlib, with its base64',
-      password,
-      '$pbkdf2-sha256$29000$....................AQ$ZwNN92r66jv7Qq9drE65JCzfA4FC29qg5zKr/.5f1Y8',
-    ],
-    [
-      '… with SHA-512',
-      password,
-      '$pbkdf2-sha512$25000$....................AQ$8yN5uRy4DDcxaCnzf48q5DWV2pyVNfIJYl7kSHiWs7yeRjLnm6itZRdyJmxge7qg4R.7eh9uPQPa5.N7JfF6Vw',
-    ],
-    ['PBKDF2 of Django', password, 'pbkdf2_sha256$1000$seasalt2017AB$/sp3zqGuGlnUmKGZ7H9+D+bTE44VxMrHfPKpQoGXZLg='],
-    [
-      '… with SHA-512',
-      password,
-      'pbkdf2_sha512$1000$seasalt2017AB$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ==',
     ],
     ['bcrypt, $2a$', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
     ['bcrypt, $2b$', 'U*U', '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
@@ -108,21 +81,8 @@ describe('an imported hash', () => {
     ['… of version 16', `$argon2id$m=64,t=1,p=1$${salt}$${tag}`, false],
     ['argon2d', `$argon2d$v=19$m=64,t=1,p=1$${salt}$${tag}`, false],
     ['… with zeros before a number', argon2('m=00064,t=1,p=1'), false],
-    ['scrypt of 128 MiB', `$scrypt$ln=17,r=8,p=1$${salt}$${tag}`, true],
-    ['… by its lanes', `$scrypt$ln=16,r=8,p=2$${salt}$${tag}`, true],
-    ['… more', `$scrypt$ln=17,r=8,p=2$${salt}$${tag}`, false],
-    ['… without a round', `$scrypt$ln=0,r=8,p=1$${salt}$${tag}`, false],
-    ['… with as large a table as its blocks allow (RFC 7914 section 2)', `$scrypt$ln=15,r=1,p=1$${salt}$${tag}`, true],
-    ['… with a larger one', `$scrypt$ln=16,r=1,p=1$${salt}$${tag}`, false],
     ['PBKDF2 of two million rounds', `$pbkdf2-sha256$i=2000000$${salt}$${tag}`, true],
     ['… one more', `$pbkdf2-sha256$i=2000001$${salt}$${tag}`, false],
-    ['… of passlib, two million', `$pbkdf2-sha512$2000000$${salt}$${tag}`, true],
-    ['… one more', `$pbkdf2-sha512$2000001$${salt}$${tag}`, false],
-    ['… with the base64 of others', `$pbkdf2-sha256$29000$${salt.replace('M', '+')}$${tag}`, false],
-    ['… of Django, two million', `pbkdf2_sha256$2000000$seasalt2017AB$${tag}=`, true],
-    ['… one more', `pbkdf2_sha256$2000001$seasalt2017AB$${tag}=`, false],
-    ['… without padding', `pbkdf2_sha256$1000$seasalt2017AB$${tag}`, false],
-    ['… with SHA-1', `pbkdf2_sha1$1000$seasalt2017AB$${tag}=`, false],
     ['… none', `$pbkdf2-sha256$i=0$${salt}$${tag}`, false],
     ['… of a length that is not its own', `$pbkdf2-sha256$i=1,l=16$${salt}$${tag}`, false],
     ['… with SHA-1', `$pbkdf2$i=1000$${salt}$${tag}`, false],
@@ -136,6 +96,9 @@ describe('an imported hash', () => {
     ['a salt that is too long', `$pbkdf2-sha256$i=1$${'A'.repeat(88)}$${tag}`, false],
     ['a hash that is too short', `$pbkdf2-sha256$i=1$${salt}$AAAA`, false],
     ['base64 with padding', `$pbkdf2-sha256$i=1$${salt}==$${tag}`, false],
+    ['scrypt', `$scrypt$ln=14,r=8,p=5$${salt}$${tag}`, false],
+    ['PBKDF2 of passlib', `$pbkdf2-sha256$29000$${salt}$${tag}`, false],
+    ['PBKDF2 of Django', `pbkdf2_sha256$600000$seasalt2017AB$${tag}=`, false],
     ['MD5', '5f4dcc3b5aa765d61d8327deb882cf99', false],
     ['a password', 'correct horse battery staple', false],
     ['nothing', '', false],
@@ -144,18 +107,12 @@ describe('an imported hash', () => {
   });
 
   it('of the greatest work can be verified', async () => {
-    const scrypt = ['ln=17,r=8,p=1', 'ln=1,r=99999,p=5', 'ln=15,r=1,p=32', 'ln=1,r=1,p=9999'].map(
-      parameters => `$scrypt$${parameters}$${salt}$${tag}`,
-    );
-    for (const text of casesOf([argon2('m=65536,t=4,p=4'), ...scrypt], 2)) {
-      expect(await parseImportedHash(text)?.matches('x', systemKeyDerivation)).toBe(false);
-    }
+    expect(await parseImportedHash(argon2('m=65536,t=4,p=4'))?.matches('x', systemKeyDerivation)).toBe(false);
   });
 
   it.each([
     ['argon2id', argon2('m=19456,t=2,p=1'), argon2('m=19456,t=1,p=1')],
     ['argon2id', argon2('m=7168,t=5,p=1'), argon2('m=7168,t=4,p=1')],
-    ['scrypt', `$scrypt$ln=14,r=8,p=5$${salt}$${tag}`, `$scrypt$ln=14,r=8,p=4$${salt}$${tag}`],
     ['PBKDF2-SHA256', `$pbkdf2-sha256$i=600000$${salt}$${tag}`, `$pbkdf2-sha256$i=599999$${salt}$${tag}`],
     ['PBKDF2-SHA512', `$pbkdf2-sha512$i=210000$${salt}$${tag}`, `$pbkdf2-sha512$i=209999$${salt}$${tag}`],
     ['bcrypt', `$2b$10$${'e'.repeat(53)}`, `$2b$09$${'e'.repeat(53)}`],
@@ -170,7 +127,7 @@ describe('an imported hash', () => {
   });
 
   it('is told from any other text without an error', () => {
-    const kind = fc.constantFrom('$argon2id', '$scrypt', '$2b', '$pbkdf2-sha256', 'pbkdf2_sha256');
+    const kind = fc.constantFrom('$argon2id', '$2b', '$pbkdf2-sha256');
     const rest = fc.string({ unit: 'binary', maxLength: 60 });
     const text = fc.oneof(
       rest,

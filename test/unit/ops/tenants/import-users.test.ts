@@ -12,6 +12,7 @@ import { type Database, startDatabase } from '../../../support/database/database
 import { passwordHashing } from '../../../support/password-hashing.ts';
 
 const passwordHash = '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
+const [salt, tag] = ['MDEyMzQ1Njc4OWFiY2RlZg', 'C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U'];
 const userLine = (email: string, more: object = {}) =>
   JSON.stringify({ email, account: 'acme', role: 'admin', password_hash: passwordHash, ...more });
 
@@ -76,6 +77,60 @@ describe('a line', () => {
     expect(parseUserLine(userLine(' Ana@ACME.example '))).toEqual({
       user: { email: 'ana@acme.example', accountId: 'acme', role: 'admin', passwordHash },
     });
+  });
+
+  // passlib 1.7.4 and Django 5.2
+  it.each([
+    [
+      'passlib',
+      '$pbkdf2-sha256$29000$....................AQ$ZwNN92r66jv7Qq9drE65JCzfA4FC29qg5zKr/.5f1Y8',
+      '$pbkdf2-sha256$i=29000$++++++++++++++++++++AQ$ZwNN92r66jv7Qq9drE65JCzfA4FC29qg5zKr/+5f1Y8',
+    ],
+    [
+      'passlib, with SHA-512',
+      '$pbkdf2-sha512$25000$....................AQ$8yN5uRy4DDcxaCnzf48q5DWV2pyVNfIJYl7kSHiWs7yeRjLnm6itZRdyJmxge7qg4R.7eh9uPQPa5.N7JfF6Vw',
+      '$pbkdf2-sha512$i=25000$++++++++++++++++++++AQ$8yN5uRy4DDcxaCnzf48q5DWV2pyVNfIJYl7kSHiWs7yeRjLnm6itZRdyJmxge7qg4R+7eh9uPQPa5+N7JfF6Vw',
+    ],
+    [
+      'Django',
+      'pbkdf2_sha256$1000$seasalt2017AB$/sp3zqGuGlnUmKGZ7H9+D+bTE44VxMrHfPKpQoGXZLg=',
+      '$pbkdf2-sha256$i=1000$c2Vhc2FsdDIwMTdBQg$/sp3zqGuGlnUmKGZ7H9+D+bTE44VxMrHfPKpQoGXZLg',
+    ],
+    [
+      'Django, with SHA-512',
+      'pbkdf2_sha512$1000$seasalt2017AB$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ==',
+      '$pbkdf2-sha512$i=1000$c2Vhc2FsdDIwMTdBQg$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ',
+    ],
+  ])('has PBKDF2 as %s writes it converted, for the same password', async (_case, password_hash, converted) => {
+    expect(parseUserLine(userLine('a@b.example', { password_hash })).user?.passwordHash).toBe(converted);
+    expect(await passwordHashing.verify('pa ss+é', `imported${converted}`)).toBe(true);
+  });
+
+  it.each([
+    ['two million rounds of passlib', `$pbkdf2-sha512$2000000$${salt}$${tag}`, true],
+    ['one more', `$pbkdf2-sha512$2000001$${salt}$${tag}`, false],
+    ['passlib with the base64 of others', `$pbkdf2-sha256$29000$${salt.replace('M', '+')}$${tag}`, false],
+    ['two million rounds of Django', `pbkdf2_sha256$2000000$seasalt2017AB$${tag}=`, true],
+    ['one more', `pbkdf2_sha256$2000001$seasalt2017AB$${tag}=`, false],
+    ['Django without padding', `pbkdf2_sha256$1000$seasalt2017AB$${tag}`, false],
+    ['Django with too much padding', `pbkdf2_sha256$1000$seasalt2017AB$${tag}==`, false],
+    ['Django with unused bits', `pbkdf2_sha256$1000$seasalt2017AB$${tag.replace(/.$/, 'V')}=`, false],
+    ['Django with a salt that is too short', `pbkdf2_sha256$1000$seasalt$${tag}=`, false],
+    ['Django with SHA-1', `pbkdf2_sha1$1000$seasalt2017AB$${tag}=`, false],
+  ])('with a hash of %s: %s', (_case, password_hash, isTaken) => {
+    expect(parseUserLine(userLine('a@b.example', { password_hash })).user !== undefined).toBe(isTaken);
+  });
+
+  it.each([
+    ['PHC', `$scrypt$ln=14,r=8,p=5$${salt}$${tag}`],
+    ['Django', `scrypt$16384$seasalt2017AB$8$5$${tag}=`],
+    ['Werkzeug', 'scrypt:32768:8:1$canary$00'],
+  ])('with a hash of scrypt, as in %s, is refused for that reason', (_case, password_hash) => {
+    const { user, problem } = parseUserLine(userLine('a@b.example', { password_hash }));
+    expect(user).toBeUndefined();
+    expect(problem).toBe(
+      '"password_hash" is a scrypt hash, which is not supported: leave the line out, and create the user with a new password.',
+    );
   });
 
   it.each([
