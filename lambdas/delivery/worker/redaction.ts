@@ -1,101 +1,77 @@
 import type { Redact } from '../../platform/egress/body-text.ts';
-import { findEncodedCharacters } from './encoded-characters.ts';
-import { findOccurrences, type OccurrenceMarks } from './find-occurrences.ts';
-import { withoutJsonEscapes } from './json-escapes.ts';
 
 /**
- * Makes the function that masks, in what a receiver answered, the credential that we sent it: the `Authorization` value,
- * its credential part (what follows the scheme), what its `Basic` encodes, and that password alone. Each is found as it is, as
- * base64url, without its `=`, where any of its characters is percent-encoded or an HTML reference, and with JSON escapes, since
- * receivers echo headers in JSON and in pages; also where the end of what was read cuts it off. Other encodings are not looked for.
+ * Creates the function that replaces the credential that we sent by `***` in a receiver's answer: the `Authorization` value, its part after
+ * the scheme, and the password that `Basic` encodes. It finds each as it was sent and with `\/` for `/`, as JSON writers do, and the
+ * beginning of one at a truncated end.
  */
 export function makeRedaction(authorization: string | undefined): Redact {
-  return function redact(text, isCut) {
+  return function redact(text, isTruncated) {
     if (!authorization || text === '') return text;
-    return mask(text, placesOf(text, isCut, secretsIn(authorization)));
+    const ends = new Uint32Array(text.length);
+    for (const secret of secretsIn(authorization)) markOccurrences(secret, text, isTruncated, ends);
+    return mask(text, ends);
   };
 }
 
-/** Returns all that must not be shown. */
 function secretsIn(authorization: string): ReadonlySet<string> {
-  const secrets = new Set([authorization]);
+  const secrets = [authorization];
   const space = authorization.indexOf(' ');
   if (space >= 0) {
     const credential = authorization.slice(space).trimStart();
-    secrets.add(credential);
-    if (authorization.slice(0, space).toLowerCase() === 'basic') {
-      for (const secret of decodings(credential).flatMap(pairAndPassword)) secrets.add(secret);
-    }
+    secrets.push(credential);
+    if (authorization.slice(0, space).toLowerCase() === 'basic') secrets.push(...passwordsIn(credential));
   }
-  for (const secret of [...secrets]) secrets.add(Buffer.from(secret).toString('base64'));
-  return secrets;
+  return new Set(secrets.flatMap(secret => [secret, secret.replaceAll('/', '\\/')]));
 }
 
-function pairAndPassword(pair: string): string[] {
-  const colon = pair.indexOf(':');
-  const password = pair.slice(colon + 1);
-  return colon >= 0 && [...password].length >= shortestPassword ? [pair, password] : [pair];
-}
-
-/** The places of a text at which a secret begins, and those at which one that began before goes on. */
-interface Places {
-  readonly begins: Uint8Array;
-  readonly goesOn: Uint8Array;
-}
-
-/** Puts `***` in the place of each secret; those that overlap are masked as one. */
-function mask(text: string, { begins, goesOn }: Places): string {
-  const parts: string[] = [];
-  let shown = 0;
-  for (let index = 0; index < text.length; ) {
-    const start = index;
-    index += 1;
-    if (!begins[start]) continue;
-    while (index < text.length && goesOn[index]) index += 1;
-    parts.push(text.slice(shown, start), '***');
-    shown = index;
-  }
-  parts.push(text.slice(shown));
-  return parts.join('');
-}
-
-function placesOf(text: string, isCut: boolean, secrets: ReadonlySet<string>): Places {
-  const places = { begins: new Uint8Array(text.length + 1), goesOn: new Uint8Array(text.length + 1) };
-  for (const { text: layer, starts } of layersOf(text)) {
-    const startOf = (index: number) => starts[index] ?? text.length;
-    // An escape that the text's end cuts off belongs to what is cut off with it.
-    const endOf = (index: number) => (isCut && index === layer.length ? text.length : startOf(index));
-    const marks: OccurrenceMarks = {
-      begin: index => places.begins.fill(1, startOf(index), startOf(index) + 1),
-      goOn: index => places.goesOn.fill(1, startOf(index), startOf(index) + 1),
-      join: (start, end) => places.goesOn.fill(1, startOf(start) + 1, endOf(end)),
-    };
-    findOccurrences(secrets, { text: layer, encoded: findEncodedCharacters(layer), isCut }, marks);
-  }
-  return places;
-}
-
-/** Returns the texts that Base64 stands for, in either character set that HTTP Basic knows in practice (RFC 7617 section 2.1). */
-function decodings(base64: string): string[] {
-  if (!/^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(base64)) return [];
+/** Decodes in both character sets that HTTP Basic knows in practice (RFC 7617 section 2.1). */
+function passwordsIn(base64: string): readonly string[] {
   const bytes = Buffer.from(base64, 'base64');
-  return [new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), bytes.toString('latin1')];
+  const passwords = [bytes.toString('utf8'), bytes.toString('latin1')].map(pair => /:(.*)/s.exec(pair)?.[1] ?? '');
+  return passwords.filter(password => [...password].length >= minPasswordLength);
 }
 
-/** A password alone is masked from this many characters on: shorter ones are words that stand in any text. */
-const shortestPassword = 8;
+/** Shorter passwords are words that occur in any text. */
+const minPasswordLength = 8;
 
-/** Returns a text as it is, and with its escapes undone once and more often, each with the way back to the text. */
-function* layersOf(text: string) {
-  let layer = { text, starts: Uint32Array.from({ length: text.length + 1 }, (_, index) => index) };
-  yield layer;
-  for (let depth = 0; depth < deepestEscape && layer.text.includes('\\'); depth++) {
-    const { starts } = layer;
-    const unescaped = withoutJsonEscapes(layer.text);
-    layer = { text: unescaped.text, starts: unescaped.starts.map(index => starts[index] ?? text.length) };
-    yield layer;
+/**
+ * Stores the end of each occurrence at its start, unless a longer one starts there. Takes linear time, whatever the text holds (the algorithm
+ * of Knuth, Morris and Pratt).
+ */
+function markOccurrences(secret: string, text: string, isTruncated: boolean, ends: Uint32Array): void {
+  const borders = bordersOf(secret);
+  let matched = 0;
+  for (let end = 1; end <= text.length; end++) {
+    matched = extend(secret, borders, matched, text[end - 1]);
+    const isCut = isTruncated && end === text.length && matched > 0;
+    if (matched === secret.length || isCut) ends[end - matched] = Math.max(ends[end - matched] ?? 0, end);
   }
 }
 
-/** The most times that escapes are undone: a receiver's log may quote JSON within JSON. */
-const deepestEscape = 2;
+/** Returns for each length the longest beginning of the secret that also ends its first characters of that number, if it is shorter. */
+function bordersOf(secret: string): Uint16Array {
+  const borders = new Uint16Array(secret.length + 1);
+  for (let length = 1; length < secret.length; length++) {
+    borders[length + 1] = extend(secret, borders, borders[length] ?? 0, secret[length]);
+  }
+  return borders;
+}
+
+/** Returns the length of the longest beginning of the secret that ends with a character, after one of length `matched`. */
+function extend(secret: string, borders: Uint16Array, matched: number, character: string | undefined): number {
+  let length = matched;
+  while (length > 0 && secret[length] !== character) length = borders[length] ?? 0;
+  return secret[length] === character ? length + 1 : 0;
+}
+
+/** Replaces occurrences that overlap by one `***`. */
+function mask(text: string, ends: Uint32Array): string {
+  let masked = '';
+  for (let index = 0; index < text.length; ) {
+    let end = ends[index] ?? 0;
+    masked += end > 0 ? '***' : text[index];
+    for (index += 1; index < end; index++) end = Math.max(end, ends[index] ?? 0);
+  }
+  return masked;
+}
