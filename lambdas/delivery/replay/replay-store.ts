@@ -184,7 +184,7 @@ function idOf(accountId: string, eventName: EventName): string {
 }
 
 function replayFromItem({ id: _, part, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay {
-  // Only this file writes such items.
+  // biome-ignore lint/plugin/unchecked-assertions: only this file writes such items.
   return { ...replay, id: replayId } as unknown as Replay;
 }
 

@@ -31,7 +31,7 @@ export function makeRequestSigner({
 }): RequestSigner {
   let known: { readonly day: string; readonly secret: string; readonly key: KeyObject } | undefined;
 
-  // The SDK's type has a signer sign strings and events, too, which no client here asks for.
+  // biome-ignore lint/plugin/unchecked-assertions: the SDK's type also signs strings and events, which no client here asks for.
   return { sign } as unknown as RequestSigner;
 
   async function sign(request: SignableRequest, { signingDate = new Date() }: { signingDate?: Date } = {}) {
