@@ -1,6 +1,6 @@
 /**
  * The routes of a part of the service, by name: a path of the gateway each, with the operations that a function answers there. It
- * is plain data that functions, infrastructure, the OpenAPI document and the Postman collection read.
+ * is plain data that functions, infrastructure and the OpenAPI document read.
  */
 export type RouteTable<Access extends string = string, Refusal extends string = string> = Readonly<
   Record<string, Route<Access, Refusal>>

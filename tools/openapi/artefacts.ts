@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import { localEnvironment, postmanCollection } from './collection.ts';
 import { compactJson } from './compact-json.ts';
 import { openApiDocument } from './document.ts';
 import { eventSchemaFiles } from './event-schemas.ts';
@@ -18,8 +17,6 @@ export function artefacts(): ReadonlyMap<string, string> {
     ['docs/api/auth.openapi.json', openApiDocument(operations, 'auth')],
     ['docs/api/webhooks.openapi.json', openApiDocument(operations, 'base')],
     ...eventSchemaFiles(businessEvents),
-    ['docs/api/emissor.postman_collection.json', postmanCollection(operations)],
-    ['docs/api/local.postman_environment.json', localEnvironment()],
   ];
   return new Map(documents.map(([file, document]) => [file, compactJson(document)]));
 }
