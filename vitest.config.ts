@@ -120,7 +120,7 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
-      // The OpenAPI documents in the generators of others, and against those of the release before: `.ci/run` runs it.
+      // The OpenAPI documents in the generators of others, and against the recorded ones: `.ci/run` runs it.
       {
         test: {
           name: 'generators',
@@ -149,15 +149,6 @@ export default defineConfig({
           isolate,
           testTimeout: 30_000,
           hookTimeout: 120_000,
-        },
-      },
-      // This release and the one before it, side by side and one after the other: `.ci/run` runs it.
-      {
-        test: {
-          name: 'release',
-          include: ['test/release/*.test.ts'],
-          globalSetup: ['test/release/set-up.ts'],
-          testTimeout: 600_000,
         },
       },
       // Deploys onto an emulator of AWS, and waits for it: `.ci/run` runs it beside other suites. Each step has its own limit.

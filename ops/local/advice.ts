@@ -14,6 +14,4 @@ const advised: Readonly<Record<StartProblem, (message: string) => string>> = {
   'data-in-use': message => `${message}: end that one, or name another directory with --data.`,
   'data-unfit': message => `${message}: use a fresh --data.`,
   'data-damaged': message => `${message}, use a fresh --data.`,
-  'beside-unfit': message => `--beside: ${message}`,
-  'beside-unrelated': message => `--beside: ${message}: synthesise it for stage local.`,
 };

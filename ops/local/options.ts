@@ -19,8 +19,6 @@ export interface LocalOptions {
   readonly faultsFile?: string;
   /** Cloud assembly to run. @default - the app is synthesised */
   readonly assemblyDirectory?: string;
-  /** Cloud assembly of another release, whose functions serve every second invocation. */
-  readonly besideDirectory?: string;
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
   /** The place where the URLs and credentials of this run are written. */
@@ -61,7 +59,6 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     ...(given.hosts === undefined ? {} : { hostsFile: callersPath(given.hosts) }),
     ...(given.faults === undefined ? {} : { faultsFile: callersPath(given.faults) }),
     ...(given.assembly === undefined ? {} : { assemblyDirectory: callersPath(given.assembly) }),
-    ...(given.beside === undefined ? {} : { besideDirectory: callersPath(given.beside) }),
     stageValues: checkStageValues({
       ...given.set,
       ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
@@ -90,7 +87,6 @@ function makeCommand(defaultOutputsFile: string): Command {
       'JSON file of faults to inject and their shares (packages/local-cloud/README.md); re-read when it changes',
     )
     .option('--assembly <directory>', 'run this cloud assembly (default: the app is synthesised)')
-    .option('--beside <directory>', 'cloud assembly of another release, which serves every second invocation')
     .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
     .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
     .option('--outputs <file>', 'where URLs and demo credentials are written', defaultOutputsFile)

@@ -1,4 +1,3 @@
-import { root } from '../support/run-node.ts';
 import { isSkipped, type ReportedTest, runEndToEndSuites } from '../support/suite-run.ts';
 import type { Emulator } from './emulator.ts';
 import { failing } from './infidelities.ts';
@@ -41,7 +40,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string): Prom
   // Suites share a dead-letter queue. A reader hides its messages from the others for a moment, which is long here. Some start ten
   // programs, while other drills take the processors.
   const options = ['--retry=1', '--testTimeout=180000'];
-  const { tests, output } = await runEndToEndSuites(root, `${outputsFile}.report.json`, environment, options);
+  const { tests, output } = await runEndToEndSuites(`${outputsFile}.report.json`, environment, options);
   const again = output.match(/\(retry x1\)/g)?.length ?? 0;
   const skipped = tests.filter(isSkipped).filter(({ file }) => !localSuites.includes(file));
   const { counts, problems } = judge(tests);

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { runNode } from './run-node.ts';
+import { root, runNode } from './run-node.ts';
 
 /** A test, as a run of suites reported it. */
 export interface ReportedTest {
@@ -10,7 +10,7 @@ export interface ReportedTest {
   readonly message: string;
 }
 
-/** A run of the end-to-end suites of a tree. */
+/** A run of the end-to-end suites. */
 export interface SuiteRun {
   readonly code: number | null;
   readonly output: string;
@@ -18,14 +18,13 @@ export interface SuiteRun {
 }
 
 /**
- * Runs the end-to-end suites of a tree, by the Vitest of that tree.
+ * Runs the end-to-end suites.
  *
  * @param reportFile - where Vitest writes its report.
  * @param options - further options of Vitest, and the suites; all suites if none is named.
  * @throws with all output where there is no report.
  */
 export async function runEndToEndSuites(
-  directory: string,
   reportFile: string,
   environment: Readonly<Record<string, string>>,
   options: readonly string[] = [],
@@ -34,7 +33,7 @@ export async function runEndToEndSuites(
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
   const { code, output } = await runNode({
     words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'e2e', ...reporters, ...options],
-    directory,
+    directory: root,
     environment,
     limit: 480_000,
   });

@@ -30,8 +30,6 @@ export interface NewWebhook {
   readonly autorizacao?: string;
 }
 
-export type ServiceClient = ReturnType<typeof makeServiceClient>;
-
 /** Makes a client of the service with these outputs. */
 export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'BaseUrl', string>) {
   const address = { authUrl: AuthUrl, baseUrl: BaseUrl };

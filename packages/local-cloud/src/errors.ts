@@ -22,9 +22,7 @@ export type StartProblem =
   | 'outputs-unwritable'
   | 'data-in-use'
   | 'data-unfit'
-  | 'data-damaged'
-  | 'beside-unfit'
-  | 'beside-unrelated';
+  | 'data-damaged';
 
 /** Turns the error of a port that cannot be used into one for the user. Other errors are returned unchanged. */
 export function portError(error: unknown, port: number): unknown {

@@ -22,8 +22,6 @@ export interface LocalCloudRequest<Extra extends object = object> {
   readonly hostsFile?: string;
   /** File with the faults to inject, read again whenever it changes. @default - none */
   readonly faultsFile?: string;
-  /** Cloud assembly of another release, whose functions serve every second invocation. @default - none */
-  readonly besideDirectory?: string;
   /** Keeps tables, queues and keys across restarts. @default - in memory */
   readonly dataDirectory?: string;
   /** Has the files of the run, and `synthesis.log` when the app does not synthesise. */

@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Assembly, type CdkApp, readAssembly, synthesise } from './assembly/assembly.ts';
-import { functionsBeside } from './deployment/beside.ts';
-import { type Functions, provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
+import { provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
 import { resolveTemplate } from './deployment/resolved-template.ts';
 import { startTriggers } from './deployment/triggers.ts';
 import { makeRunDirectory, openDataDirectory } from './directories.ts';
@@ -12,7 +11,6 @@ import { functionPolicies, requireConsumers } from './iam/policies.ts';
 import type { FunctionHost } from './lambda/function.ts';
 import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
 import type { LocalCloudRequest } from './request.ts';
-import type { Terminal } from './terminal.ts';
 
 export { type RunOutputs, requiredOutput } from './outputs.ts';
 export type { LocalCloudRequest } from './request.ts';
@@ -48,9 +46,8 @@ async function start<Extra extends object>(
   request: LocalCloudRequest<Extra>,
   cleanup: Cleanup,
 ): Promise<RunOutputs & Extra> {
-  const { app, apis, terminal, dataDirectory, outputsFile, besideDirectory } = request;
+  const { app, apis, terminal, dataDirectory, outputsFile } = request;
   const given = 'assemblyDirectory' in app ? readAssembly(app.assemblyDirectory) : undefined;
-  const beside = besideDirectory === undefined ? undefined : readAssembly(besideDirectory);
   if (outputsFile !== undefined) cleanup.push(claimOutputs(outputsFile));
   const servers = await startServers(apis, cleanup);
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
@@ -65,8 +62,7 @@ async function start<Extra extends object>(
       ? await startOthers()
       : await terminal.step('Synthesising the CDK app', () => whileSynthesising(app, request, output, startOthers));
   return terminal.step('Starting the local cloud', async () => {
-    const releases = { assembly: given ?? readAssembly(output), beside };
-    const outputs = await deploy(request, foundation, servers, releases, cleanup);
+    const outputs = await deploy(request, foundation, servers, given ?? readAssembly(output), cleanup);
     if (outputsFile !== undefined) cleanup.push(writeOutputs(outputsFile, outputs));
     return outputs;
   });
@@ -118,7 +114,7 @@ async function deploy<Extra extends object>(
   request: LocalCloudRequest<Extra>,
   { internet, iam, faults, services, files }: Foundation,
   servers: ApiServers,
-  { assembly, beside }: { assembly: Assembly; beside: Assembly | undefined },
+  assembly: Assembly,
   cleanup: Cleanup,
 ): Promise<RunOutputs & Extra> {
   const { terminal } = request;
@@ -128,14 +124,12 @@ async function deploy<Extra extends object>(
   requireConsumers(template.resources, policies);
   iam.enforce(policies);
   await provisionState(template, services);
-  const others = beside && functionsBeside(beside, assembly, template.environment);
   const onLine: FunctionHost['onLine'] = ({ label, logGroup }, line) => {
     services.logs.put(logGroup, line);
     terminal.log(label, line);
   };
   const runtimeContext = { ...files, endpoints: services.endpoints };
-  const functions = provisionFunctions(template, { runtimeContext, onLine }, others);
-  cleanup.push(() => reportReleases(functions, terminal));
+  const functions = provisionFunctions(template, { runtimeContext, onLine });
   cleanup.push(() => [...functions.values()].map(({ end }) => end()));
   await runDeploymentTriggers(template, functions);
   const deployed = runOutputs(template.outputs, services, internet.siteUrls);
@@ -156,15 +150,6 @@ async function deploy<Extra extends object>(
   });
   cleanup.push(() => Promise.race([stopTriggers(), wait(grace)]));
   return outputs;
-}
-
-/** Reports the number of invocations of each release, where two serve. */
-function reportReleases(functions: Functions, terminal: Terminal): void {
-  for (const { definition, served } of functions.values()) {
-    if (!served) continue;
-    const { own, other } = served;
-    terminal.note('beside', `${definition.label}: ${own} invocations by this release, ${other} by the other`);
-  }
 }
 
 /** Milliseconds that running invocations are given when the run stops. */

@@ -33,10 +33,6 @@ const writeApp = () => {
   writeFileSync(join(root, 'bin/app.ts'), copy);
 };
 
-/** Writes the assembly of another release: its function says so. */
-const writeOther = (directory: string) =>
-  writeAssembly(directory, {}, text => text.replace('issuer:', "release: 'other', issuer:"));
-
 const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalCloud> => {
   const cloud = await startLocalCloud({
     app: { root, entry: 'bin/app.ts' },
@@ -178,30 +174,11 @@ describe('a run', () => {
     expect(await inTables(outputs.DynamoDbEndpoint, command)).toMatchObject({ Item: { clientId: { S: 'demo' } } });
   });
 
-  it('has every second invocation served by another release beside it, and counts them', async () => {
-    const besideDirectory = join(root, 'other.out');
-    writeOther(besideDirectory);
-    const cloud = await start({ besideDirectory });
-    const { AuthUrl } = cloud.outputs;
-    const own = [200, { routeKey: 'ANY /token', issuer: AuthUrl }];
-    const other = [200, { routeKey: 'ANY /token', issuer: AuthUrl, release: 'other' }];
-    const answers = [];
-    for (let count = 0; count < 4; count += 1) answers.push(await get(`${AuthUrl}/token`));
-    expect(answers).toEqual([other, own, other, own]); // the first invocation was the trigger's
-    await cloud.stop();
-    expect(written.join('')).toMatch(/beside +auth\/token: 3 invocations by this release, 2 by the other\n/);
-  });
-
   it('runs the assembly that it is given instead of the app', async () => {
     const assemblyDirectory = join(root, 'given.out');
-    writeOther(assemblyDirectory);
+    writeAssembly(assemblyDirectory, {}, text => text.replace('issuer:', 'given: true, issuer:'));
     const { outputs } = await start({ app: { assemblyDirectory } });
-    expect(await get(`${outputs.AuthUrl}/token`)).toMatchObject([200, { release: 'other' }]);
-  });
-
-  it('refuses an assembly beside it that cannot be used', async () => {
-    await expect(start({ besideDirectory: join(root, 'missing') })).rejects.toThrow('missing/manifest.json');
-    expect(existsSync(outputsFile)).toBe(false);
+    expect(await get(`${outputs.AuthUrl}/token`)).toMatchObject([200, { given: true }]);
   });
 
   it('that cannot start stops all that it had started, and names the reason', async () => {

@@ -5,8 +5,7 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { createTables, tableOf } from '../dynamodb.ts';
 import { StartError } from '../errors.ts';
 import { eventSourceOf } from '../event-sources/mapping.ts';
-import { alternate } from '../lambda/alternation.ts';
-import { type FunctionDefinition, functionOf } from '../lambda/definition.ts';
+import { functionOf } from '../lambda/definition.ts';
 import { makeStartLock } from '../lambda/execution-environment.ts';
 import { type FunctionHost, type LocalFunction, makeLocalFunction } from '../lambda/function.ts';
 import type { Services } from '../services.ts';
@@ -38,26 +37,20 @@ export type Functions = ReadonlyMap<string, LocalFunction>;
 /**
  * Creates the functions; their processes start when they are first invoked.
  *
- * @param beside - functions of another release, by name, that serve every second invocation. @default - none
  * @throws {StartError}
  */
 export function provisionFunctions(
   { resources, assets }: ResolvedTemplate,
   host: Omit<FunctionHost, 'startLock'>,
-  beside: ReadonlyMap<string, FunctionDefinition> = new Map(),
 ): Functions {
   const startLock = makeStartLock();
   const concurrency = concurrencyOf(resources);
-  const make = (definition: FunctionDefinition) =>
-    makeLocalFunction(definition, { ...host, startLock }, concurrency.get(definition.name));
+  const definitions = ofType(resources, 'AWS::Lambda::Function').map(resource => functionOf(resource, assets));
   return new Map(
-    ofType(resources, 'AWS::Lambda::Function')
-      .map(resource => functionOf(resource, assets))
-      .map(definition => {
-        const [own, other] = [make(definition), beside.get(definition.name)];
-        const { reservedConcurrency } = definition; // of the function, not of a version
-        return [definition.name, other ? alternate(own, make({ ...other, reservedConcurrency })) : own];
-      }),
+    definitions.map(definition => [
+      definition.name,
+      makeLocalFunction(definition, { ...host, startLock }, concurrency.get(definition.name)),
+    ]),
   );
 }
 

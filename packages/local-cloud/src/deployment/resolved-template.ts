@@ -1,6 +1,6 @@
 import type { Assembly } from '../assembly/assembly.ts';
 import { makeEnvironment } from '../assembly/identities.ts';
-import { type Environment, makeResolver } from '../assembly/intrinsics.ts';
+import { makeResolver } from '../assembly/intrinsics.ts';
 import { type LiveResource, liveResources } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 import { requiredOutput, stackOutputs } from '../outputs.ts';
@@ -13,8 +13,6 @@ export interface ResolvedTemplate {
   readonly assets: ReadonlyMap<string, string>;
   /** Port of each HTTP API, by its id. */
   readonly apiPorts: ReadonlyMap<string, number>;
-  /** The names, ARNs and addresses of this run. */
-  readonly environment: Environment;
   /** Returns the value of `Ref` or `Fn::GetAtt` for a resource. */
   attributeOf(resource: LiveResource, attribute: string): string;
 }
@@ -40,7 +38,6 @@ export function resolveTemplate(
     outputs: stackOutputs(assembly.stacks, resolve),
     assets: assembly.assets,
     apiPorts,
-    environment,
     attributeOf: ({ stack, logicalId, type, properties }, attribute) => {
       const resource = { Type: type, Properties: properties };
       return environment.attributeOf({ stack, logicalId, resource, attribute, resolve: node => node });

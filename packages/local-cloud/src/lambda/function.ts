@@ -10,8 +10,6 @@ export interface LocalFunction {
   readonly definition: FunctionDefinition;
   /** Invocations that may run at once; more wait. */
   readonly concurrency: number;
-  /** The numbers of invocations of this release and of the one beside it; `undefined` for a function of one release. */
-  readonly served?: Readonly<Record<'own' | 'other', number>>;
   readonly invoke: Invoke;
   /** Resolves when no invocation is running or waiting. */
   drain(): Promise<void>;

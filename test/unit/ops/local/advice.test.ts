@@ -13,8 +13,6 @@ it.each<[StartProblem, string]>([
   ['data-in-use', 'This: end that one, or name another directory with --data.'],
   ['data-unfit', 'This: use a fresh --data.'],
   ['data-damaged', 'This, use a fresh --data.'],
-  ['beside-unfit', '--beside: This'],
-  ['beside-unrelated', '--beside: This: synthesise it for stage local.'],
 ])('%s: the message says which option helps', (problem, told) => {
   expect(withAdvice(new StartError('This', problem))).toBe(told);
 });

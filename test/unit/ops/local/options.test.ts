@@ -21,7 +21,7 @@ describe('the command line', () => {
     expect(
       parse(
         ...'--port 0 --data kept --hosts hosts.json --faults faults.json'.split(' '),
-        ...'--beside other/cdk.out --outputs out.json --retry-schedule 1s,2s'.split(' '),
+        ...'--outputs out.json --retry-schedule 1s,2s'.split(' '),
         ...['--map', 'a.example.com=http://127.0.0.1:1', '--map', 'B.example.com=http://127.0.0.1:2'],
         ...['--set', 'demandsUrl=https://x.example.com', '--set', 'signingAlgorithm=RS256'],
       ),
@@ -30,7 +30,6 @@ describe('the command line', () => {
       dataDirectory: '/home/ana/kept',
       hostsFile: '/home/ana/hosts.json',
       faultsFile: '/home/ana/faults.json',
-      besideDirectory: '/home/ana/other/cdk.out',
       outputsFile: '/home/ana/out.json',
       mappings: new Map([
         ['a.example.com', 1],
