@@ -10,13 +10,12 @@ export interface RouteThrottleRequest {
   readonly StackId: string;
   /** That of the answer at its creation; CloudFormation's own where it did not wait for that answer. */
   readonly PhysicalResourceId?: string;
-  /** Nothing of these is there in a roll-back to a release that set throttles by another function. */
   readonly ResourceProperties: {
-    readonly ApiId?: string;
-    readonly RouteKey?: string;
+    readonly ApiId: string;
+    readonly RouteKey: string;
     /** CloudFormation makes texts of all values. */
-    readonly RateLimit?: string;
-    readonly BurstLimit?: string;
+    readonly RateLimit: string;
+    readonly BurstLimit: string;
   };
 }
 
@@ -39,11 +38,10 @@ export function makeSetThrottle({ gateway, readStack, warn, ...waiting }: RouteT
     const { RequestType, StackId, PhysicalResourceId, ResourceProperties } = request;
     const { ApiId, RouteKey, RateLimit, BurstLimit } = ResourceProperties;
     if (RequestType === 'Delete') {
-      const made = /^(\S+) (.+)$/.exec(PhysicalResourceId ?? '')?.slice(1) ?? [ApiId, RouteKey];
-      await withPatience(waiting, () => remove(...made));
+      const [, apiId = ApiId, routeKey = RouteKey] = /^(\S+) (.+)$/.exec(PhysicalResourceId ?? '') ?? [];
+      await withPatience(waiting, () => remove(apiId, routeKey));
       return {};
     }
-    if (ApiId === undefined || RouteKey === undefined) return {};
     const settings = { ThrottlingRateLimit: Number(RateLimit), ThrottlingBurstLimit: Number(BurstLimit) };
     const RouteSettings = { [RouteKey]: settings }; // merged: the settings of other routes stay
     try {
@@ -59,8 +57,7 @@ export function makeSetThrottle({ gateway, readStack, warn, ...waiting }: RouteT
     return { PhysicalResourceId: `${ApiId} ${RouteKey}` };
   };
 
-  async function remove(ApiId?: string, RouteKey?: string): Promise<void> {
-    if (ApiId === undefined || RouteKey === undefined) return;
+  async function remove(ApiId: string, RouteKey: string): Promise<void> {
     try {
       await gateway.send(new DeleteRouteSettingsCommand({ ApiId, StageName, RouteKey }));
     } catch (error) {

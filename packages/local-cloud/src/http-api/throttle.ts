@@ -65,21 +65,6 @@ const stageSchema = z.object({
   RouteSettings: z.record(z.string(), settingsSchema).default({}),
 });
 
-const updateSchema = z.preprocess(
-  setByCall,
-  z
-    .object({ ApiId: z.string(), RouteKey: z.string(), RateLimit: z.number(), BurstLimit: z.number() })
-    .transform(({ RateLimit: rate, BurstLimit: burst, ...route }) => ({ ...route, rate, burst })),
-);
-
-/** Returns the properties of a resource that has them, as release 0.2.0 did, in a call of the CDK's `AwsCustomResource`. */
-function setByCall(properties: unknown): unknown {
-  if (typeof properties !== 'object' || properties === null || !('Create' in properties)) return properties;
-  const { ApiId, RouteSettings } = callSchema.parse(JSON.parse(String(properties.Create))).parameters;
-  const [[RouteKey, settings] = []] = Object.entries(RouteSettings);
-  return { ApiId, RouteKey, RateLimit: settings?.rate, BurstLimit: settings?.burst };
-}
-
-const callSchema = z.object({
-  parameters: z.object({ ApiId: z.string(), RouteSettings: z.record(z.string(), settingsSchema) }),
-});
+const updateSchema = z
+  .object({ ApiId: z.string(), RouteKey: z.string(), RateLimit: z.number(), BurstLimit: z.number() })
+  .transform(({ RateLimit: rate, BurstLimit: burst, ...route }) => ({ ...route, rate, burst }));

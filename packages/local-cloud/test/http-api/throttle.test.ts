@@ -32,14 +32,6 @@ const stage = (DefaultRouteSettings?: object, ofRoute?: object, ApiId = 'auth') 
 const limit = (RouteKey: string, properties: object = { RateLimit: 2, BurstLimit: 1 }) =>
   liveResource('Custom::RouteThrottle', { ApiId: 'auth', RouteKey, ...properties }, inAuth);
 
-/** The same as the CDK's `AwsCustomResource` writes it, with which the release before is run. */
-const call = (RouteSettings: object) =>
-  liveResource(
-    'Custom::RouteThrottle',
-    { Create: JSON.stringify({ parameters: { ApiId: 'auth', RouteSettings } }) },
-    inAuth,
-  );
-
 const [usual, low] = [settings(7, 3), settings(2, 1)];
 
 it.each([
@@ -50,7 +42,6 @@ it.each([
   ['and inherit nothing of it', [stage(usual, { ThrottlingBurstLimit: 1 })], 'ANY /a', 10_000, 1],
   ['other routes keep the default', [stage(usual, low)], '$default', 7, 3],
   ['an update sets the throttle of a route', [stage(usual), limit('$default')], '$default', 2, 1],
-  ['and so does a call', [stage(usual), call({ $default: low })], '$default', 2, 1],
   [
     'the settings of another API do not matter',
     [stage(usual), stage(settings(1, 1), undefined, 'base')],

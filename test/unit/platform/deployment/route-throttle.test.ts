@@ -118,13 +118,6 @@ it('sets what a roll-back restores', async () => {
   expect(calls).toEqual([set]);
 });
 
-// A roll-back to the release whose throttles a function of the CDK set hands these properties to whichever function is there.
-it.each(['Update', 'Delete'] as const)('leaves a resource of that function alone at a %s', async RequestType => {
-  const { run, calls } = gatewayOf();
-  await run({ RequestType, StackId: 'the stack', ResourceProperties: {} });
-  expect(calls).toEqual([]);
-});
-
 // Bug: the SDK only warns of a request that takes too long, and the function waited without end.
 it('gives up a call that nobody answers', async () => {
   const silent = createServer(() => {});
