@@ -72,9 +72,7 @@ export class AuthStack extends Stack {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
         USERS_TABLE: data.users.may('BatchGetItem'),
         CREDENTIALS_TABLE: data.credentials.may('BatchGetItem', 'UpdateItem'),
-        SESSIONS_TABLE: data.sessions
-          .may('BatchGetItem', 'DeleteItem', 'PutItem', 'Query', 'UpdateItem') // Query: of the release before, while it may come back
-          .andQuery('byClient'),
+        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'DeleteItem', 'PutItem', 'UpdateItem').andQuery('byClient'),
         LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
       },
@@ -86,7 +84,6 @@ export class AuthStack extends Stack {
         REFRESH_IDLE_SECONDS: seconds(configuration.refreshIdleLifetime),
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
         IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
-        OTHER_PASSWORD_HASHES: 'imported',
         ...data.auth.formerHost,
       },
     });

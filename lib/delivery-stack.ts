@@ -155,7 +155,7 @@ export class DeliveryStack extends Stack {
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }),
         WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'GetItem', 'UpdateItem'),
         DELIVERIES_TABLE: data.deliveries
-          .may('BatchGetItem', 'PutItem', 'Query', 'UpdateItem') // Query: of the release before, while it may come back
+          .may('BatchGetItem', 'PutItem', 'UpdateItem')
           .andQuery('byWebhook', 'undelivered'),
       },
       environment: {

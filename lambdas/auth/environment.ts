@@ -16,8 +16,6 @@ export const tokenEnvironment = z.object({
   REFRESH_ABSOLUTE_SECONDS: wholeNumber,
   IP_FAILURE_LIMIT: wholeNumber,
   CLIENT_FAILURE_LIMIT: wholeNumber,
-  /** The hashes that the function can judge beside its own, for `ops users import`: a version without it can judge none. */
-  OTHER_PASSWORD_HASHES: z.literal('imported'),
   ...formerHost,
 });
 

@@ -4,7 +4,7 @@ import type { Connect } from '../stage/world.ts';
 import { ownStacks, publishedByLatest } from './latest-deployment.ts';
 import { readLiveFunctions } from './live-functions.ts';
 import type { Wants } from './missing-grants.ts';
-import { type Candidate, planRollback, type Version } from './rollback-plan.ts';
+import type { Candidate, Version } from './rollback-plan.ts';
 
 /** A function with the settings of its versions. */
 export interface Deployed extends Candidate {
@@ -39,20 +39,4 @@ async function readVersions(client: LambdaClient, FunctionName: string, region: 
     }
   }
   return { versions, wants };
-}
-
-/**
- * Returns the environment of the version to which a roll-back would lead a function, and that version's number; `undefined` where it
- * has none to go back to.
- */
-export async function readWayBack(
-  connect: Connect,
-  deployed: StageStacks,
-  name: string,
-): Promise<{ readonly version: number; readonly environment: Wants['environment'] } | undefined> {
-  const candidates = await readCandidates(connect, deployed);
-  const [move] = planRollback(candidates, { names: [name], again: true }).moves;
-  if (!move) return undefined;
-  const { version } = move.to;
-  return { version, environment: move.function.wants.get(version)?.environment ?? {} };
 }

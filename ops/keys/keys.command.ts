@@ -189,7 +189,7 @@ async function runDailyRotation(target: Target): Promise<readonly RotationResult
   const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
   const invocation = new InvokeCommand({ FunctionName: requireOutput(target, 'RotateKeysFunction') });
   const { FunctionError, Payload } = await target.connect(LambdaClient).send(invocation);
-  const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString() || '[]') ?? []; // the function of a release before returns nothing
+  const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString());
   if (FunctionError === undefined) return rotated.parse(answer);
   const { errorType, errorMessage } = failed.parse(answer);
   throw new CliError(`the daily rotation fails: ${errorType}: ${errorMessage} (docs/runbook.md, "KeysNotRotated").`);

@@ -1,13 +1,11 @@
 import { createReadStream } from 'node:fs';
 import * as z from 'zod';
-import { tokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
 import { parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { mostListed } from '../audit/audit-log.ts';
-import { readWayBack } from '../deployment/kept-versions.ts';
 import { emailRule, parseEmailAddress } from '../stage/email-address.ts';
 import { CliError } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
@@ -36,16 +34,13 @@ export interface Imported {
  * Imports the users of a file, a JSON object on each line: `email`, `account`, `role`, `password_hash`. It may be repeated: users that are
  * there stay as they are. Memory does not grow with the file. Interrupted it finishes the lines in hand.
  *
- * @throws {CliError} when a roll-back would lead to code that cannot judge these hashes, when the file cannot be read, or a line was not
- * imported. Such lines are warned of by their numbers as they come.
+ * @throws {CliError} when the file cannot be read, or a line was not imported. Such lines are warned of by their numbers as they come.
  */
 export async function importUsers(
   { target, progress, warn, ...audit }: AuditedTask,
   file: string,
   interruption: AbortSignal,
 ): Promise<Imported> {
-  const { deployed, connect } = target;
-  if (deployed) await refuseUnjudged(name => readWayBack(connect, deployed, name));
   const users = openUsers(target);
   const nameUser = nameCreated(audit);
   const importUser = (user: ImportedUser) => users.importUser(user, nameUser);
@@ -69,15 +64,6 @@ function nameCreated({ nameDone, nameEach }: Pick<AuditedTask, 'nameDone' | 'nam
     nameDone({ count, accounts: [...accounts] });
     nameEach('users', userId);
   };
-}
-
-/** After a roll-back to a version that knows no imported hash, these users could not log in. The first version has none before it. */
-export async function refuseUnjudged(readWay: (name: string) => ReturnType<typeof readWayBack>): Promise<void> {
-  const back = await readWay('Token');
-  if (!back || otherHashes.safeParse(back.environment.OTHER_PASSWORD_HASHES).success) return;
-  throw new CliError(
-    `a roll-back would lead the token function to version ${back.version}, which cannot judge imported hashes: deploy a second time with this release or a later one (a change of any setting publishes a version), then import.`,
-  );
 }
 
 /** Imports lines, some of them at once. @throws {CliError} when a line was not imported. */
@@ -208,8 +194,6 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
   const isSpecific = issue?.message === scryptRule || (field === 'email' && issue?.code === 'custom');
   return { problem: `"${field}" ${isSpecific ? issue.message : rules[field]}.` };
 }
-
-const otherHashes = tokenEnvironment.shape.OTHER_PASSWORD_HASHES;
 
 /** More than any line takes: an address, an account and a hash. In bytes. */
 const longestLine = 4_096;

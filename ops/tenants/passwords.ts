@@ -1,5 +1,5 @@
 import { CliError } from '../stage/operator.ts';
-import type { Target, Task } from '../stage/target.ts';
+import { requireOutput, type Target, type Task } from '../stage/target.ts';
 
 /** A password that may be set. */
 interface ChosenPassword {
@@ -16,8 +16,7 @@ export async function choosePassword(
   { target, askPassword }: PasswordTask,
   isGenerated = false,
 ): Promise<ChosenPassword> {
-  // A stage that was deployed before it had a minimum length has the default.
-  const minimumLength = Number(target.outputs.PasswordMinimumLength ?? 15);
+  const minimumLength = Number(requireOutput(target, 'PasswordMinimumLength'));
   if (isGenerated) {
     const password = target.makeId(Math.max(generatedLength, minimumLength));
     return { password, generatedPassword: password };
@@ -30,7 +29,7 @@ export async function choosePassword(
 }
 
 interface PasswordTask extends Pick<Task, 'askPassword'> {
-  readonly target: Pick<Target, 'outputs' | 'makeId'>;
+  readonly target: Pick<Target, 'outputs' | 'makeId' | 'label' | 'unreachable'>;
 }
 
 /**

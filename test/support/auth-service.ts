@@ -126,7 +126,6 @@ export const authEnvironment = {
   refreshAbsoluteSeconds: 90 * 86_400,
   ipFailureLimit: 100_000,
   clientFailureLimit: 100_000,
-  otherPasswordHashes: 'imported',
   formerHost: undefined,
   formerHostSunset: undefined,
 } as const;

@@ -71,6 +71,7 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     DeadLetterQueueUrl: queues.urlOf('dead'),
     EventsQueueUrl: queues.urlOf('events'),
     AuditLogGroup: 'audit',
+    PasswordMinimumLength: '15',
     RotateKeysSettings: JSON.stringify({
       KEYRING_TABLE: 'Keyring',
       KEY_ARN: settings.keyArn,

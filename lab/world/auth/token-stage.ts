@@ -58,7 +58,6 @@ export const tokenEnvironment = {
   accessTokenSeconds,
   refreshIdleSeconds,
   refreshAbsoluteSeconds: 90 * 86_400,
-  otherPasswordHashes: 'imported' as const,
 };
 
 /** The environment of the functions that take any token. */

@@ -195,7 +195,7 @@ interface ClientPageRequest extends PageRequest {
 type Changes = { readonly [Name in keyof Client]?: Client[Name] | Expression | undefined };
 
 /** The change that ends every session of the client. */
-const endedSessions: Changes = { version: expression`if_not_exists(version, ${1}) + ${1}` };
+const endedSessions: Changes = { version: expression`version + ${1}` };
 
 /** A client with a secret that is shown this once: only its hash is stored. */
 interface ClientWithSecret {

@@ -66,7 +66,7 @@ const clientSchema = z.object({
   droppedSecrets: z.optional(z.array(z.number())),
   grants: z.array(z.enum(grantTypes)),
   /** The scopes that its tokens may have at most. */
-  scopes: z._default(z.array(z.enum(scopes)), [...scopes]),
+  scopes: z.array(z.enum(scopes)),
   /** Only users of this account may log in through the client. */
   accountId: z.optional(z.string()),
   /** The grace period after a token rotation, in which the previous refresh token yields the same successor; 0 for none. */
@@ -75,7 +75,7 @@ const clientSchema = z.object({
   introspect: z.boolean(),
   status: z.enum(['enabled', 'disabled']),
   /** Grows with every change that ends the client's sessions: a session of another version has ended. */
-  version: z._default(z.int(), 1),
+  version: z.int(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });

@@ -29,7 +29,7 @@ export function formatScope(granted: ReadonlySet<Scope>): string {
   return scopes.filter(scope => granted.has(scope)).join(' ');
 }
 
-/** Reads a scope of `formatScope`. Names of scopes that no longer exist are dropped. */
+/** Reads a scope of `formatScope`. */
 export function storedScope(stored: string): ReadonlySet<Scope> {
   return new Set(stored.split(' ').filter(isScope));
 }

@@ -7,7 +7,7 @@ import { type FoundItems, scanPages, scanTable } from './scan.ts';
 import { normaliseEmail, parseCredential, parseUser, type User, type UserTables, userKey } from './user.ts';
 
 /** The change that ends every session of a user. */
-export const endedSessions = { version: expression`if_not_exists(version, ${1}) + ${1}` };
+export const endedSessions = { version: expression`version + ${1}` };
 
 /**
  * Makes the steps of a user's deletion: mark, release each address, delete. Whatever it is ended at, the mark stays and it goes on by
@@ -54,16 +54,11 @@ export function makeUserDeletion({
     const itemKey = userKey(tables.users, userId);
     if (!isPossibleKey(itemKey.key)) return undefined;
     const marked = await updateItem(dynamo, itemKey, {
-      set: {
-        status: 'disabled',
-        deletingSince: expression`if_not_exists(deletingSince, ${now()})`,
-        updatedAt: expression`if_not_exists(deletingSince, ${now()})`,
-        ...endedSessions,
-      },
-      when: expression`attribute_exists(userId)`,
+      set: { status: 'deleting', updatedAt: now(), ...endedSessions },
+      when: expression`attribute_exists(userId) AND status <> ${'deleting'}`,
       returns: 'ALL_NEW',
     });
-    return parseUser(marked);
+    return marked ? parseUser(marked) : findUser(userId);
   }
 
   /** Deletes the user, which ends every session and every login. The e-mail address stays taken until it is released. */
@@ -74,7 +69,12 @@ export function makeUserDeletion({
 
   /** Lists the users whose deletion is not complete, among those that a bounded read of the table finds. */
   function listBeingDeleted(): Promise<FoundItems<User>> {
-    const filter = { TableName: tables.users, FilterExpression: 'attribute_exists(deletingSince)' };
+    const filter = {
+      TableName: tables.users,
+      FilterExpression: '#status = :deleting',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':deleting': 'deleting' },
+    };
     return scanPages(dynamo, filter, parseUser, mostPages);
   }
 }

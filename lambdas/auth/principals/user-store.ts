@@ -275,7 +275,7 @@ export function makeUserStore({
   async function updateUser(userId: string, changes: Changes, condition?: Expression): Promise<User | undefined> {
     const itemKey = userKey(tables.users, userId);
     if (!isPossibleKey(itemKey.key)) return undefined;
-    const isKept = expression`attribute_exists(userId) AND attribute_not_exists(deletingSince)`;
+    const isKept = expression`attribute_exists(userId) AND status <> ${'deleting'}`;
     const updated = await updateItem(dynamo, itemKey, {
       set: { ...changes, updatedAt: now() },
       when: condition ? expression`${isKept} AND ${condition}` : isKept,

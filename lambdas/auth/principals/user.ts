@@ -14,10 +14,7 @@ export interface UserTables {
 }
 
 /** A user. Times are in milliseconds since the epoch. */
-export interface User extends Omit<StoredUser, 'status' | 'deletingSince'> {
-  /** `deleting`: the user is disabled for good, and a deletion has begun that may not be complete. */
-  readonly status: StoredUser['status'] | 'deleting';
-}
+export type User = z.output<typeof userSchema>;
 
 /** The most bytes of an address in its normal form (RFC 5321 section 4.5.3.1.3). */
 export const maxEmailBytes = 254;
@@ -50,11 +47,8 @@ export function userKey(table: string, userId: string): ItemKey {
   return { table, key: { userId } };
 }
 
-/** Reads a stored user. The mark of a deletion counts, whatever an earlier release, which does not know it, made of the status. */
 export function parseUser(item: Item | undefined): User | undefined {
-  if (!item) return undefined;
-  const { deletingSince, ...user } = userSchema.parse(item);
-  return deletingSince === undefined ? user : { ...user, status: 'deleting' };
+  return item && userSchema.parse(item);
 }
 
 /** Returns every e-mail address whose credential may be the user's. */
@@ -85,28 +79,25 @@ const userSchema = z.object({
   /** An e-mail address that the user is to get, and whose credential may be made already. */
   claimedEmail: z.optional(z.string()),
   /** Grows with every change that ends the user's sessions: a session of another version has ended. */
-  version: z._default(z.int(), 1),
+  version: z.int(),
   accountId: z.string(),
   role: z.enum(roles),
-  status: z.enum(['enabled', 'disabled']),
-  /** The moment when a deletion began. Beside it the status is `disabled`, for an earlier release. */
-  deletingSince: z.optional(z.number()),
+  /** `deleting`: the user is disabled for good, and a deletion has begun that may not be complete. */
+  status: z.enum(['enabled', 'disabled', 'deleting']),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
-
-type StoredUser = z.output<typeof userSchema>;
 
 const credentialSchema = z.object({
   /** Normalised by `normaliseEmail`. */
   email: z.string(),
   userId: z.string(),
-  /** That of the user: finds a credential whose user was never made. An earlier release stored none. */
-  accountId: z.optional(z.string()),
+  /** That of the user: finds a credential whose user was never made. */
+  accountId: z.string(),
   /** A PHC string, see password-hash.ts. */
   passwordHash: z.string(),
   /** That of the user; another one while the password is being changed. */
   credentialVersion: z.int(),
   /** The moment when the user claimed the e-mail address. */
-  createdAt: z._default(z.number(), 0),
+  createdAt: z.number(),
 });

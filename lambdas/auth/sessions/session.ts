@@ -49,8 +49,7 @@ const sessionSchema = z.object({
   /** Random, of the latest rotation: tells a write that the SDK repeated from another rotation. */
   rotationId: z.optional(z.string()),
   revokedAt: z.optional(z.number()),
-  /** `lockout` stands in old ones only: what a lock overtakes is deleted now. */
-  revokedFor: z.optional(z.enum(['reuse', 'revocation', 'lockout', 'operator'])),
+  revokedFor: z.optional(z.enum(['reuse', 'revocation', 'operator'])),
 });
 
 /** Returns the user id that a session id begins with. */

@@ -165,7 +165,14 @@ describe('ops accounts delete', () => {
 
   it('takes the addresses that were claimed for users who were never made', async () => {
     const email = newEmail();
-    const Item = { email, userId: randomId(22), accountId: 'claiming', passwordHash: 'hash', credentialVersion: 1 };
+    const Item = {
+      email,
+      userId: randomId(22),
+      accountId: 'claiming',
+      passwordHash: 'hash',
+      credentialVersion: 1,
+      createdAt: 0,
+    };
     await send(new PutCommand({ TableName: 'Credentials', Item }));
     expect(await operated.ask(['accounts', 'delete', 'claiming'])).toMatchObject({ users: 0, claimedAddresses: 1 });
     expect(await loginOf(email)).toBeUndefined();

@@ -6,7 +6,7 @@ import { type Credential, parseCredential } from '../../../../lambdas/auth/princ
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type NumberedLine, readLines } from '../../../../ops/tenants/import-lines.ts';
-import { importLines, parseUserLine, refuseUnjudged } from '../../../../ops/tenants/import-users.ts';
+import { importLines, parseUserLine } from '../../../../ops/tenants/import-users.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
@@ -162,21 +162,6 @@ describe('a line', () => {
   });
 });
 
-describe('an import into a stage', () => {
-  const refuse = (back: Awaited<ReturnType<Parameters<typeof refuseUnjudged>[0]>>) => refuseUnjudged(async () => back);
-
-  it('is refused where a roll-back would lead to code that cannot judge the hashes', async () => {
-    await expect(refuse({ version: 4, environment: {} })).rejects.toThrow(
-      /version 4, which cannot judge imported hashes/,
-    );
-  });
-
-  it('goes on where it could, and where there is nothing to go back to', async () => {
-    await expect(refuse({ version: 4, environment: { OTHER_PASSWORD_HASHES: 'imported' } })).resolves.toBeUndefined();
-    await expect(refuse(undefined)).resolves.toBeUndefined();
-  });
-});
-
 describe('an import', () => {
   const clock = frozenClock();
   let database: Database;
@@ -289,6 +274,7 @@ describe('an import', () => {
     const Item = {
       email: 'half@example.com',
       userId: 'half',
+      accountId: 'acme',
       passwordHash: 'x',
       credentialVersion: 1,
       createdAt: clock.now(),

@@ -5,7 +5,12 @@ import { makeAskPassword } from '../../../../ops/command-line/terminal.ts';
 import { choosePassword, passwordProblem } from '../../../../ops/tenants/passwords.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
-const stageOf = (PasswordMinimumLength: string) => ({ outputs: { PasswordMinimumLength }, makeId: randomId });
+const stageOf = (PasswordMinimumLength: string) => ({
+  label: 'stage dev',
+  unreachable: '',
+  outputs: { PasswordMinimumLength },
+  makeId: randomId,
+});
 
 describe('a password that an operator sets', () => {
   it.each([

@@ -134,7 +134,7 @@ describe('a user who is being deleted', () => {
       const refused = { code: 1, stdout: '', stderr: expect.stringContaining(`"users delete ${userId}" completes it`) };
       expect(await operated.run(...args), args.join(' ')).toMatchObject(refused);
     }
-    expect(await item('Users', { userId })).toMatchObject({ status: 'disabled', role: 'admin', email });
+    expect(await item('Users', { userId })).toMatchObject({ status: 'deleting', role: 'admin', email });
     expect(await loginOf('elsewhere@example.com')).toBeUndefined();
   });
 });
