@@ -31,8 +31,6 @@ export interface Publication {
   readonly isMalformed: boolean;
   /** Where it is found first: what an operator has to redrive stands among the dead letters. */
   readonly queue: string;
-  /** The one that it is a copy of, under the same id; `changed` says something else, `fuller` has a field that the stored one lacks. */
-  readonly copy?: 'same' | 'changed' | 'fuller';
 }
 
 /** The event that most accounts have their webhook for. */
@@ -77,12 +75,12 @@ const restlessAccounts = 4;
 
 /**
  * Returns the events of the first minute, in bursts or one by one. Some are malformed; some come again, the same or with other fields
- * under the same id, one of them as a release has stored it that lacked a field; some stand among the dead letters. Events of restless
+ * under the same id; some stand among the dead letters. Events of restless
  * accounts come for five minutes, and those of whom nobody reaches at night, when no connection succeeds.
  */
 export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
-  return accounts.flatMap(({ id: account, kind, isRestless, event }, index) => {
+  return accounts.flatMap(({ id: account, kind, isRestless, event }) => {
     if (kind === unreachable) {
       const times = [night, night + second * random(), night + minute * random()];
       return times.map((at, number) => publicationOf({ account, event, at, number }));
@@ -97,9 +95,7 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
     const strays = isRestless
       ? [{ ...publicationOf({ account, at: lastRedrive, number: eventsOfBacklog }), queue: deadLetters.queue }]
       : [];
-    const fuller = publicationOf({ account, at: 2 * minute, number: eventsOfBacklog });
-    const released = index === seed % kinds.length ? [{ ...fuller, copy: 'fuller' as const }] : [];
-    return [...once, ...copiesOf(pick(once, random), random), ...strays, ...released, ...floodOf(account, random)];
+    return [...once, ...copiesOf(pick(once, random), random), ...strays, ...floodOf(account, random)];
   });
 }
 
@@ -147,8 +143,8 @@ function copiesOf(original: Publication, random: Random): readonly Publication[]
   const at = original.at + minute + random() * minute;
   const changed = original.body.replace(/"id_demanda":(\d+)/, '"id_demanda":9$1');
   return [
-    { ...original, at, copy: 'same' },
-    { ...original, at: at + 10_000 * random(), body: changed, copy: 'changed' },
+    { ...original, at },
+    { ...original, at: at + 10_000 * random(), body: changed },
   ];
 }
 

@@ -12,7 +12,7 @@ import { makePeople } from './people/people.ts';
 import { makeWorldOutside } from './process-outside.ts';
 import { makeReceivers } from './receivers.ts';
 import { makeRequests } from './requests.ts';
-import { makeSetUp, storeBefore } from './set-up.ts';
+import { makeSetUp } from './set-up.ts';
 import {
   type Compositions,
   deadLetters,
@@ -126,8 +126,7 @@ export function makeWorld(
     if (faultClass === 'all') repeatSweeps(cloud, seed);
     const began = await setUp(cloud);
     for (const publication of publications) {
-      const { account, body, queue, copy } = publication;
-      if (copy === 'fuller') watched.execute(storeBefore(publication, Math.floor(began)));
+      const { account, body, queue } = publication;
       cloud.at(began + sentAt(publication), () => bodies.set(cloud.send(queue, { body, group: account }), body));
     }
     if (hasPeople) people.begin(began);

@@ -1,18 +1,14 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { composeRotateKeys } from '../../lambdas/auth/keys/rotate-keys.composition.ts';
-import { newDelivery } from '../../lambdas/delivery/delivery.ts';
-import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
-import { scheduled } from '../../lambdas/delivery/transitions.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeSealing } from '../../lambdas/platform/sealing.ts';
 import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../lambdas/webhooks/webhook-store.ts';
 import { makeAdmission } from './admission.ts';
-import { type Account, eventName, type Publication } from './arrival.ts';
+import { type Account, eventName } from './arrival.ts';
 import type { WorldOutside } from './process-outside.ts';
-import { deliveryEnvironment, type Tokens } from './stage.ts';
-import { day, minute, second } from './times.ts';
+import type { Tokens } from './stage.ts';
+import { day, second } from './times.ts';
 
 /** Makes the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
 export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
@@ -52,14 +48,6 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
 function failingSinceBefore(failingSince: number, failingFor: number) {
   const failingMark = [4, 1].map(days => days * day).find(mark => mark < failingFor);
   return { failingSince, ...(failingMark !== undefined && { failingMark, announcedSince: failingSince }) };
-}
-
-/** Returns the write of an event that waits since the release before, which did not know `id_demanda`. */
-export function storeBefore({ deliveryId: id, account: accountId, event }: Publication, createdAt: number): PutCommand {
-  const owner = { id, accountId, eventName: event, webhookId: webhookIdOf(`${accountId}.example.com`) };
-  const accepted = newDelivery({ ...owner, body: JSON.stringify({ event }), createdAt });
-  const Item = itemFromDelivery(scheduled(accepted, createdAt, 17 * minute), deliveryEnvironment.historyDays);
-  return new PutCommand({ TableName: 'Deliveries', Item });
 }
 
 /** Returns the id of the webhook whose receiver has this host name. */

@@ -72,7 +72,7 @@ export interface Wait {
    * queue named, or `ofEvent`. Where that one is handed over again, the message that it sent may be missing (`send-again.ts`).
    */
   readonly movedBy?: number;
-  /** The SQS message id of a retry that moved it: a copy of its message has another id. The release before knows `movedBy` alone. */
+  /** The SQS message id of a retry that moved it: a copy of its message has another id. */
   readonly moverId?: string;
   /** In the slow lane, the series of its slot (`isolation/slowness.ts`). */
   readonly slotSeries?: number;
@@ -119,7 +119,7 @@ export interface Delivery {
   readonly settledAt?: number;
   /** The replay that began the present schedule. */
   readonly replayId?: string;
-  /** The moment when that replay has it enter the queue. Items of an earlier version lack it. */
+  /** The moment when that replay has it enter the queue. */
   readonly replaySlotAt?: number;
   /** Set while a resend has brought the next attempt forward: that is not charged. */
   readonly broughtForward?: BroughtForward;

@@ -8,7 +8,7 @@ import { slowQueueAllowance } from './limits.ts';
 
 /** A task of the sweeper that gives turns: slots to the deliveries of a slow webhook, or those of a replay. */
 export interface TurnGiver {
-  /** The moment when it last moved anything on. Items that an earlier version wrote lack it. */
+  /** The moment when it last moved anything on. */
   readonly servedAt?: number | undefined;
   /** The end of the last slot that it gave: slots are given ahead. */
   readonly nextSlotAt: number;

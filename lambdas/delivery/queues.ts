@@ -26,7 +26,7 @@ export const attemptMessage = z.object({
   /** The moment when a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
   broughtForwardAt: z.optional(z.int()),
   /** In the slow lane, its slot and the series of that: the message may come before its delivery is stored with them. */
-  slotAt: z.optional(z.number()), // an earlier release stored slots with a fraction
+  slotAt: z.optional(z.int()),
   slotSeries: z.optional(z.int()),
 });
 

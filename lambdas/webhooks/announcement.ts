@@ -98,8 +98,8 @@ const announcement = z.object({
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
   /** `result` of the attempt that caused it, if one did. */
   lastResult: z.nullable(z.string()),
-  /** The delivery that told. An announcement that an earlier release stored names none. */
-  deliveryId: z._default(z.nullable(z.string()), null),
+  /** The delivery that told. */
+  deliveryId: z.nullable(z.string()),
   /** The registration that it is of, where that is removed. @default - the item's */
   webhookId: z.optional(z.string()),
 });

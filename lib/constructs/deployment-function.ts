@@ -35,16 +35,13 @@ export function throttleProvider(
 ): CustomResourceProvider {
   // The API has one stage. AWS does not document how it writes that name and the keys of routes in an ARN.
   const Resource = `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::/apis/${apiId}/stages/*`;
-  const provider = providerOf(stack, configuration, {
+  return providerOf(stack, configuration, {
     id: 'RouteThrottle',
     entry: 'lambdas/platform/deployment/route-throttle.ts',
     logs: 'RouteThrottleLogs',
     task: 'sets the throttles of routes',
     statements: [{ Effect: 'Allow', Action: ['apigateway:PATCH', 'apigateway:DELETE'], Resource }, mayReadStack],
   });
-  // It takes the place of a function of the CDK: CloudFormation refuses to let another function answer for a resource that is there.
-  (provider.node.findChild('Handler') as CfnResource).overrideLogicalId('AWS679f53fac002430cb0da5b7982bd22872D164C4C');
-  return provider;
 }
 
 const mayReadStack = { Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [Aws.STACK_ID] };

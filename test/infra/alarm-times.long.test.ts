@@ -148,8 +148,7 @@ describe('StoreThrottled: one page for what sets off several', () => {
 });
 
 /*
- * What goes well in a smoke test is counted by the test alone. These times are those of the release before, which counted it as all
- * else: where nobody else asks for anything, no page comes later for it.
+ * What goes well in a smoke test is counted by the test alone: where nobody else asks for anything, no page comes later for it.
  */
 describe('a stage on which only smoke tests are made', () => {
   it.each<

@@ -109,5 +109,5 @@ const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 export const authDomain = { authDomain: 'auth.emissor.com.br', authCertificateArn: certificate };
 export const baseDomain = { baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate };
 
-/** Returns whether a function is ours: those of the CDK only run while a stack is deployed. */
-export const isOwn = ([id]: readonly [string, Resource]): boolean => !id.startsWith('AWS');
+/** Returns whether a function serves the stage: the others only run while a stack is deployed. */
+export const isOwn = ([id]: readonly [string, Resource]): boolean => !/^AWS|CustomResourceProvider/.test(id);

@@ -162,7 +162,7 @@ const products: readonly Faulty[] = [
     found: [/cancelled beside/, /limit#tests.* is left of .*, which was deleted/],
   },
   {
-    that: 'goes on with cancelled replays, and takes a field that an earlier release left out for a difference',
+    that: 'goes on with cancelled replays, and takes copies of an event for other events',
     seed: 2,
     altered: consumersWith(
       reading((_, item) => (String(item.id).startsWith('replays#') ? undefined : item)),

@@ -21,7 +21,7 @@ export function makeSendAgain({
 }): SendAgain {
   return async function sendAgain(delivery, message) {
     if (!isMoved(delivery) || delivery.wait.movedBy !== message.attempt) return false;
-    if ((delivery.wait.moverId ?? message.moverId) !== message.moverId) return false;
+    if (delivery.wait.moverId !== message.moverId) return false;
     if (delivery.broughtForward?.at !== message.broughtForwardAt) return false;
     await slowQueue.send(delivery);
     log.info('delivery.sent_again', describeDelivery(delivery));

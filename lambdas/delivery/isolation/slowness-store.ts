@@ -46,16 +46,8 @@ export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
 /** Returns the slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
-  const { id: _, part: __, dueShard: ___, ttl: ____, nextSlotAt = 0, ...stored } = item ?? {};
-  return {
-    tallies: [],
-    version: 0,
-    slotSeries: 0,
-    ...stored,
-    nextSlotAt: wholeMoment(nextSlotAt),
-    accountId,
-    eventName,
-  };
+  const { id: _, part: __, dueShard: ___, ttl: ____, ...stored } = item ?? {};
+  return { tallies: [], version: 0, nextSlotAt: 0, slotSeries: 0, ...stored, accountId, eventName };
 }
 
 /** Makes the store over the table `Deliveries`. All reads are consistent. */
@@ -139,15 +131,12 @@ export function makeSlownessStore({
       when: expression`${isNear} AND ${isSeriesOf(known)}`,
       returns: 'UPDATED_OLD',
     });
-    return before && wholeMoment(before.nextSlotAt);
+    return before && Number(before.nextSlotAt);
   }
 
-  /**
-   * Takes slots for the sweeper: `after` is what they are then. False: somebody else reserved meanwhile. Each reservation adds a
-   * millisecond at least, so the condition also holds for the fraction that was rounded when it was read.
-   */
+  /** Takes slots for the sweeper: `after` is what they are then. False: somebody else reserved meanwhile. */
   function reserveUntil(known: StoredSlowness, { nextSlotAt, slotSeries, seriesInterval }: Slots): Promise<boolean> {
-    const isFree = expression`(attribute_not_exists(nextSlotAt) OR nextSlotAt < ${known.nextSlotAt + 1})`;
+    const isFree = expression`(attribute_not_exists(nextSlotAt) OR nextSlotAt = ${known.nextSlotAt})`;
     const when = expression`${isFree} AND ${isSeriesOf(known)}`;
     return write(known, { nextSlotAt, slotSeries, seriesInterval }, when);
   }
@@ -209,12 +198,7 @@ export function makeSlownessStore({
   }
 }
 
-/** An earlier release stored moments with a fraction, of more digits than a number has here. */
-function wholeMoment(stored: unknown): number {
-  return Math.ceil(Number(stored));
-}
-
-/** Slots of an earlier release had no series. */
+/** Returns the condition that slots are of the series that was read, or that none was ever taken. */
 function isSeriesOf({ slotSeries, seriesInterval }: Slots): Expression {
   if (seriesInterval === undefined) return expression`attribute_not_exists(seriesInterval)`;
   return expression`slotSeries = ${slotSeries} AND seriesInterval = ${seriesInterval}`;

@@ -96,12 +96,7 @@ export function makeRefusalCounts({ dynamo, table, now, random }: StoreParts & {
     // After the minute the sweeper may have added the items before: it must do so again.
     if (isTask && now() < minute.beganAt + refusalWindow + countedAfter) return;
     await updateItem(dynamo, headKey(table, id), {
-      set: {
-        ...common(minute),
-        late: expression`if_not_exists(late, ${0}) + ${1}`,
-        refused: expression`if_not_exists(refused, ${0})`, // a sweeper of the release before reads no task without it
-        ...task(id, minute),
-      },
+      set: { ...common(minute), late: expression`if_not_exists(late, ${0}) + ${1}`, ...task(id, minute) },
     });
   }
 }
@@ -120,11 +115,8 @@ export function makeRefusalTotals({
     if (!first) return undefined;
     const shards = Array.from({ length: shardCount }, (_, shard) => headKey(table, shardId(id, shard)));
     const counts = (await batchGet(dynamo, shards)).flatMap(item => Object.entries(item ?? {}));
-    const sumOf = (isMeant: (name: string) => boolean) =>
-      counts.reduce((sum, [name, value]) => (isMeant(name) ? sum + Number(value) : sum), 0);
-    const { refused, ...counted } = firstItem.parse(first);
-    const byOthers = Math.max(0, refused + sumOf(name => name === 'refused') - noticesPerMinute);
-    return { ...counted, keptBack: sumOf(name => name.startsWith('kept_')) + byOthers };
+    const keptBack = counts.reduce((sum, [name, count]) => (name.startsWith('kept_') ? sum + Number(count) : sum), 0);
+    return { ...firstItem.parse(first), keptBack };
   }
 
   /**
@@ -158,8 +150,6 @@ const firstItem = z.object({
   principal: z.string(),
   reason: refusalReason,
   beganAt: z.int(),
-  /** What processes of the release before refused, those included that they gave notice of. */
-  refused: z._default(z.int(), 0),
   told: z._default(z.int(), 0),
   /** Grows with each process that keeps some back, and with each count that is stored after the sweeper may have read. */
   late: z._default(z.int(), 0),

@@ -36,7 +36,7 @@ export interface Replay extends ReplayRange {
   readonly inFlight: readonly string[];
   /** The first free slot. Slots are reserved before they are used; reserved slots that are not used are lost. */
   readonly nextSlotAt: number;
-  /** The moment when deliveries were last counted or sent, by which lateness is measured. Items of an earlier version lack it. */
+  /** The moment when deliveries were last counted or sent, by which lateness is measured. */
   readonly servedAt?: number;
   /** A fencing token: it grows with each claim, and what an earlier claimant saves is refused. */
   readonly claim: number;
@@ -89,17 +89,14 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
 /**
  * Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. A resend takes a delivery out
  * of its replay, but the outcome of an attempt that was under way then puts `replayId` back: therefore any attempt ends the slot. A
- * failure counts in `charged` or `internalErrors`; an attempt that was given up stands in the history alone. A release that
- * does not know the slot leaves that of an earlier replay where it begins another: it was over before the new schedule began.
+ * failure counts in `charged` or `internalErrors`; an attempt that was given up stands in the history alone.
  */
 export function slotOf(delivery: Delivery): number | undefined {
-  const { replayId, replaySlotAt, charged, internalErrors, scheduledAt, attempts, wait } = delivery;
+  const { replaySlotAt, charged, internalErrors, scheduledAt, attempts } = delivery;
   const latest = attempts.at(-1);
   const wasGivenUp = latest !== undefined && Date.parse(latest.startedAt) >= scheduledAt;
   const isAttempted = charged > 0 || internalErrors > 0 || wasGivenUp;
-  if (replayId === undefined || isAttempted) return undefined;
-  const isOwn = replaySlotAt !== undefined && replaySlotAt > scheduledAt - 2 * maxSlotLateness;
-  return isOwn ? replaySlotAt : wait?.nextAttemptAt;
+  return isAttempted ? undefined : replaySlotAt;
 }
 
 /** Returns whether the replay sends a delivery: tests and deliveries of other registrations are left out. */

@@ -121,9 +121,15 @@ export function deliveryFromItem(item: Item): Delivery {
     wait:
       rest.state === 'pending'
         ? {
-            ...{ nextAttemptAt, sweepAt, overdueCount, slowLane, claimedUntil, turnAt },
-            // Beside another wait they are left of an earlier one: the release before keeps what it does not know.
-            ...(slowLane === 'queued' && { movedBy, moverId, slotSeries }),
+            nextAttemptAt,
+            sweepAt,
+            overdueCount,
+            slowLane,
+            movedBy,
+            moverId,
+            slotSeries,
+            claimedUntil,
+            turnAt,
           }
         : undefined,
   } as unknown as Delivery;

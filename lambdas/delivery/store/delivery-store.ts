@@ -36,8 +36,7 @@ import { headKey } from './head-key.ts';
  *
  * Every change but one is made on the condition that nothing has changed since the delivery was read: its `state`, its `attempt`
  * and its `version`, which each change raises. The outcome of an attempt needs its attempt alone: it was made, whatever has
- * become of the wait for it. A release before `version` copies it as it is; against that release's writes `state` and `attempt`
- * decide.
+ * become of the wait for it.
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, as items `head` too, under ids that begin with its
  * kind and `#`: `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`

@@ -29,10 +29,9 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
    * told only just now; the next success tells them.
    */
   function recovered(webhook: Webhook, told: Told): Promise<boolean> {
-    const { failingSince, failingMark, announcedSince } = webhook;
-    const since = announcedSince ?? (failingMark && failingSince); // an earlier release stored the mark alone
+    const { failingSince, announcedSince: since } = webhook;
     const isFailingAsRead = is('failingSince', failingSince);
-    const isAsRead = expression`${isAsAttempted(webhook)} AND ${isFailingAsRead} AND ${is('announcedSince', announcedSince)}`;
+    const isAsRead = expression`${isAsAttempted(webhook)} AND ${isFailingAsRead} AND ${is('announcedSince', since)}`;
     return change(webhook, {
       set: { failingSince: undefined, failingMark: undefined, announcedSince: undefined },
       when: since ? expression`${isAsRead} AND status = ${'active'}` : isAsRead,

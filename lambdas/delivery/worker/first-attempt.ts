@@ -87,13 +87,13 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     async function create(delivery: Delivery): Promise<boolean> {
       if (await store.create(delivery)) return true;
       const [first] = await store.read([id]);
-      if (first && !isCopyOf(first, messageId, event)) tellOfReuse(first, event, sender, described);
+      if (first && !haveSameContent(first.body, body)) tellOfReuse(first, event, sender, described);
       return false;
     }
   }
 
   function dropCopy(known: Delivery, event: BusinessEvent, sender: string, described: Described): void {
-    if (isCopyOf(known, described.messageId, event)) {
+    if (haveSameContent(known.body, event.body)) {
       count('DuplicateDropped');
       log.info('event.duplicate', { ...described, state: known.state });
     } else tellOfReuse(known, event, sender, described);
@@ -142,11 +142,6 @@ interface Origin {
   readonly acceptedAt: number;
   readonly scheduledAt: number;
   readonly sender: string;
-}
-
-/** Returns whether a delivery is of the same event. One message is its own copy, also where a release that knows more fields has stored it. */
-function isCopyOf(known: Delivery, messageId: string, { body }: BusinessEvent): boolean {
-  return known.messageId === messageId || haveSameContent(known.body, body);
 }
 
 /** The detail of a copy that was dropped, for its publisher. */

@@ -65,9 +65,8 @@ export function makeSuspensions({
     if (record?.number !== attempt || delivery.attempt !== attempt + 1 || isTest(delivery)) return;
     const current = webhook?.webhookId === delivery.webhookId ? webhook : undefined;
     if (current && !uncharged.has(record.result)) await health.suspendIfExhausted(current, delivery);
-    // Of an earlier registration nothing changes any more. The release before keeps `goneFrom` in other states than held.
-    if (!current || current.status === 'suspended') return;
-    if (delivery.state !== 'held' || delivery.goneFrom === undefined) return;
+    // Of an earlier registration nothing changes any more.
+    if (!current || current.status === 'suspended' || delivery.goneFrom === undefined) return;
     const outcome = isAsAttempted(current, delivery, record)
       ? await health.suspendIfGone(current, { outcome: 'gone', record }, delivery.id)
       : ordinaryFailure(record);

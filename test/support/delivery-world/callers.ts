@@ -1,4 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { scopes } from '../../../lambdas/auth/principals/scope.ts';
 import { makeAccessTokenMint } from '../../../lambdas/auth/sessions/access-token.ts';
 import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { Clock } from '../../../lambdas/platform/clock.ts';
@@ -38,7 +39,10 @@ function recordsOf(userId: string, role: string, accountId: string): Record<stri
   const common = { version: 1, createdAt: 0, updatedAt: 0, status: 'enabled' };
   const ends = { idleExpiresAt: Number.MAX_SAFE_INTEGER, absoluteExpiresAt: Number.MAX_SAFE_INTEGER };
   return {
-    Clients: { ...common, clientId, name: clientId, secrets: [], grants: [], graceSeconds: 0, introspect: false },
+    Clients: {
+      ...common,
+      ...{ clientId, name: clientId, secrets: [], grants: [], scopes, graceSeconds: 0, introspect: false },
+    },
     Users: { ...common, userId, email: 'user@example.com', credentialVersion: 1, accountId, role },
     Sessions: {
       ...{ sessionId: `${userId}-session`, clientId, userId, accountId, userVersion: 1, clientVersion: 1 },

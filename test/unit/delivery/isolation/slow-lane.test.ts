@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import { beginWorld, useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
@@ -247,19 +246,6 @@ describe('a message that moved its delivery to the slow queue and is handed over
     for (let message = 0; message < 3; message++) await world.step('retry');
     expect(world.waiting('slow')).toHaveLength(1);
     expect(world.counts).toMatchObject({ StaleDropped: 2 });
-  });
-
-  it('sends it where an earlier release has moved it, which names only the attempt, as that release reads it still', async () => {
-    await failOnce();
-    await world.step('retry', undefined, true);
-    expect(world.only().wait).toMatchObject({ movedBy: 2 });
-    const { moverId, ...earlier } = world.items().find(({ movedBy }) => movedBy !== undefined) ?? {};
-    expect(moverId).toBeTypeOf('string');
-    await world.dynamo(new PutCommand({ TableName: 'Deliveries', Item: earlier }));
-    world.lose('slow');
-    await comeBack();
-    await world.step('retry');
-    expect(world.waiting('slow')).toHaveLength(1);
   });
 
   it('sends nothing where the event’s own message came first, and a retry moved it later', async () => {

@@ -209,13 +209,6 @@ describe('the slots of a slow webhook', () => {
     if (taken) expect([3, 4].filter(number => countsStill(taken.after, number, interval))).toEqual([isSame ? 3 : 4]);
   });
 
-  it('of an earlier release count, at whatever pace they were taken', () => {
-    const former = { nextSlotAt: noon + 7, slotSeries: 0 };
-    expect(countsStill(former, 0, 250)).toBe(true);
-    const after = { nextSlotAt: noon + 257, slotSeries: 0, seriesInterval: 250 };
-    expect(takeSlots(former, 1, 250, noon)).toEqual({ firstAt: noon + 7, after });
-  });
-
   it('of one series are spaced by its interval or more, whenever they are taken, and those of an earlier one count no more', () => {
     const step = fc.record({
       pause: fc.nat(2_000),

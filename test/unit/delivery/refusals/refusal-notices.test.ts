@@ -211,7 +211,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     await refuse(13);
     await world.pass(minute + 5_000);
     const { Items = [] } = await world.dynamo(new ScanCommand({ TableName: 'Deliveries' }));
-    const [due = {}] = Items.filter(item => item.refused !== undefined);
+    const [due = {}] = Items.filter(item => item.late !== undefined);
     let updates = 0;
     const dynamo: Dynamo = async command => {
       if (!(command instanceof UpdateCommand) || ++updates > faults) return world.dynamo(command);

@@ -168,7 +168,7 @@ describe('whoever finds a delivery changed since it was read', () => {
     expect(world.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
   });
 
-  it('changes what an earlier release stored, which has no version', async () => {
+  it('changes a delivery that has no version yet', async () => {
     await failOnce();
     const read = world.only();
     expect(read).not.toHaveProperty('version');

@@ -33,7 +33,7 @@ describe('a webhook’s health', () => {
   });
 
   const failing = aWebhook({ failingSince: noon });
-  const announcedFailing = aWebhook({ failingSince: noon, failingMark: 10 });
+  const announcedFailing = aWebhook({ failingSince: noon, failingMark: 10, announcedSince: noon });
   const suspended = { status: 'suspended', suspensionReason: 'no_success' } as const;
   it.each([
     ['forgets it with a success, and tells nobody of what was not announced', failing, false],
@@ -52,7 +52,7 @@ describe('a webhook’s health', () => {
     ['by a success that knows nothing of an announcement: the next one tells operators', failing, {}],
     ['while it is suspended', announcedFailing, suspended],
   ])('keeps failing %s', async (_, attempted, changes) => {
-    await put({ ...announcedFailing, announcedSince: noon, ...changes });
+    await put({ ...announcedFailing, ...changes });
     expect(await health().recovered(attempted, told('delivered'))).toBe(false);
     expect(await announced()).toBeUndefined();
   });

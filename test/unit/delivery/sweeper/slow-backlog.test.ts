@@ -1,4 +1,3 @@
-import { NumberValue, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
@@ -14,7 +13,6 @@ import { makeSlownessStore, slownessOf } from '../../../../lambdas/delivery/isol
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { type DeliveryStore, makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { endTooOld } from '../../../../lambdas/delivery/store/end-unattempted.ts';
-import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import {
   makeSlowBacklogTask,
   planOf,
@@ -296,23 +294,6 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(await sweep()).toBe(false);
     clock.advance(second);
     expect(await sweep()).toBe(true);
-  });
-
-  it.each([
-    ['a fraction', '60036.0000000000048'],
-    ['just under a whole number', '999.9999999999999'],
-    ['just over one', '5003.0000000000004'],
-    ['half a millisecond', '0.5'],
-  ])('gives slots after those that an earlier release stored: %s', async (_, N) => {
-    await waitSlow(3);
-    await takeAllUntil(noon);
-    const { table: TableName, key: Key } = headKey('Deliveries', slownessId(owner));
-    const UpdateExpression = 'SET nextSlotAt = nextSlotAt + :length'; // added by the table, in decimal
-    const ExpressionAttributeValues = { ':length': NumberValue.from(N) };
-    await dynamo(new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues }));
-    await sweep();
-    expect(sent).toHaveLength(3);
-    expect((await slowness()).nextSlotAt).toBe(Math.ceil(noon + Number(N)) + 3 * 250);
   });
 
   it('gives the slots after those that others reserve meanwhile', async () => {

@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
@@ -49,17 +48,6 @@ describe('a first attempt', () => {
       expect(world.deadLetters()).toEqual([]);
     },
   );
-
-  it('is no reuse of an id where the very message comes again that a release with a further field has stored', async () => {
-    world.publish(event);
-    await world.step('first', undefined, true);
-    const stored = world.items().find(item => item.id === id && item.part === 'head');
-    const body = JSON.stringify({ ...event, prazo: 3 });
-    await world.dynamo(new PutCommand({ TableName: 'Deliveries', Item: { ...stored, body } }));
-    await world.settle();
-    expect(world.counts).toMatchObject({ Delivered: 1, DuplicateDropped: 1 });
-    expect(world.notices).toEqual([]);
-  });
 
   it('is not made without webhook: the event is counted, logged and not stored', async () => {
     await world.remove();
