@@ -37,7 +37,7 @@ interface UndeliveredQuery extends AcceptedSpan {
 /** The number of deliveries of one webhook in one state. */
 export interface UndeliveredCount {
   readonly accountId: string;
-  readonly eventName: string;
+  readonly eventName: EventName;
   readonly state: UndeliveredState;
   readonly count: number;
   /** The moment when the newest of their events was accepted. */

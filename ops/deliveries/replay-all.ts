@@ -1,6 +1,6 @@
 import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
-import { EVENT_NAMES, isEventName } from '../../lambdas/webhooks/webhook.ts';
+import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import type { ShowProgress } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
@@ -27,14 +27,11 @@ export async function replayAll(
   const { clock, pause } = target;
   const webhooks = await webhooksWith(target, { account, ...range }, progress);
   if (webhooks.length === 0) return [];
-  const known = webhooks.filter(({ event }) => isEventName(event));
   const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
-  const count = known.length > mostCounted ? `more than ${mostCounted.toLocaleString('en')}` : known.length;
-  if (known.length > 0) {
-    await confirm(
-      `This sends deliveries of ${count} webhook${known.length === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
-    );
-  }
+  const count = webhooks.length > mostCounted ? `more than ${mostCounted.toLocaleString('en')}` : webhooks.length;
+  await confirm(
+    `This sends deliveries of ${count} webhook${webhooks.length === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
+  );
   tell(`To go on after an interruption, type it again with ${optionsOf(range)}`);
   const { startWith, find, ...replays } = openReplays(target, openRetryQueue(target));
   const replayOne: ReplayOne = (request, unique, onBegun) => {

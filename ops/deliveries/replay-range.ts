@@ -3,15 +3,15 @@ import { progressAt, type ReplayRange, replayIdOf } from '../../lambdas/delivery
 import type { ReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { wireReplayStates, wireStates } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { isEventName } from '../../lambdas/webhooks/webhook.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import type { Replayed, ReplayRequest } from './replay-deliveries.ts';
 
-/** A webhook that has deliveries to replay. Another version of Emissor may have stored an event that this one does not know. */
+/** A webhook that has deliveries to replay. */
 export interface ReplayedWebhook {
   readonly account: string;
-  readonly event: string;
+  readonly event: EventName;
 }
 
 /** The outcome of one webhook's replay. `skipped`: none was begun, or it did not come to its end. */
@@ -59,9 +59,6 @@ export async function replayRange(
 
   async function outcomeOf(webhook: ReplayedWebhook): Promise<RangeOutcome> {
     const { account, event } = webhook;
-    if (!isEventName(event)) {
-      return { ...webhook, outcome: 'skipped', reason: 'this version does not know the event' };
-    }
     const request = { account, event, ...range };
     const unique = uniqueOf(request);
     const existing = await find(account, event, replayIdOf(unique));

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
+import type { EventName } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState, Wait } from '../delivery.ts';
 import { packAttempt, unpackAttempt } from './attempt-records.ts';
 import { headPart } from './head-key.ts';
@@ -53,9 +54,9 @@ export function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>)
 }
 
 /** Returns the account, the event name and the state of the deliveries in a partition of index `undelivered`. */
-export function contentsOfStateShard(shard: string): { accountId: string; eventName: string; state: UndeliveredState } {
-  const [accountId = '', eventName = '', state] = shard.split('#');
-  return { accountId, eventName, state: state as UndeliveredState };
+export function contentsOfStateShard(shard: string) {
+  const [accountId = '', eventName, state] = shard.split('#');
+  return { accountId, eventName: eventName as EventName, state: state as UndeliveredState };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Context } from '../page.ts';
 
 /**
  * Writes why a message was refused, in the page's language. The service says it in English, `field: problem; field: problem`, since its
- * publishers read that. What a later release says is shown as it is.
+ * publishers read that.
  */
 export function detailIn({ language }: Context, detail: string | null): Html | string {
   if (detail === null) return '–';

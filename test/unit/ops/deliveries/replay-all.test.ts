@@ -88,20 +88,6 @@ it('leaves none out whose newest deliveries all succeeded since the index was wr
   expect(await replayAll('late')).toMatchObject([{ account: 'late', event: 'demanda.criada', outcome: 'skipped' }]);
 });
 
-it('tells of deliveries of an event that this version does not know, and asks for none of them', async () => {
-  const failed = itemFromDelivery(
-    settled(aDelivery({ id: `evt_${'n'.repeat(27)}`, createdAt: noon }), 'failed', noon),
-    30,
-  );
-  const Item = { ...failed, eventName: 'demanda.nova', stateShard: 'newer#demanda.nova#failed' };
-  await operated.database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
-  const skipped = { account: 'newer', event: 'demanda.nova', outcome: 'skipped' };
-  const outcomes = await replayAll();
-  expect(outcomes).toContainEqual({ ...skipped, reason: 'this version does not know the event' });
-  expect(told).toContain('newer demanda.nova: skipped: this version does not know the event');
-  expect(questions).toEqual([expect.stringContaining(`deliveries of ${(outcomes?.length ?? 0) - 1} webhook`)]);
-});
-
 it('ends by the time of the target unless told otherwise, and the audit trail has that', async () => {
   const target = targetAt(frozenClock(noon).time);
   target.clock.learn(new Date(noon + 7_200_000).toUTCString(), noon);
