@@ -96,10 +96,7 @@ interface Release {
   readonly versions: readonly (readonly [name: string, version: number])[];
 }
 
-/**
- * Returns the latest release of a stack and the one before, as its output tells them: `RELEASE NAME:VERSION,…` of each. Of one that told
- * names only nothing is known but that it was there.
- */
+/** Returns the latest release of a stack and the one before, as its output tells them: `RELEASE NAME:VERSION,…` of each. */
 export function releasesOf(found: DeployedStack['found']): readonly Release[] {
   const output = found?.Outputs?.find(({ OutputKey }) => OutputKey === 'Release')?.OutputValue;
   const [release, published, before, publishedBefore] = output?.split(' ') ?? [];
@@ -108,10 +105,13 @@ export function releasesOf(found: DeployedStack['found']): readonly Release[] {
     { release: before, published: publishedBefore },
   ].flatMap(({ release, published = '' }) => {
     if (release === undefined) return [];
-    const versions = published.split(',').flatMap(text => {
-      const [name = '', number] = text.split(':');
-      return number === undefined ? [] : [[name, Number(number)] as const];
-    });
+    const versions = published
+      .split(',')
+      .filter(Boolean)
+      .map(text => {
+        const [name = '', number] = text.split(':');
+        return [name, Number(number)] as const;
+      });
     return [{ release, versions }];
   });
 }
