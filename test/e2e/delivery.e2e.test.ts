@@ -60,6 +60,7 @@ describeWith(['names'], 'an event', () => {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
       'user-agent': expect.stringMatching(/^Emissor\/\S+$/),
+      accept: '*/*',
     });
     expect(delivery.headers).not.toHaveProperty('authorization');
     const webhook = new Webhook(secrets.get(published.event) ?? '');

@@ -96,6 +96,7 @@ describe('the judgement of a delivery', () => {
       host: 'hooks.example.com',
       'content-type': 'application/json',
       'user-agent': 'Emissor/1',
+      accept: '*/*',
       'accept-encoding': 'identity',
       'webhook-id': `evt_${'a'.repeat(27)}`,
       'webhook-timestamp': '1795181091',
@@ -113,6 +114,7 @@ describe('the judgement of a delivery', () => {
     ['an event', { ...delivery, body: '{"event":"demanda.nova"}' }],
     ['a header', { ...delivery, headers: { ...delivery.headers, 'x-account': 'a' } }],
     ['a missing header', { ...delivery, headers: { ...delivery.headers, 'webhook-id': undefined } }],
+    ['an Accept', { ...delivery, headers: { ...delivery.headers, accept: 'application/json' } }],
   ])('tells of %s that is not', (_what, arrived) => {
     expect(judgeDelivery(arrived).faults).toHaveLength(1);
   });

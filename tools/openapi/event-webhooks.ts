@@ -23,7 +23,10 @@ export function eventBodies(events: EventFormat): Record<string, Schema> {
   return { Event: anyDeliverySchema(events), ...Object.fromEntries(named) };
 }
 
-/** The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body. */
+/**
+ * The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body, and the operation's
+ * description names `Accept`: OpenAPI ignores a parameter of that name.
+ */
 const deliveryHeaders = [
   header(
     'webhook-id',
@@ -70,7 +73,7 @@ function deliveryOf(operationId: string, summary: string, schema: SchemaName, ex
     tags: ['Events'],
     summary,
     description:
-      'A POST to the URL that is registered for the event. Verify its signature, store it, and answer within 15 seconds. It may come again, and no order is promised.',
+      'A POST to the URL that is registered for the event. Verify its signature, store it, and answer within 15 seconds. It may come again, and no order is promised. It has the header `Accept: */*`.',
     security: [{ receiverAuthorization: [] }, {}],
     parameters: deliveryHeaders,
     requestBody: {

@@ -16,7 +16,7 @@ export interface PostRequest extends PostListeners {
   readonly accountId: string;
   /** The URL as registered: it is judged again at each attempt. */
   readonly url: string;
-  /** Host, length, encoding and connection headers are set here and need not be given. */
+  /** Host, length, accept and connection headers are set here and need not be given. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Milliseconds from resolving the host to the last response header. */
@@ -128,6 +128,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       headers: {
         ...request.headers,
         host: url.port === '' ? host : `${host}:${url.port}`,
+        accept: '*/*', // web application firewalls count a request without it as suspicious
         'accept-encoding': 'identity', // the bytes that are counted are then the bytes of the text
         'content-length': Buffer.byteLength(request.body),
       },

@@ -236,6 +236,7 @@ ${headers.map(([name, value]) => `${name}: ${value}\n`)}</pre>
 function headersOf({ say }: Context, { id }: DeliveryView, { hasAuthorization }: WebhookView): Record<string, string> {
   return {
     ...(hasAuthorization && { authorization: say('<credential>', '<credencial>') }),
+    accept: '*/*',
     'accept-encoding': 'identity',
     'content-type': 'application/json',
     'user-agent': say('Emissor/<version>', 'Emissor/<versão>'),

@@ -31,6 +31,7 @@ export function judgeDelivery({ method, headers, body }: Arrived): { event: stri
     faults: [
       ...(method === 'POST' ? [] : [`The method is ${method}.`]),
       ...(headers['content-type'] === 'application/json' ? [] : [`The content type is ${headers['content-type']}.`]),
+      ...(headers.accept === '*/*' ? [] : [`The header accept is ${headers.accept}.`]),
       ...wrong,
       ...undescribed.map(name => `The header ${name} is not described.`),
       ...faultsOf(
@@ -42,8 +43,16 @@ export function judgeDelivery({ method, headers, body }: Arrived): { event: stri
   };
 }
 
-/** HTTP's own, `Content-Type`, and `Authorization`, which is the security scheme of receivers. */
-const ofEveryRequest = ['host', 'connection', 'content-length', 'content-type', 'authorization', 'transfer-encoding'];
+/** HTTP's own, and those that OpenAPI does not describe as parameters: `Authorization` is the security scheme of receivers. */
+const ofEveryRequest = [
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept',
+  'authorization',
+  'content-type',
+];
 
 function parse(text: string): unknown {
   try {

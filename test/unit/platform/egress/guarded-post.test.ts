@@ -21,6 +21,7 @@ describe('the request', () => {
     expect(line).toBe('POST /hook?a=b HTTP/1.1');
     expect(headers.map(header => header.toLowerCase()).sort()).toEqual([
       'accept-encoding: identity',
+      'accept: */*',
       'authorization: bearer s3cret',
       'connection: keep-alive',
       `content-length: ${request.body.length}`,
