@@ -6,6 +6,7 @@ import { errorCode, type FailureCause } from './network-error.ts';
 import type { OutageDetector } from './outage-detector.ts';
 import type { PinnedPost, PinnedRequestOutcome } from './pinned-request.ts';
 import { type PostListeners, type PostTimes, type PostTiming, startPostTiming } from './post-timing.ts';
+import { requestTarget } from './request-target.ts';
 import { type Destination, makeResolveDestination } from './resolve-destination.ts';
 import type { Resolve } from './resolver.ts';
 import type { UrlFinding } from './url-rules.ts';
@@ -124,7 +125,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       accountId: request.accountId,
       port: url.port === '' ? 443 : Number(url.port),
       serverName: isLiteral ? '' : host,
-      path: `${url.pathname}${url.search}`,
+      path: requestTarget(url),
       headers: {
         ...request.headers,
         host: url.port === '' ? host : `${host}:${url.port}`,
