@@ -6,9 +6,17 @@ import { eventNameSchema } from './webhook.ts';
 /** Visible ASCII and inner spaces (RFC 9110 section 5.5 allows more; receivers do not). */
 const authorization = /^[\x21-\x7e](?:[\x20-\x7e]{0,2046}[\x21-\x7e])?$/;
 
+/** A header line in place of its value: no answer would ever show the mistake. */
+const headerName = /^\s*authorization\s*:/i;
+
 /** The Authorization header of deliveries; `null` counts as absent. */
 const autorizacao = z.pipe(
-  z.nullish(z.string().check(z.regex(authorization, message(webhookFindings.autorizacao)))),
+  z.nullish(
+    z.string().check(
+      z.refine(value => !headerName.test(value), { error: message(webhookFindings.header_name), abort: true }),
+      z.regex(authorization, message(webhookFindings.autorizacao)),
+    ),
+  ),
   z.transform(value => value ?? undefined),
 );
 

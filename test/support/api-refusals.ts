@@ -223,6 +223,7 @@ const findings: Readonly<Record<Exclude<FindingName, HostFinding>, readonly [Bas
   date_time: ['startReplay', { ...range, ate: '2026-11-20 12:00:00Z' }],
   plus_sign: ['listDeliveries', 'desde=2026-11-20T12:00:00+03:00'],
   autorizacao: ['replaceWebhook', { url: 'https://8.8.8.8/', autorizacao: ' x' }],
+  header_name: ['replaceWebhook', { url: 'https://8.8.8.8/', autorizacao: ' AUTHORIZATION : Bearer x' }],
   well_formed: ['replaceWebhook', { url: 'https://8.8.8.8/\ud800' }],
   length: ['replaceWebhook', { url: `https://8.8.8.8/${'a'.repeat(2_048)}` }],
   characters: ['replaceWebhook', { url: 'https://8.8.8.8/a b' }],

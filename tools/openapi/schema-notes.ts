@@ -14,7 +14,7 @@ const url = {
 };
 const autorizacao = {
   description:
-    'The `Authorization` header of each delivery: 1 to 2,048 visible ASCII characters, with spaces between them only. `null` is as good as absent. No answer ever shows it.',
+    'The `Authorization` header of each delivery: 1 to 2,048 visible ASCII characters, with spaces between them only. Send the value alone, without `Authorization:` before it. `null` is as good as absent. No answer ever shows it.',
   examples: ['Bearer our-own-secret'],
 };
 const segredo = {

@@ -12,6 +12,7 @@ const urlFindings: readonly PossibleFinding[] = [
   { place: { pointer: '/url' }, finding: webhookFindings.public_address, values: { address: '10.0.0.1' } },
   { place: { pointer: '/url' }, finding: webhookFindings.fragment },
   { place: { pointer: '/autorizacao' }, finding: webhookFindings.autorizacao },
+  { place: { pointer: '/autorizacao' }, finding: webhookFindings.header_name },
   ...objectFindings,
 ];
 

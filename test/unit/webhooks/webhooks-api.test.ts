@@ -194,9 +194,12 @@ describe('POST /v1/webhooks', () => {
     expect((await register({ autorizacao })).json.autorizacao_definida).toBe(false);
   });
 
-  it.each(['x', '!', 'Basic dXNlcjpwYXNz', 'a b', '~'.repeat(2_048)])('accepts autorizacao %j', async autorizacao => {
-    expect((await register({ autorizacao })).status).toBe(201);
-  });
+  it.each(['x', '!', 'Basic dXNlcjpwYXNz', 'a b', 'Authorization', 'X-Authorization: x', '~'.repeat(2_048)])(
+    'accepts autorizacao %j',
+    async autorizacao => {
+      expect((await register({ autorizacao })).status).toBe(201);
+    },
+  );
 
   it.each<[object, readonly string[]]>([
     ...['Demanda.Criada', 'demanda.criada ', '', 1, null].map((evento): [object, string[]] => [
@@ -204,6 +207,9 @@ describe('POST /v1/webhooks', () => {
       ['/evento unknown_event'],
     ]),
     ...['', ' ', ' a', 'a ', 'a\nb', 'a\r\nX: y', 'a\tb', 'ã', '\u007f', '~'.repeat(2_049)].map(
+      (autorizacao): [object, string[]] => [{ autorizacao }, ['/autorizacao invalid_value']],
+    ),
+    ...['Authorization: Bearer x', 'authorization:x', ' Authorization : x', '\tAuthorization:'].map(
       (autorizacao): [object, string[]] => [{ autorizacao }, ['/autorizacao invalid_value']],
     ),
     [{ autorizacao: ['x'] }, ['/autorizacao wrong_type']],
