@@ -30,6 +30,8 @@ export interface VirtualCloudDefinition extends RecordOptions {
   /** Makes the tables. They answer at once: what calls take is added here. */
   readonly tables?: () => Tables;
   readonly functions: readonly FunctionDefinition<ProcessOutside>[];
+  /** The concurrent executions of all functions together. @default - no limit */
+  readonly concurrency?: number | undefined;
   readonly faults?: FaultPlan;
   readonly costs?: Partial<Costs>;
 }
@@ -63,7 +65,7 @@ export type VirtualCloud = ReturnType<typeof makeVirtualCloud>;
 
 /** Makes a virtual cloud. The same definition does the same each time. */
 export function makeVirtualCloud(definition: VirtualCloudDefinition) {
-  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {} } = definition;
+  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, concurrency = Number.POSITIVE_INFINITY } = definition;
   const costs = { ...defaultCosts, ...definition.costs };
   const randomOf = (name: string) => makeSeededRandom(seed, name);
   const time = makeTime(start, () => processes.leave());
@@ -77,6 +79,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   const tables = definition.tables?.();
   const kms = makeKms(randomOf('kms'));
   const topics = makeTopics(now);
+  const account = { free: concurrency };
   const functions = new Map(definition.functions.map(each => [each.name, deploy(each)]));
 
   return {
@@ -119,7 +122,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 
   function deploy(each: FunctionDefinition<ProcessOutside>): VirtualFunction {
     const ids = randomOf(`invocations of ${each.name}`);
-    const target = makeFunction(each, { time, costs, note, ids, startProcess: processes.start, outsideOf });
+    const target = makeFunction(each, { time, costs, note, ids, account, startProcess: processes.start, outsideOf });
     for (const source of each.sources ?? []) {
       connectEventSource(source, { queue: queues.find(source.queue), target, time, workOfMessage: costs.message });
     }

@@ -30,7 +30,7 @@ export type Outcome =
   | { readonly status: 'failed'; readonly error: unknown }
   /** The process died, of its time-out or of a fault. */
   | { readonly status: 'died' }
-  /** No process is free. */
+  /** No process is free, or no execution of the account. */
   | { readonly status: 'throttled' };
 
 /** The queue that a function's batches come from. Its batching window is 0, and the function's answer names the messages that failed. */

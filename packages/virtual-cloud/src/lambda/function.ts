@@ -11,7 +11,7 @@ export type VirtualFunction = ReturnType<typeof makeFunction>;
 /** Makes a function: it starts processes as they are needed, and keeps them. */
 export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, world: FunctionWorld<Outside>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
-  const { time, costs, note, ids, startProcess, outsideOf } = world;
+  const { time, costs, note, ids, account, startProcess, outsideOf } = world;
   /** The one that was used last is taken first. */
   const idle: Running[] = [];
   let alive = 0;
@@ -24,11 +24,17 @@ export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, w
    *
    * @param work - milliseconds of processor time before the handler has its event
    */
-  function invoke(event: unknown, end: (outcome: Outcome) => void, work = 0): void {
+  function invoke(event: unknown, answer: (outcome: Outcome) => void, work = 0): void {
     time.after(costs.invoke, () => {
+      const isFull = idle.length === 0 && alive >= concurrency;
+      if (isFull || account.free < 1) return answer({ status: 'throttled' });
+      account.free -= 1;
+      const end = (outcome: Outcome) => {
+        account.free += 1;
+        answer(outcome);
+      };
       const warm = idle.pop();
       if (warm) return run(warm, event, end, work);
-      if (alive >= concurrency) return end({ status: 'throttled' });
       started += 1;
       alive += 1;
       const process = startProcess(name, started);
@@ -100,6 +106,8 @@ interface FunctionWorld<Outside> {
   readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
   readonly note: Note;
   readonly ids: Pick<SeededRandom, 'bytes'>;
+  /** The executions that the account may still begin, of all functions. */
+  readonly account: { free: number };
   readonly startProcess: (functionName: string, number: number) => Process;
   readonly outsideOf: (process: Process) => Outside;
 }

@@ -50,6 +50,23 @@ describe('an invocation', () => {
     expect(logs).toMatchObject([{ at: 60_020, functionName: 'f', processId: 'f#1' }]);
   });
 
+  it('of any function is throttled while all executions of the account are in use', async () => {
+    const start: Definition['start'] =
+      ({ time }) =>
+      () =>
+        time.pause(1_000);
+    const functions = ['f', 'g'].map(name => ({ name, timeout: 10_000, start }));
+    const cloud = makeVirtualCloud({ seed: 1, start: 0, functions, concurrency: 2 });
+    const outcomes: string[] = [];
+    const invokeAt = (moment: number, name: string) =>
+      cloud.at(moment, () =>
+        cloud.function(name).invoke({}, ({ status }) => outcomes.push(`${name} ${moment} ${status}`)),
+      );
+    for (const moment of [0, 1, 2, 2_000]) invokeAt(moment, moment === 1 ? 'f' : 'g');
+    await cloud.run(10_000);
+    expect(outcomes).toEqual(['g 2 throttled', 'g 0 answered', 'f 1 answered', 'g 2000 answered']);
+  });
+
   it('comes by a schedule', async () => {
     const begun: number[] = [];
     const start: Definition['start'] = outside => () => begun.push(outside.time.now());
