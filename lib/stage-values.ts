@@ -145,6 +145,8 @@ export const stageValues = z.object({
   /** Deliveries are kept this long after their final state, rounded up to whole days. */
   historyRetention: duration('1d', '365d').prefault('30d'),
 
+  /** Registrations and replacements of webhooks, `POST` and `PUT`, that an account may request in a minute. */
+  registrationLimit: count(1, 1_000_000).prefault(30),
   /** Test events that an account may request in a minute. */
   testLimit: count(1, 1_000).prefault(10),
   /** Resends that may be requested for one webhook in a minute. */

@@ -32,7 +32,7 @@ export class WebhooksStack extends Stack {
         USERS_TABLE: data.users.may('BatchGetItem'),
         SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
         WEBHOOKS_TABLE: data.webhooks.may('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-        DELIVERIES_TABLE: data.deliveries.may('BatchGetItem'),
+        DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'UpdateItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'sealing'], unwrap: ['sealing'] }),
       },
       environment: {

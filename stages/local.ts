@@ -5,6 +5,7 @@ export const stage: StageFile = {
   demandsUrl: 'https://demandas.example.com',
   addressFailureLimit: 100_000,
   clientFailureLimit: 100_000,
+  registrationLimit: 100_000,
   // The gateway of this machine is no part of an account: it throttles nobody unless asked to.
   tokenRateLimit: 10_000,
   tokenBurstLimit: 5_000,

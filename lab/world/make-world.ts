@@ -36,6 +36,8 @@ export interface WorldParts {
   readonly publications?: readonly Publication[];
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
   readonly queues?: { readonly isFair: boolean; readonly countLag: number };
+  /** The concurrent executions of the account. @default - no limit */
+  readonly concurrency?: number | undefined;
   /** Without it what happened is not kept, which long runs have no memory for. */
   readonly keepsTrace?: boolean;
   readonly keepsDetails?: boolean;
@@ -91,6 +93,7 @@ export function makeWorld(
         start: process => makeSetUp(stage.outsideOf(process), accounts, tokens),
       },
     ],
+    concurrency: parts.concurrency,
     faults: sparing(faultsOf(faultClass), ['set-up', operatorName]),
   });
   const receivers = makeReceivers(seed, cloud.now);

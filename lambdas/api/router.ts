@@ -19,7 +19,7 @@ import {
 
 /**
  * Makes an API of {base_url}. The checks run in the same order for every endpoint: path, method, token, role, scope; then those
- * of its handler: media type, size, JSON, values, existence, conflicts, limits.
+ * of its handler: media type, size, JSON, values, existence, conflicts, limits. A limit of what a check costs comes before it.
  *
  * @param dependencies - `docsUrl`: the page that explains the codes of refusals, if the stage has one.
  */

@@ -2,6 +2,7 @@ import { apiProblems } from '../api/problems.ts';
 import { makeProtectedResource } from '../api/protected-resource.ts';
 import { resourcesOf } from '../api/route.ts';
 import { apiRoutes } from '../api/routes.ts';
+import { makeCountRegistration } from '../delivery/api/request-limits.ts';
 import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
 import { makeReadSlowSince } from '../delivery/isolation/slow-since.ts';
 import type { Environment } from '../platform/environment.ts';
@@ -13,7 +14,7 @@ import type { Telemetry } from '../platform/telemetry.ts';
 import type { webhooksApiEnvironment } from '../webhooks/environment.ts';
 import { webhookProblems, webhookRoutes } from '../webhooks/routes.ts';
 import { makeSigningSecrets } from '../webhooks/signing-secret.ts';
-import { makeValidateUrl } from '../webhooks/validate-url.ts';
+import { makeUrlValidation } from '../webhooks/url-validation.ts';
 import { makeWebhookHandlers } from '../webhooks/webhook-handlers.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 import { makeBaseApi } from './base-api.ts';
@@ -51,7 +52,8 @@ export function composeWebhooksApi(
           readSlowSince: makeReadSlowSince(deliveries),
           readWithoutWebhook: makeReadWithoutWebhook(deliveries),
           sealing: makeSealing(keyring, random),
-          validateUrl: makeValidateUrl({ ...time, resolve, ownHosts: environment.ownHosts }),
+          urls: makeUrlValidation({ ...time, resolve, ownHosts: environment.ownHosts }),
+          countRegistration: makeCountRegistration({ ...environment, ...deliveries }),
           makeSecret: makeSigningSecrets(random),
           makeId: makeRandomIds(random),
           random: random.number,

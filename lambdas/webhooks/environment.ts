@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { formerHost, list, optionalText, ownUrls, text } from '../platform/environment.ts';
+import { formerHost, list, optionalText, ownUrls, text, wholeNumber } from '../platform/environment.ts';
 
 /** The environment that the functions behind {base_url} have in common. */
 export const baseApiEnvironment = z.object({
@@ -23,4 +23,6 @@ export const webhooksApiEnvironment = z.extend(baseApiEnvironment, {
   AUTHORIZATION_SERVERS: ownUrls,
   /** Host names of the service's own APIs, which are never delivered to. */
   OWN_HOSTS: list,
+  /** Registrations and replacements of an account in a minute. */
+  REGISTRATION_LIMIT: wholeNumber,
 });

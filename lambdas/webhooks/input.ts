@@ -20,7 +20,7 @@ const autorizacao = z.pipe(
   z.transform(value => value ?? undefined),
 );
 
-/** The body that registers a webhook. `validate-url.ts` checks its `url`. */
+/** The body that registers a webhook. `url-validation.ts` checks its `url`. */
 export const registration = z.strictObject({ evento: eventNameSchema, url: z.string(), autorizacao });
 
 export const replacement = z.strictObject({ url: z.string(), autorizacao });

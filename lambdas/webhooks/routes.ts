@@ -9,7 +9,12 @@ export const webhookRoutes = {
     throttle: 'management',
     operations: {
       listWebhooks: { method: 'GET', access: 'webhooks:read', refusals: [] },
-      registerWebhook: { method: 'POST', access: 'webhooks:manage', takesBody: true, refusals: ['webhook_exists'] },
+      registerWebhook: {
+        method: 'POST',
+        access: 'webhooks:manage',
+        takesBody: true,
+        refusals: ['webhook_exists', 'registrations_used_up'],
+      },
     },
   },
   Webhook: {
@@ -21,7 +26,7 @@ export const webhookRoutes = {
         method: 'PUT',
         access: 'webhooks:manage',
         takesBody: true,
-        refusals: ['webhook_not_found', 'contended'],
+        refusals: ['webhook_not_found', 'registrations_used_up', 'contended'],
       },
       deleteWebhook: { method: 'DELETE', access: 'webhooks:manage', refusals: ['webhook_not_found', 'contended'] },
     },
@@ -78,6 +83,12 @@ export const webhookProblems = {
     status: 409,
     en: 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.',
     pt: 'Quatro segredos anteriores ainda assinam. Aguarde o tempo indicado em Retry-After ou envie imediato: true.',
+  },
+  registrations_used_up: {
+    status: 429,
+    code: 'rate_limited',
+    en: 'The account has used up its registrations and replacements of this minute: wait as long as Retry-After says.',
+    pt: 'A conta já usou todos os cadastros e substituições deste minuto: aguarde o tempo indicado em Retry-After.',
   },
   contended: {
     status: 503,

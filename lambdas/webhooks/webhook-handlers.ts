@@ -23,7 +23,7 @@ import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import { makeTryChange } from './try-change.ts';
-import type { ValidateUrl } from './validate-url.ts';
+import type { UrlValidation } from './url-validation.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
 import { makeWebhookNotFound, type ReadWithoutWebhook, requireEventName } from './webhook-not-found.ts';
 import type { WebhookStore } from './webhook-store.ts';
@@ -41,7 +41,9 @@ export function makeWebhookHandlers(dependencies: {
   readonly readSlowSince: ReadSlowSince;
   readonly readWithoutWebhook: ReadWithoutWebhook;
   readonly sealing: Pick<Sealing, 'seal'>;
-  readonly validateUrl: ValidateUrl;
+  readonly urls: UrlValidation;
+  /** Counts a registration or replacement of an account; past the limit it returns the whole seconds to wait. */
+  readonly countRegistration: (accountId: string) => Promise<number | undefined>;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
@@ -49,7 +51,8 @@ export function makeWebhookHandlers(dependencies: {
   /** Draws from [0, 1). */
   readonly random: () => number;
 }): Handlers<typeof webhookRoutes> {
-  const { store, readSlowSince, readWithoutWebhook, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
+  const { store, readSlowSince, readWithoutWebhook, sealing, urls, countRegistration, makeSecret, makeId, now } =
+    dependencies;
   const webhookNotFound = makeWebhookNotFound(readWithoutWebhook);
   const tryChange = makeTryChange(dependencies);
 
@@ -172,16 +175,23 @@ export function makeWebhookHandlers(dependencies: {
     return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, slowSince, now()));
   }
 
-  /** Tells all findings at once, the URL's among them. */
+  /**
+   * Returns the body if it is valid. The request is counted before its host is resolved: name servers that stay silent would
+   * otherwise hold as many executions as an account has.
+   */
   async function readBodyWithUrl<Schema extends z.ZodMiniType>(
     schema: Schema,
-    { request, refuse }: RequestContext<BodyRefusal>,
+    { caller, request, refuse }: RequestContext<BodyRefusal | 'registrations_used_up'>,
   ): Promise<z.output<Schema>> {
     const body = parseJsonBody(request, refuse);
     const { value, findings } = validate(schema, body);
     const url = urlIn(body);
-    const all = [...findings, ...(url === undefined ? [] : await validateUrl(url))];
-    if (value === undefined || all.length > 0) throw refuse('validation_failed', { errors: all });
+    const errors = [...findings, ...(url === undefined ? [] : urls.validateText(url))];
+    if (value === undefined || url === undefined || errors.length > 0) throw refuse('validation_failed', { errors });
+    const seconds = await countRegistration(caller.accountId);
+    if (seconds !== undefined) throw refuse('registrations_used_up', { headers: retryAfter(seconds) });
+    const errorsOfHost = await urls.validateHost(url);
+    if (errorsOfHost.length > 0) throw refuse('validation_failed', { errors: errorsOfHost });
     return value;
   }
 

@@ -8,6 +8,7 @@ export const trialValues = {
   attemptTimeout: '4s', // a busy machine takes two for what is at once elsewhere
   addressFailureLimit: 100_000,
   clientFailureLimit: 100_000,
+  registrationLimit: 100_000,
 };
 const attempts = trialValues.retrySchedule.split(',').length + 1;
 

@@ -17,15 +17,15 @@ describe('the stage configuration', () => {
     for (const name of stageNames()) expect(stageConfiguration(name, required[name]).stage).toBe(name);
   });
 
-  it('lets an IP address fail 100 times a minute, a client 300 times, and both 100,000 times in the local run', () => {
+  it('lets an IP address fail 100 times a minute, a client 300 times, an account register 30 times; all 100,000 times in the local run', () => {
     const limits = stageNames().map(name => {
-      const { addressFailureLimit, clientFailureLimit } = stageConfiguration(name, required[name]);
-      return [name, addressFailureLimit, clientFailureLimit];
+      const { addressFailureLimit, clientFailureLimit, registrationLimit } = stageConfiguration(name, required[name]);
+      return [name, addressFailureLimit, clientFailureLimit, registrationLimit];
     });
     expect(limits).toEqual([
-      ['dev', 100, 300],
-      ['local', 100_000, 100_000],
-      ['prod', 100, 300],
+      ['dev', 100, 300, 30],
+      ['local', 100_000, 100_000, 100_000],
+      ['prod', 100, 300, 30],
     ]);
   });
 
@@ -197,6 +197,7 @@ describe('the stage configuration', () => {
     ['a page with a fragment', 'dev', { docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
     ['a page over plain http', 'dev', { docsUrl: 'http://docs.example.com/' }, /docsUrl must be an https URL/],
     ['no tests at all', 'dev', { testLimit: '0' }, /testLimit must be 1 to 1000/],
+    ['no registrations at all', 'dev', { registrationLimit: '0' }, /registrationLimit must be 1 to 1000000/],
     ['no resends at all', 'dev', { resendLimit: '0' }, /resendLimit must be 1 to 10000/],
     ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
     [

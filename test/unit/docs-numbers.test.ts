@@ -67,6 +67,7 @@ describe('the numbers', () => {
     ['deliveries', 'Resend a delivery', `${stage.resendLimit} a minute`],
     ['deliveries', 'Replay a span of time', `${second / limits.replaySlotInterval} a second`],
     ['webhooks', 'Limits', `${stage.resendLimit} a minute for each webhook`],
+    ['webhooks', 'Limits', `${stage.registrationLimit} a minute for each account`],
     ['webhooks', 'Limits', `${stage.testLimit} a minute for each account`],
     ['webhooks', 'Limits', `${maximumUrlLength.toLocaleString('en')} characters`],
     ['webhooks', 'Replace the secret', `${signsUntil({ sealed: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`],

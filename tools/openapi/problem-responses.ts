@@ -65,6 +65,7 @@ const headersOf: Readonly<Record<string, HeaderNames>> = {
   insufficient_scope: { 'WWW-Authenticate': 'BearerChallenge' },
   unsupported_media_type: { Accept: 'Accept' },
   too_many_secrets: { 'Retry-After': 'RetryAfter' },
+  registrations_used_up: { 'Retry-After': 'RetryAfter' },
   tests_used_up: { 'Retry-After': 'RetryAfter' },
   resends_used_up: { 'Retry-After': 'RetryAfter' },
   replay_in_progress: { Location: 'ReplayLocation' },

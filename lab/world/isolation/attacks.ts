@@ -63,6 +63,9 @@ interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed' | 's
   readonly hasBystander?: boolean;
 }
 
+/** Each replacement waits for its name. Without a limit they would hold every execution of a new AWS account. */
+export const silentPuts = 'PUT twice a second, name silent';
+
 export const attacks: readonly Attack[] = [
   ...Object.entries<Conduct>(behaviours).flatMap(([name, conduct]) => [
     attack(`${name}, 10/s`, 1, atRate(10), conduct),
@@ -81,7 +84,8 @@ export const attacks: readonly Attack[] = [
   attack('50 accounts: answers in 100 ms, 100 each every 10 s', 50, everyTenSeconds(100), {
     behave: () => answersIn(100),
   }),
-  attack('always hangs, 30/s, PUT every 2 s', 1, atRate(30), { behave: hangs, putEvery: 2_000 }),
+  attack('always hangs, 30/s, PUT every 3 s', 1, atRate(30), { behave: hangs, putEvery: 3_000 }),
+  attack(silentPuts, 1, () => [], { resolves: Number.POSITIVE_INFINITY, putEvery: 500, behave: hangs }),
   attack('fails at once, hangs after 70 s, 100/s', 1, atRate(100), failsThenHangs()),
   attack('50 accounts: fails at once, hangs after 70 s, 1/s', 50, atRate(1), failsThenHangs()),
   attack('answers in 2.5 s, hangs after 90 s, 30/s', 1, atRate(30), answersThenHangs()),

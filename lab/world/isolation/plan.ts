@@ -1,6 +1,7 @@
 import { provisionedScaling, standardScaling } from '@emissor/virtual-cloud';
+import { lanePlaces } from '../../../lib/lane-places.ts';
 import type { Stage } from '../stage.ts';
-import { attacks } from './attacks.ts';
+import { attacks, silentPuts } from './attacks.ts';
 
 /** The state of a stage when an attack begins. */
 export interface Situation {
@@ -11,6 +12,8 @@ export interface Situation {
   /** The age of a queue's count of messages when it is asked, in milliseconds. */
   readonly countLag: number;
   readonly isProvisioned: boolean;
+  /** The concurrent executions of the account. @default - no limit */
+  readonly concurrency?: number;
   /** The moment when the attack begins, in milliseconds: at 0 nothing runs yet. */
   readonly from: number;
 }
@@ -20,6 +23,9 @@ const steady = { ...standing, isFair: true, from: 60_000 } as const;
 
 /** A standing start, and messages in order of arrival. */
 export const inOrder: Situation = { name: 'in order', ...standing };
+
+/** A new AWS account, which has 10 concurrent executions. */
+export const newAccount: Situation = { name: 'new account', ...steady, concurrency: 10 };
 
 /** The situations that each attack is tried in: beside `inOrder`, a minute of steady load before it and fair queues. */
 const usualSituations: readonly Situation[] = [inOrder, { name: 'fair', ...steady }];
@@ -69,19 +75,19 @@ export function trialsOf({ attack, order, isQuick }: TrialChoice): readonly Tria
 }
 
 /** Returns how the event sources of the lanes grow: by themselves, or from two pollers on. */
-export function scalingIn({ isProvisioned }: Situation): Stage['scalingOf'] {
+export function scalingIn({ isProvisioned, concurrency = 1_000 }: Situation): Stage['scalingOf'] {
+  const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(concurrency);
   const of = (most: number) => (isProvisioned ? provisionedScaling(2, most / 10) : standardScaling(most));
-  return { first: of(50), retry: of(20), slow: of(20) };
+  return { first: of(firstConcurrency), retry: of(retryConcurrency), slow: of(slowConcurrency) };
 }
 
 function allTrials(): Trial[] {
   return attacks.flatMap(({ name, length }) =>
-    [...(length === undefined ? usualSituations : [inOrder]), ...(triedFurther.has(name) ? furtherSituations : [])].map(
-      situation => ({
-        attack: name,
-        situation,
-      }),
-    ),
+    [
+      ...(length === undefined ? usualSituations : [inOrder]),
+      ...(triedFurther.has(name) ? furtherSituations : []),
+      ...(name === silentPuts ? [newAccount] : []),
+    ].map(situation => ({ attack: name, situation })),
   );
 }
 

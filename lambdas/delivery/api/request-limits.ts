@@ -1,5 +1,5 @@
 import type { StoreParts } from '../../platform/aws/dynamo.ts';
-import { makeFixedWindow } from '../../platform/fixed-window.ts';
+import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { headKey } from '../store/head-key.ts';
 
@@ -10,21 +10,17 @@ export type RequestLimits = ReturnType<typeof makeRequestLimits>;
  * `limit#tests#<account>` and `limit#resends#<account>#<event>`.
  */
 export function makeRequestLimits({
-  dynamo,
-  table,
-  now,
   testLimit,
   resendLimit,
+  ...stored
 }: StoreParts & {
   /** Tests per account and minute. */
   readonly testLimit: number;
   /** Resends per account, event and minute: a new registration does not reset the count. */
   readonly resendLimit: number;
 }) {
-  const limitOf = (limit: number, idOf: (subject: string) => string) =>
-    makeFixedWindow({ dynamo, now, limit, keyOf: subject => headKey(table, idOf(subject)) });
-  const tests = limitOf(testLimit, testLimitId);
-  const resends = limitOf(resendLimit, resendLimitId);
+  const tests = limitOf(stored, testLimit, testLimitId);
+  const resends = limitOf(stored, resendLimit, resendLimitId);
   return { countTest, countResend };
 
   function countTest(accountId: string): Promise<number | undefined> {
@@ -36,8 +32,31 @@ export function makeRequestLimits({
   }
 }
 
+/**
+ * Makes the limit of registrations and replacements of an account in a minute, which counts as the others do. Table `Deliveries`:
+ * item `limit#registrations#<account>`.
+ */
+export function makeCountRegistration({
+  registrationLimit,
+  ...stored
+}: StoreParts & { readonly registrationLimit: number }) {
+  return limitOf(stored, registrationLimit, registrationLimitId).countWithinLimit;
+}
+
 export function limitIdsOf(accountId: string, eventNames: readonly EventName[]): readonly string[] {
-  return [testLimitId(accountId), ...eventNames.map(eventName => resendLimitId(`${accountId}#${eventName}`))];
+  return [
+    registrationLimitId(accountId),
+    testLimitId(accountId),
+    ...eventNames.map(eventName => resendLimitId(`${accountId}#${eventName}`)),
+  ];
+}
+
+function limitOf({ dynamo, table, now }: StoreParts, limit: number, idOf: (subject: string) => string): FixedWindow {
+  return makeFixedWindow({ dynamo, now, limit, keyOf: subject => headKey(table, idOf(subject)) });
+}
+
+function registrationLimitId(accountId: string): string {
+  return `limit#registrations#${accountId}`;
 }
 
 function testLimitId(accountId: string): string {

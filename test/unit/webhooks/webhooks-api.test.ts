@@ -258,6 +258,66 @@ describe('PUT /v1/webhooks/{evento}', () => {
   });
 });
 
+describe('the limit of registrations', () => {
+  const path = '/v1/webhooks/demanda.criada';
+  const replace = (options: Sent = {}) => send('PUT', path, { body: { url }, ...options });
+  const other = 'admin|webhooks:manage|conta-2';
+
+  // Bug: one account whose name servers kept silent held every execution of a new AWS account with two requests a second.
+  it('is thirty a minute per account, POST and PUT together, and the name is not asked beyond it', async () => {
+    expect((await register()).status).toBe(201);
+    await world.pass(2_000);
+    for (let count = 1; count < 30; count++) expect((await replace()).status).toBe(200);
+    for (const refused of [await replace(), await register({ url: 'https://unasked.example.com/' })]) {
+      expect(codeOf(refused)).toBe('429 rate_limited');
+      expect(refused.headers['retry-after']).toBe('58');
+    }
+    expect((await send('POST', '/v1/webhooks', { body: registration, token: other })).status).toBe(201);
+    expect((await send('GET', path)).status).toBe(200);
+    await world.pass(57_999);
+    expect((await replace()).headers['retry-after']).toBe('1');
+    await world.pass(1);
+    expect((await replace()).status).toBe(200);
+  });
+
+  describe('comes', () => {
+    beforeEach(async () => {
+      for (let count = 0; count < 30; count++) await replace();
+    });
+
+    it.each<[string, Sent, string]>([
+      ['a token', { token: 'nonsense' }, '401 invalid_token'],
+      ['a role', { token: `member|webhooks:manage|${account}` }, '403 admin_required'],
+      ['a media type', { headers: { 'content-type': 'text/plain' } }, '415 unsupported_media_type'],
+      ['a size', { raw: `"${'x'.repeat(16_384)}"` }, '413 payload_too_large'],
+      ['JSON', { raw: '{' }, '400 invalid_json'],
+      ['a field', { body: { url, outro: 1 } }, '422 validation_failed'],
+      ['a URL', { body: { url: 'https://10.0.0.1/' } }, '422 validation_failed'],
+    ])('after what is wrong with %s', async (_, sent, code) => {
+      expect(codeOf(await replace(sent))).toBe(code);
+    });
+
+    it.each<[string, string, string, object]>([
+      ['a name that does not exist', 'PUT', path, { url: 'https://nowhere.example.com/' }],
+      ['a name without a public address', 'PUT', path, { url: 'https://six.example.com/' }],
+      ['an event without a webhook', 'PUT', path, { url }],
+      ['an unknown event', 'PUT', '/v1/webhooks/demanda.inventada', { url }],
+      ['a webhook that is there', 'POST', '/v1/webhooks', registration],
+    ])('before %s', async (_, method, to, body) => {
+      if (method === 'POST') await world.register();
+      expect(codeOf(await send(method, to, { body }))).toBe('429 rate_limited');
+    });
+  });
+
+  it('does not count what is refused for its form, nor ask for its name', async () => {
+    for (let count = 0; count < 31; count++) {
+      const refused = await register({ outro: 1, url: 'https://unasked.example.com/' });
+      expect(findingsOf(refused)).toEqual(['/outro unknown_field']);
+    }
+    expect((await register()).status).toBe(201);
+  });
+});
+
 describe('a webhook that an operator suspended', () => {
   const path = '/v1/webhooks/demanda.criada';
 

@@ -8,7 +8,7 @@ import { makeSecretUse } from '../../../../lambdas/auth/principals/secret-use.ts
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { makeClientRateLimit, makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
-import { makeRequestLimits } from '../../../../lambdas/delivery/api/request-limits.ts';
+import { makeCountRegistration, makeRequestLimits } from '../../../../lambdas/delivery/api/request-limits.ts';
 import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
@@ -119,7 +119,9 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
       withSlowDns(found, moment),
     ),
   'delivery/api/request-limits.ts': async () => {
-    const limits = makeRequestLimits({ ...store('Deliveries'), ...stageConfiguration('dev') });
+    const parts = { ...store('Deliveries'), ...stageConfiguration('dev') };
+    await makeCountRegistration(parts)(account);
+    const limits = makeRequestLimits(parts);
     await limits.countTest(account);
     await limits.countResend(account, eventName);
   },
