@@ -78,13 +78,12 @@ export class AuthStack extends Stack {
       },
       environment: {
         ...stageVariables(tokenEnvironment, configuration),
-        ISSUER: data.auth.urls[0],
-        AUDIENCE: data.base.urls[0],
+        ISSUER: data.auth.url,
+        AUDIENCE: data.base.url,
         ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
         REFRESH_IDLE_SECONDS: seconds(configuration.refreshIdleLifetime),
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
         IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
-        ...data.auth.formerHost,
       },
     });
   }
@@ -128,10 +127,9 @@ export class AuthStack extends Stack {
   #tokenReaderEnvironment() {
     const { configuration, data } = this.#props;
     return {
-      ISSUERS: data.auth.urls.join(),
-      AUDIENCES: data.base.urls.join(),
+      ISSUER: data.auth.url,
+      AUDIENCE: data.base.url,
       IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
-      ...data.auth.formerHost,
     };
   }
 
@@ -143,7 +141,7 @@ export class AuthStack extends Stack {
       timeout: Duration.seconds(5),
       memorySize: 512,
       tables: { KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }) },
-      environment: { ISSUERS: data.auth.urls.join(), ...data.auth.formerHost },
+      environment: { ISSUER: data.auth.url },
     });
   }
 

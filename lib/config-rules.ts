@@ -15,21 +15,17 @@ export function brokenRules(values: StageValues): readonly string[] {
 
 const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] = [
   ({ account, region }) => !account !== !region && 'region must be given together with account',
-  ({ authDomain, authCertificateArn }) =>
-    !authDomain !== !authCertificateArn && 'authCertificateArn must be given together with authDomain',
-  ({ baseDomain, baseCertificateArn }) =>
-    !baseDomain !== !baseCertificateArn && 'baseCertificateArn must be given together with baseDomain',
   ({ authDomain, baseDomain }) =>
     authDomain !== undefined &&
-    authDomain === baseDomain &&
+    authDomain.name === baseDomain?.name &&
     'baseDomain must not be authDomain: each API has a host of its own',
-  ({ authCertificateArn, ...home }) =>
-    isElsewhere(authCertificateArn, home) && "authCertificateArn must be of the stage's own account and Region",
-  ({ baseCertificateArn, ...home }) =>
-    isElsewhere(baseCertificateArn, home) && "baseCertificateArn must be of the stage's own account and Region",
+  ({ authDomain, ...home }) =>
+    isElsewhere(authDomain, home) && "authDomain certificateArn must be of the stage's own account and Region",
+  ({ baseDomain, ...home }) =>
+    isElsewhere(baseDomain, home) && "baseDomain certificateArn must be of the stage's own account and Region",
   ({ smokeReceiverUrl, authDomain, baseDomain }) =>
     smokeReceiverUrl !== undefined &&
-    [authDomain, baseDomain].includes(new URL(smokeReceiverUrl).hostname) &&
+    [authDomain?.name, baseDomain?.name].includes(new URL(smokeReceiverUrl).hostname) &&
     'smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself',
   // The template of a table names the Region of its key.
   ({ encryption, account }) =>
@@ -48,8 +44,11 @@ const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] =
 
 const day = 86_400_000;
 
-function isElsewhere(arn: string | undefined, { account, region }: Pick<StageValues, 'account' | 'region'>): boolean {
-  return arn !== undefined && account !== undefined && !arn.includes(`:acm:${region}:${account}:`);
+function isElsewhere(
+  domain: StageValues['authDomain'],
+  { account, region }: Pick<StageValues, 'account' | 'region'>,
+): boolean {
+  return domain !== undefined && account !== undefined && !domain.certificateArn.includes(`:acm:${region}:${account}:`);
 }
 
 /** Where only the receiver of smoke tests would reserve, no rule is broken: it does without. */

@@ -5,10 +5,9 @@ import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
-import type { StageConfiguration } from './config.ts';
 import { AlarmMails } from './constructs/alarm-mails.ts';
 import { DataKey } from './constructs/data-key.ts';
-import { HttpEndpoint, type OwnDomain } from './constructs/http-endpoint.ts';
+import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
 import { makeRollbackNumber } from './constructs/rollback-number.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
@@ -98,20 +97,17 @@ export class DataStack extends Stack {
       topics: { page: [pages], ticket: [tickets, this.operations] },
     });
 
-    const endpoint = (area: string, name: string, domain: OwnDomain | undefined): HttpEndpoint =>
-      new HttpEndpoint(this, name, { configuration, area, domain });
-    this.auth = endpoint('auth', 'AuthEndpoint', domainOf(configuration, 'auth'));
-    this.base = endpoint('webhooks', 'BaseEndpoint', domainOf(configuration, 'base'));
+    const { authDomain, baseDomain } = configuration;
+    this.auth = new HttpEndpoint(this, 'AuthEndpoint', { configuration, area: 'auth', domain: authDomain });
+    this.base = new HttpEndpoint(this, 'BaseEndpoint', { configuration, area: 'webhooks', domain: baseDomain });
 
     for (const { node, tableName } of this.node.children.filter(child => child instanceof Table)) {
       new CfnOutput(this, `${node.id}Table`, { value: tableName });
     }
-    new CfnOutput(this, 'AuthUrl', { value: this.auth.urls[0] });
-    new CfnOutput(this, 'BaseUrl', { value: this.base.urls[0] });
+    new CfnOutput(this, 'AuthUrl', { value: this.auth.url });
+    new CfnOutput(this, 'BaseUrl', { value: this.base.url });
     this.#addDomainOutputs('Auth', this.auth);
     this.#addDomainOutputs('Base', this.base);
-    const { formerHostsUntil } = configuration;
-    if (formerHostsUntil) new CfnOutput(this, 'FormerHostsUntil', { value: formerHostsUntil });
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'PagesTopicArn', { value: pages.topicArn });
     new CfnOutput(this, 'TicketsTopicArn', { value: tickets.topicArn });
@@ -129,21 +125,10 @@ export class DataStack extends Stack {
     makeRollbackNumber(this, configuration);
   }
 
-  /**
-   * Adds the outputs of a domain: those for its DNS record, a CNAME to the target or an alias of the target in its hosted zone, and the
-   * URL that is good beside the one that names the API.
-   */
-  #addDomainOutputs(name: string, { ownDomain, urls }: HttpEndpoint): void {
-    if (!ownDomain) return;
-    if (urls[1]) new CfnOutput(this, `${name}OtherUrl`, { value: urls[1] });
-    new CfnOutput(this, `${name}DomainTarget`, { value: ownDomain.regionalDomainName });
-    new CfnOutput(this, `${name}DomainHostedZoneId`, { value: ownDomain.regionalHostedZoneId });
+  /** Adds the outputs for a domain's DNS record: a CNAME to the target, or an alias of the target in its hosted zone. */
+  #addDomainOutputs(name: string, { customDomain }: HttpEndpoint): void {
+    if (!customDomain) return;
+    new CfnOutput(this, `${name}DomainTarget`, { value: customDomain.regionalDomainName });
+    new CfnOutput(this, `${name}DomainHostedZoneId`, { value: customDomain.regionalHostedZoneId });
   }
-}
-
-/** Returns the custom domain of {auth_url} or {base_url}. */
-function domainOf(configuration: StageConfiguration, area: 'auth' | 'base'): OwnDomain | undefined {
-  const name = configuration[`${area}Domain`];
-  const certificateArn = configuration[`${area}CertificateArn`];
-  return name && certificateArn ? { name, certificateArn, role: configuration[`${area}DomainRole`] } : undefined;
 }

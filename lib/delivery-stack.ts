@@ -161,10 +161,9 @@ export class DeliveryStack extends Stack {
       environment: {
         ...stageVariables(deliveriesApiEnvironment, configuration),
         RETRY_QUEUE_URL: retry.queueUrl,
-        ISSUERS: data.auth.urls.join(),
-        AUDIENCES: data.base.urls.join(),
+        ISSUER: data.auth.url,
+        AUDIENCE: data.base.url,
         HISTORY_DAYS: this.#historyDays,
-        ...data.base.formerHost,
       },
     });
     retry.grant(api, 'sqs:SendMessage');

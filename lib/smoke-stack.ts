@@ -62,8 +62,8 @@ export class SmokeStack extends Stack {
       memorySize: 512,
       tables: {},
       environment: {
-        AUTH_URL: data.auth.urls[0],
-        BASE_URL: data.base.urls[0],
+        AUTH_URL: data.auth.url,
+        BASE_URL: data.base.url,
         EVENTS_QUEUE_URL: eventsQueue.queueUrl,
         CREDENTIALS_PARAMETER: credentials.parameterName,
         RECEIVER_URL: url,

@@ -2,14 +2,12 @@ import * as z from 'zod';
 import { fewestPlaces, mostPlaces } from './lane-places.ts';
 import {
   accountNumber,
-  certificateArn,
   choice,
   count,
-  day,
+  domain,
   duration,
   emailAddress,
   flag,
-  hostName,
   httpsUrl,
   list,
   logRetention,
@@ -77,23 +75,13 @@ export const stageValues = z.object({
    * heading there. @default - `type` is about:blank
    */
   docsUrl: pageUrl.optional(),
-  /** Custom domain of {auth_url}. @default - API Gateway's own host is used */
-  authDomain: hostName.optional(),
-  /** The certificate of `authDomain`. */
-  authCertificateArn: certificateArn.optional(),
   /**
-   * What the domain is for: a stage that is in use changes its domain in steps, so that nobody is refused (docs/runbook.md,
-   * "A custom domain"). `prepared`: it answers, and API Gateway's host still names {auth_url}. `primary`: it names {auth_url}, and
-   * API Gateway's host still answers. `only`: API Gateway's host is off. `former`: the domain is taken off; it answers until
-   * `formerHostsUntil`, and API Gateway's host names {auth_url}.
+   * Custom domain of {auth_url} and its certificate, of the stage's account and Region. Set both domains before the first
+   * integrator: tokens name them, and integrators store them. API Gateway's own hosts answer too. @default - API Gateway's own host
    */
-  authDomainRole: choice('prepared', 'primary', 'only', 'former').prefault('only'),
-  /** Custom domain of {base_url}, with its certificate and its role, as those of {auth_url}. */
-  baseDomain: hostName.optional(),
-  baseCertificateArn: certificateArn.optional(),
-  baseDomainRole: choice('prepared', 'primary', 'only', 'former').prefault('only'),
-  /** The day until which the host that named {auth_url} or {base_url} before answers, as integrators were told. */
-  formerHostsUntil: day.optional(),
+  authDomain: domain.optional(),
+  /** Custom domain of {base_url}, in the same way. */
+  baseDomain: domain.optional(),
 
   /** Lifetime of an access token: a day at most. */
   accessTokenLifetime: duration('1s', '24h').prefault('900s'),

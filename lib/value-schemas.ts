@@ -56,15 +56,22 @@ export const pageUrl = z
   .url({ protocol: /^https$/, error: 'must be an https URL' })
   .refine(value => !value.includes('#'), 'must not have a fragment');
 
-export const hostName = text(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
+/** The schema of a custom domain of an API, and its certificate in AWS Certificate Manager. */
+export const domain = z.strictObject(
+  {
+    name: text(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'name must be a host name in lower case'),
+    certificateArn: text(
+      /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+      'certificateArn must be the ARN of an ACM certificate',
+    ),
+  },
+  'must have name and certificateArn, and nothing else',
+);
 
 /** The schema of the value of a tag, of the characters that AWS takes there. */
 export const tagValue = text(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
 
 export const emailAddress = z.email('must be e-mail addresses');
-
-/** The schema of a day, such as `2027-12-01`. */
-export const day = z.iso.date('must be a day, such as 2027-12-01');
 
 /** Returns the schema of the number of an AWS account. `message` says what any other value must be. */
 export function accountNumber(message = 'must be the 12 digits of an AWS account, in quotes') {
@@ -72,11 +79,6 @@ export function accountNumber(message = 'must be the 12 digits of an AWS account
 }
 
 export const regionName = text(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1');
-
-export const certificateArn = text(
-  /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
-  'must be the ARN of an ACM certificate',
-);
 
 /** The schema of the exact ARN of a role or a user in a list. */
 export const principalArn = text(

@@ -37,11 +37,9 @@ export class WebhooksStack extends Stack {
       },
       environment: {
         ...stageVariables(webhooksApiEnvironment, configuration),
-        ISSUERS: data.auth.urls.join(),
-        AUDIENCES: data.base.urls.join(),
-        AUTHORIZATION_SERVERS: authorizationServers(data).join(),
+        ISSUER: data.auth.url,
+        AUDIENCE: data.base.url,
         OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
-        ...data.base.formerHost,
       },
     });
 
@@ -52,13 +50,4 @@ export class WebhooksStack extends Stack {
     data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);
     data.base.addDefaultRoute(this, api);
   }
-}
-
-/**
- * Returns the {auth_url} that the metadata of each {base_url} name: the host of the same kind where both change their domains
- * together, or else the one that names the stage.
- */
-function authorizationServers({ auth, base }: DataStack): readonly string[] {
-  const isTogether = auth.role === base.role;
-  return base.urls.map((_, at) => (isTogether ? auth.urls[at] : undefined) ?? auth.urls[0]);
 }

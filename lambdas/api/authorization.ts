@@ -8,8 +8,8 @@ export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 
 export interface BearerProtection {
   readonly authenticate: BearerAuthentication;
-  /** Returns the URL of the protected resource metadata (RFC 9728) at the host of a request, which challenges name. */
-  readonly resourceMetadata: (request: HttpRequest) => string;
+  /** The URL of the protected resource metadata (RFC 9728), which challenges name. */
+  readonly resourceMetadata: string;
 }
 
 /**
@@ -24,7 +24,7 @@ export async function authorize(
   required: RequiredScope,
 ): Promise<Principal> {
   const bearer = await authenticate(request.headers.authorization);
-  const metadata = `resource_metadata="${resourceMetadata(request)}"`; // RFC 9728 section 5.1
+  const metadata = `resource_metadata="${resourceMetadata}"`; // RFC 9728 section 5.1
   if (bearer.outcome === 'missing') {
     throw protectedProblem('token_missing', { headers: { 'www-authenticate': `${realm}, ${metadata}` } });
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { formerHost, ownUrls, text, wholeNumber } from '../platform/environment.ts';
+import { text, wholeNumber } from '../platform/environment.ts';
 
 /** The environment of the token function; durations in seconds, limits per minute. */
 export const tokenEnvironment = z.object({
@@ -16,10 +16,9 @@ export const tokenEnvironment = z.object({
   REFRESH_ABSOLUTE_SECONDS: wholeNumber,
   IP_FAILURE_LIMIT: wholeNumber,
   CLIENT_FAILURE_LIMIT: wholeNumber,
-  ...formerHost,
 });
 
-export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUERS: ownUrls, ...formerHost });
+export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUER: text });
 
 /** The environment of the key rotation; durations in seconds. */
 export const rotateKeysEnvironment = z.object({
@@ -36,10 +35,9 @@ export const revokeEnvironment = z.object({
   SESSIONS_TABLE: text,
   LOCKOUTS_TABLE: text,
   KEYRING_TABLE: text,
-  ISSUERS: ownUrls,
-  AUDIENCES: ownUrls,
+  ISSUER: text,
+  AUDIENCE: text,
   IP_FAILURE_LIMIT: wholeNumber,
-  ...formerHost,
 });
 
 export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });

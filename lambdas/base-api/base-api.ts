@@ -5,7 +5,6 @@ import type { Dynamo } from '../platform/aws/dynamo.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Environment } from '../platform/environment.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import { calledUrl } from '../platform/own-urls.ts';
 import type { Log } from '../platform/telemetry.ts';
 import type { baseApiEnvironment } from '../webhooks/environment.ts';
 
@@ -14,7 +13,7 @@ export function makeBaseApi({ environment, dynamo, keyring, log, now, resources 
   return makeApi({
     ...environment,
     log,
-    resourceMetadata: request => resourceMetadataUrl(calledUrl(request, environment.audiences)),
+    resourceMetadata: resourceMetadataUrl(environment.audience),
     authenticate: makeBearerAuthentication({
       ...environment,
       dynamo,

@@ -12,4 +12,4 @@ const telemetry = makeDeliveryTelemetry('history');
 const outside = { ...machine, dynamo: makeDynamo(), sqs: makeSqs() };
 
 /** {base_url}: the delivery history of a webhook, with resends, replays and tests. */
-export const handler = makeHttpHandler(telemetry, composeDeliveriesApi(environment, outside, telemetry), environment);
+export const handler = makeHttpHandler(telemetry, composeDeliveriesApi(environment, outside, telemetry));

@@ -38,10 +38,7 @@ export function composeWebhooksApi(
     log,
     resources: [
       ...resourcesOf(apiRoutes, apiProblems, {
-        getProtectedResourceMetadata: makeProtectedResource({
-          audiences: environment.audiences,
-          authorizationServers: environment.authorizationServers,
-        }),
+        getProtectedResourceMetadata: makeProtectedResource(environment),
       }),
       ...resourcesOf(
         webhookRoutes,

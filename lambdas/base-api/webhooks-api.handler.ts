@@ -13,4 +13,4 @@ const telemetry = makeTelemetry('webhooks');
 const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms(), resolve: makeResolver() };
 
 /** {base_url}: manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
-export const handler = makeHttpHandler(telemetry, composeWebhooksApi(environment, outside, telemetry), environment);
+export const handler = makeHttpHandler(telemetry, composeWebhooksApi(environment, outside, telemetry));

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { OwnUrls } from './own-urls.ts';
 
 const missing = 'must be set';
 
@@ -28,15 +27,6 @@ export const list = z.pipe(
       .filter(item => item !== ''),
   ),
 );
-
-/** An environment variable that holds the URLs of one of our APIs, with commas between them. */
-export const ownUrls = z.pipe(
-  list.check(z.minLength(1, missing)),
-  z.transform(([own = '', ...former]): OwnUrls => [own, ...former]),
-);
-
-/** The variables of a function behind an HTTP API: the host that is left, where there is one, and the moment of its end. */
-export const formerHost = { FORMER_HOST: optionalText, FORMER_HOST_SUNSET: optionalText };
 
 /**
  * Reads a function's environment once, at start.

@@ -19,28 +19,16 @@ export function makeHandler<Event, Result>(
     .handler(run);
 }
 
-/**
- * Makes the handler of a function behind an HTTP API. What it answers on a host that is left says until when (RFC 8594): the
- * environment names that host.
- */
+/** Makes the handler of a function behind an HTTP API. */
 export function makeHttpHandler<Request = HttpRequest, Response extends HttpResponse | undefined = HttpResponse>(
   telemetry: Telemetry & { readonly service: HttpService },
   answer: (request: Request) => Promise<Response>,
-  formerHost: FormerHost,
 ) {
-  return makeHandler<Request, Response>(telemetry, answer)
-    .use(countFailures(telemetry))
-    .use(announceSunset(formerHost));
+  return makeHandler<Request, Response>(telemetry, answer).use(countFailures(telemetry));
 }
 
 /** The functions behind the APIs, by the names under which they count their answers: the release of one watches those. */
 export type HttpService = 'token' | 'revoke' | 'introspect' | 'discovery' | 'webhooks' | 'history';
-
-interface FormerHost {
-  readonly formerHost?: string | undefined;
-  /** As in the header: an HTTP date (RFC 9110 section 5.6.7). */
-  readonly formerHostSunset?: string | undefined;
-}
 
 /** Returns the gateway's id of a request; other events have none. */
 function requestIdOf(event: unknown): string | undefined {
@@ -66,21 +54,6 @@ function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, 
       const ofVersion = metrics.singleMetric();
       ofVersion.addDimension('version', context.functionVersion);
       ofVersion.addMetric('ServerError', 'Count', 1);
-    },
-  };
-}
-
-/** Adds the header `Sunset` to what is answered on the host that is left. */
-function announceSunset({
-  formerHost: host,
-  formerHostSunset: sunset,
-}: FormerHost): MiddlewareObj<unknown, HttpResponse | undefined> {
-  return {
-    after: request => {
-      const { event, response } = request;
-      const called = (event as Partial<HttpRequest> | null)?.headers?.host?.toLowerCase();
-      if (!response || sunset === undefined || host === undefined || called !== host.toLowerCase()) return;
-      request.response = { ...response, headers: { ...response.headers, sunset } }; // some answers are shared
     },
   };
 }

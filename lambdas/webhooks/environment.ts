@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { formerHost, list, optionalText, ownUrls, text, wholeNumber } from '../platform/environment.ts';
+import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
 
 /** The environment that the functions behind {base_url} have in common. */
 export const baseApiEnvironment = z.object({
@@ -10,17 +10,14 @@ export const baseApiEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,
   /** {auth_url}, as access tokens name it in `iss`. */
-  ISSUERS: ownUrls,
+  ISSUER: text,
   /** {base_url}, as access tokens name it in `aud`. */
-  AUDIENCES: ownUrls,
+  AUDIENCE: text,
   /** The page that explains the codes of refusals. */
   DOCS_URL: optionalText,
-  ...formerHost,
 });
 
 export const webhooksApiEnvironment = z.extend(baseApiEnvironment, {
-  /** The {auth_url} that the metadata of each {base_url} name. */
-  AUTHORIZATION_SERVERS: ownUrls,
   /** Host names of the service's own APIs, which are never delivered to. */
   OWN_HOSTS: list,
   /** Registrations and replacements of an account in a minute. */

@@ -63,7 +63,7 @@ export class AlarmMails extends Construct {
 
   #addCertificateRule(id: string, { event, days, ...row }: CertificateMail): void {
     const { configuration } = this.#props;
-    const certificates = new Set([configuration.authCertificateArn, configuration.baseCertificateArn]);
+    const certificates = new Set([configuration.authDomain?.certificateArn, configuration.baseDomain?.certificateArn]);
     const resources = [...certificates].filter(arn => arn !== undefined);
     if (resources.length === 0) return;
     const told = describe('CertificateExpires', row.severity, { ...row, command: 'status' }, configuration);

@@ -1,4 +1,4 @@
-import { Aws, Fn, Stack, Validations } from 'aws-cdk-lib';
+import { Aws, Fn, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -13,19 +13,12 @@ import { limitsOf } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
 import { RouteThrottle } from './route-throttle.ts';
 
-export interface OwnDomain {
-  readonly name: string;
-  readonly certificateArn: string;
-  /** `primary` and `only` name the API by it. API Gateway's own host answers beside it, but for `only`. */
-  readonly role: StageConfiguration['authDomainRole'];
-}
-
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
   /** The area that it is the endpoint of: its API and its access logs are named after it. */
   readonly area: string;
-  /** Own host name, the ARN of its certificate, and its role. @default - API Gateway's own host */
-  readonly domain?: OwnDomain | undefined;
+  /** Custom domain. @default - API Gateway's own host */
+  readonly domain?: StageConfiguration['authDomain'];
 }
 
 /**
@@ -34,24 +27,19 @@ export interface HttpEndpointProps {
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
-  /** `https://host`, without a trailing slash: the one that names the API, and the one that answers too. */
-  readonly urls: readonly [string, ...string[]];
-  /** The role of the API's own host name; `undefined` where it has none. */
-  readonly role: OwnDomain['role'] | undefined;
-  /** The host names under which the API answers, in the same order. */
+  /** `https://host`, without a trailing slash: the custom domain if there is one, else API Gateway's own host. */
+  readonly url: string;
+  /** The host names under which the API answers. */
   readonly hosts: readonly string[];
-  /** The variables that tell a function which of them is left, and when it ends: empty where none is. */
-  readonly formerHost: FormerHostVariables;
   /** A line for each request. */
   readonly accessLogs: logs.LogGroup;
-  /** The API's own host name, where it has one. */
-  readonly ownDomain: apigateway.DomainName | undefined;
+  readonly customDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
   readonly #throttles: ThrottleClass[] = [];
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
-    const { configuration, area } = props;
+    const { configuration, area, domain } = props;
     this.#configuration = configuration;
     const { logRetention: retention, removalPolicy } = retentionOf(configuration);
     this.accessLogs = new logs.LogGroup(this, 'AccessLogs', {
@@ -60,18 +48,15 @@ export class HttpEndpoint extends Construct {
       removalPolicy,
     });
     this.#count(this.accessLogs, refusedRequests);
-    this.ownDomain = props.domain
-      ? new apigateway.DomainName(this, 'Domain', {
-          domainName: props.domain.name,
-          certificate: Certificate.fromCertificateArn(this, 'Certificate', props.domain.certificateArn),
-        })
-      : undefined;
+    this.customDomain =
+      domain &&
+      new apigateway.DomainName(this, 'Domain', {
+        domainName: domain.name,
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+      });
     this.api = new apigateway.HttpApi(this, 'Api', {
       apiName: `Emissor ${configuration.stage} ${area}`,
-      // So that a change of the role changes a resource: tools may take a template in which only outputs change for unchanged.
-      ...(props.domain ? { description: `${props.domain.name} is its ${props.domain.role} domain` } : {}),
       createDefaultStage: false,
-      disableExecuteApiEndpoint: props.domain?.role === 'only',
     });
     const stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: this.api,
@@ -83,18 +68,12 @@ export class HttpEndpoint extends Construct {
         destination: new apigateway.LogGroupLogDestination(this.accessLogs),
         format: accessLogFormat,
       },
-      ...(this.ownDomain ? { domainMapping: { domainName: this.ownDomain } } : {}),
+      ...(this.customDomain ? { domainMapping: { domainName: this.customDomain } } : {}),
     });
     stage.node.addDependency(this.accessLogs);
-    // The other stacks import it where there is no domain. AWS would refuse to switch a domain on if that dropped the export.
-    const { attrApiEndpoint } = this.api.node.defaultChild as apigateway.CfnApi;
-    Stack.of(this).exportValue(attrApiEndpoint);
-    const gateway = { url: attrApiEndpoint, host: Fn.select(2, Fn.split('/', attrApiEndpoint)) };
-    const [named, ...others] = hostsOf(gateway, props.domain);
-    this.urls = [named.url, ...others.map(({ url }) => url)];
-    this.hosts = [named, ...others].map(({ host }) => host);
-    this.role = props.domain?.role;
-    this.formerHost = formerHostOf(configuration, this.role === 'prepared' ? undefined : this.hosts[1]);
+    const { apiEndpoint } = this.api;
+    this.url = domain ? `https://${domain.name}` : apiEndpoint;
+    this.hosts = [...(domain ? [domain.name] : []), Fn.select(2, Fn.split('/', apiEndpoint))];
   }
 
   /** The throttle class of every route so far. */
@@ -160,34 +139,6 @@ export class HttpEndpoint extends Construct {
       throttle,
     });
   }
-}
-
-/** A host under which an API answers. */
-interface Host {
-  readonly url: string;
-  readonly host: string;
-}
-
-/** Returns the hosts under which an API answers. The first names it. */
-function hostsOf(gateway: Host, domain: OwnDomain | undefined): readonly [Host, ...Host[]] {
-  if (!domain) return [gateway];
-  const own = { url: `https://${domain.name}`, host: domain.name };
-  if (domain.role === 'only') return [own];
-  return domain.role === 'primary' ? [own, gateway] : [gateway, own];
-}
-
-interface FormerHostVariables {
-  readonly FORMER_HOST: string;
-  readonly FORMER_HOST_SUNSET: string;
-}
-
-/**
- * Returns the variables that announce the end of a host: the second one, which integrators are to leave, where they were told a day. It
- * answers to the last second of that. A prepared domain is yet to come: no host is given then.
- */
-function formerHostOf({ formerHostsUntil }: StageConfiguration, host: string | undefined): FormerHostVariables {
-  if (!formerHostsUntil || host === undefined) return { FORMER_HOST: '', FORMER_HOST_SUNSET: '' };
-  return { FORMER_HOST: host, FORMER_HOST_SUNSET: new Date(`${formerHostsUntil}T23:59:59Z`).toUTCString() };
 }
 
 /**

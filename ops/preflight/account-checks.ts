@@ -1,7 +1,7 @@
 import { fewestBesideLanes, receiverConcurrency, unreservedConcurrency } from '../../lib/account-concurrency.ts';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
-import { certificatesOf, type StackName, stackNameOf, stackNames } from '../stage/stage-stacks.ts';
+import { domainsOf, type StackName, stackNameOf, stackNames } from '../stage/stage-stacks.ts';
 import { type Check, type Finding, ok, problem, type Subject } from './checks.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
@@ -89,10 +89,10 @@ function reservedBy(templates: readonly Template[]): number {
 }
 
 async function checkCertificates({ configuration, aws, region, now }: Subject): Promise<Finding> {
-  const wanted = certificatesOf(configuration);
+  const wanted = domainsOf(configuration);
   if (wanted.length === 0) return ok('none is needed: the stage has no domains of its own');
   const findings = await Promise.all(
-    wanted.map(async ({ host, arn }) => {
+    wanted.map(async ({ name: host, certificateArn: arn }) => {
       if (arn.split(':')[3] !== region) {
         return problem(`the certificate of ${host} is in another Region than ${region}`, `request one in ${region}`);
       }

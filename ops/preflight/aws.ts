@@ -41,14 +41,6 @@ export function connectAws(configuration: StageConfiguration, region: string) {
       return JSON.parse(TemplateBody) as Template;
     },
 
-    /** Returns the time of the latest event of a stack, in milliseconds since the epoch: the end of its last deployment. */
-    lastEvent: async (stackName: string) => {
-      const { CloudFormationClient, DescribeStackEventsCommand } = await import('@aws-sdk/client-cloudformation');
-      const command = new DescribeStackEventsCommand({ StackName: stackName });
-      const { StackEvents: [latest] = [] } = await new CloudFormationClient(settings).send(command);
-      return latest?.Timestamp?.getTime() ?? 0;
-    },
-
     /** Reads Lambda's concurrent executions: the quota, and how much of it no function has reserved. */
     concurrency: async () => {
       const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');

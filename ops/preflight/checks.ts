@@ -13,12 +13,8 @@ export interface Subject {
   /** The template of each stack that was ever deployed, but for those that are left over. */
   readonly deployedTemplates: () => Promise<ReadonlyMap<DeployedStack['name'], Template>>;
   readonly aws: Omit<Aws, 'caller' | 'stacks' | 'deployedTemplate'>;
-  /** Returns the JSON document at a public URL. @throws where it is not answered with 200. */
-  readonly readJson: (url: string) => Promise<unknown>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The operator says that the stage has no integrators yet: nobody has to be told of a host that goes. */
-  readonly yes: boolean;
 }
 
 export interface Check {

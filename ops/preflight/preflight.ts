@@ -29,7 +29,6 @@ export interface PreflightWorld {
   /** The Region that the SDK would use. @throws where there is none. */
   readonly defaultRegion: () => Promise<string>;
   readonly connect: (configuration: StageConfiguration, region: string) => Aws;
-  readonly readJson: Subject['readJson'];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -38,12 +37,7 @@ export interface PreflightWorld {
 export const checks: readonly Check[] = [...accountChecks, ...stageChecks, domainCheck];
 
 /** Checks a stage before its deployment. It only reads. */
-export async function checkStage(
-  stage: StageName,
-  world: PreflightWorld,
-  progress: ShowProgress,
-  { yes = false }: Partial<Pick<Subject, 'yes'>> = {},
-): Promise<Preflight> {
+export async function checkStage(stage: StageName, world: PreflightWorld, progress: ShowProgress): Promise<Preflight> {
   const findings: (Finding & { readonly check: string })[] = [];
   const add = (check: string, finding: Finding): boolean => {
     findings.push({ check, ...finding });
@@ -70,16 +64,7 @@ export async function checkStage(
   const { aws, region, account } = caller;
   if (!add('account', judgeAccount(configuration, account))) return result(account, region);
 
-  const subject = makeSubject({
-    configuration,
-    synthesis,
-    account,
-    region,
-    aws,
-    readJson: world.readJson,
-    now: world.now(),
-    yes,
-  });
+  const subject = makeSubject({ configuration, synthesis, account, region, aws, now: world.now() });
   for (const { name, needs, check } of checks) {
     progress(`Checking: ${name}`);
     add(name, await attempt(() => check(subject), needs));

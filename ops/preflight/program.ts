@@ -24,9 +24,9 @@ export async function runPreflight(
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? 0 : 2;
   }
-  const { stage, json = false, yes } = program.opts<{ stage: StageName; json?: boolean; yes?: boolean }>();
+  const { stage, json = false } = program.opts<{ stage: StageName; json?: boolean }>();
   const progress = makeProgress(streams.stderr);
-  const preflight = await checkStage(stage, world, json ? noProgress : progress.show, { yes });
+  const preflight = await checkStage(stage, world, json ? noProgress : progress.show);
   progress.clear();
   streams.stdout.write(`${json ? JSON.stringify(preflight, null, 2) : describe(preflight)}\n`);
   return preflight.command === null ? 1 : 0;
@@ -40,11 +40,6 @@ const thisWorld: PreflightWorld = {
     return new STSClient({}).config.region();
   },
   connect: connectAws,
-  readJson: async url => {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    return answer.json();
-  },
   now: Date.now,
 };
 
@@ -54,7 +49,6 @@ function makeProgram({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Co
       'Checks a stage before its deployment: its file, the account, and what is there already. It only reads.',
     )
     .requiredOption('--stage <name>', 'the stage to be deployed', deployableStage)
-    .option('--yes', 'the stage has no integrators yet: a host that it had may go without notice')
     .option('--json', 'write JSON for programs instead of text')
     .addHelpText('after', examples)
     .configureOutput({ writeOut: text => void stdout.write(text), writeErr: text => void stderr.write(text) })

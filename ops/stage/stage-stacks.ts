@@ -53,13 +53,9 @@ export async function readStageStacks(
   return { configuration, region, account, stacks };
 }
 
-/** Returns the certificates that a stage's file names, with their hosts. */
-export function certificatesOf({ authDomain, authCertificateArn, baseDomain, baseCertificateArn }: StageConfiguration) {
-  const pairs = [
-    { host: authDomain, arn: authCertificateArn },
-    { host: baseDomain, arn: baseCertificateArn },
-  ];
-  return pairs.flatMap(({ host, arn }) => (host && arn ? [{ host, arn }] : []));
+/** Returns the custom domains that a stage's file names. */
+export function domainsOf({ authDomain, baseDomain }: StageConfiguration) {
+  return [authDomain, baseDomain].filter(domain => domain !== undefined);
 }
 
 /** Returns the stacks that a stage's file asks for. */

@@ -2,7 +2,7 @@ import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwat
 import { KMSClient } from '@aws-sdk/client-kms';
 import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
 import { describeError, isUnread, type Part } from '../stage/operator.ts';
-import { certificatesOf } from '../stage/stage-stacks.ts';
+import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import type { KeyUse, Problem } from './problem.ts';
 import { counted, placeOf } from './sentences.ts';
@@ -97,12 +97,12 @@ export async function readKmsKeys(target: Target): Promise<readonly KmsKey[]> {
 
 /** Reads the certificates of the hosts that the stage's file names. */
 export async function readCertificates({ deployed, connect, clock }: Target): Promise<readonly Certificate[]> {
-  const hosts = deployed ? certificatesOf(deployed.configuration) : [];
-  if (hosts.length === 0) return [];
+  const domains = deployed ? domainsOf(deployed.configuration) : [];
+  if (domains.length === 0) return [];
   const { ACMClient, DescribeCertificateCommand } = await import('@aws-sdk/client-acm');
   return Promise.all(
-    hosts.map(async ({ host, arn }) => {
-      const command = new DescribeCertificateCommand({ CertificateArn: arn });
+    domains.map(async ({ name: host, certificateArn: CertificateArn }) => {
+      const command = new DescribeCertificateCommand({ CertificateArn });
       const { Status: state = 'unknown', NotAfter: end } = (await connect(ACMClient).send(command)).Certificate ?? {};
       const daysLeft = end ? Math.floor((end.getTime() - clock.now()) / day) : null;
       return { host, state, endsAt: end?.toISOString() ?? null, daysLeft };

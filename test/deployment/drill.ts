@@ -94,7 +94,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
   /** Returns the findings of preflight: its exit code, its texts by check, and the checks that found a problem. */
   async function preflight(stage: string, ...words: string[]) {
     const all = ['--stage', stage, '--json', ...words];
-    const { code, output } = await copy().program('preflight', all, '', emulator().internetEnvironment);
+    const { code, output } = await copy().program('preflight', all);
     const { findings } = JSON.parse(output) as { findings: { check: string; state: string; text: string }[] };
     return {
       code,

@@ -18,8 +18,6 @@ export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lin
 export interface Emulator {
   /** The variables with which a program takes the emulator for AWS. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Those with which it also finds the names of the functions' Internet. */
-  readonly internetEnvironment: Readonly<Record<string, string>>;
   readonly endpoint: string;
   /** The settings with which a client of the SDK does the same. */
   readonly settings: ClientSettings;
@@ -108,20 +106,15 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     AWS_SECRET_ACCESS_KEY: settings.credentials.secretAccessKey,
     NODE_OPTIONS: localhostNames,
   };
-  const internetEnvironment = {
-    NODE_OPTIONS: `--import=${files.preloadUrl} ${localhostNames} ${internetNames}`,
-    NODE_EXTRA_CA_CERTS: files.authorityFile,
-  };
   const inventory = makeInventory(settings);
   const mapHost = (name: string) => {
     const hosts = JSON.parse(readFileSync(hostsFile, 'utf8'));
     writeFileSync(hostsFile, JSON.stringify({ ...hosts, [name]: `http://127.0.0.1:${port}` }));
   };
-  return { environment, internetEnvironment, endpoint, settings, inventory, hostsFile, mapHost, tail, stop };
+  return { environment, endpoint, settings, inventory, hostsFile, mapHost, tail, stop };
 }
 
 const localhostNames = `--import=${path.join(import.meta.dirname, 'localhost-names.ts')}`;
-const internetNames = `--import=${path.join(import.meta.dirname, 'internet-names.ts')}`;
 
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

@@ -12,7 +12,7 @@ export interface WorkCopy {
   /** Runs the CDK's command line, the one in `node_modules`. */
   cdk(...words: readonly string[]): Promise<CommandResult>;
   /** Runs a program of `bin/`, as the npm script of its name does. */
-  program(name: string, words: readonly string[], input?: string, more?: Variables): Promise<CommandResult>;
+  program(name: string, words: readonly string[], input?: string): Promise<CommandResult>;
 }
 
 /** Environment variables. */
@@ -44,20 +44,13 @@ export function makeWorkCopy(folder: string, environment: Variables, limit: numb
     return () => writeFileSync(where, before);
   };
 
-  const run = (words: readonly string[], input?: string, more?: Variables) =>
-    runNode({
-      words,
-      directory,
-      environment: { ...environment, ...more },
-      limit,
-      ...(input === undefined ? {} : { input }),
-    });
+  const run = (words: readonly string[], input?: string) =>
+    runNode({ words, directory, environment, limit, ...(input === undefined ? {} : { input }) });
 
   return {
     edit,
     cdk: (...words) => run(['node_modules/aws-cdk/bin/cdk', '--no-notices', ...words]),
-    program: (name, words, ...rest) =>
-      run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], ...rest),
+    program: (name, words, input) => run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], input),
     configure: (stage, values) => {
       const file = path.join(directory, 'stages', `${stage}.ts`);
       let content = readFileSync(file, 'utf8');

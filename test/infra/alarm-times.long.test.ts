@@ -112,13 +112,9 @@ describe('StoreThrottled: one page for what sets off several', () => {
   it.each(['RequestsFail', 'StoreThrottled'])('%s: an API answers 503 for it every five minutes', async name => {
     const time = await minutesToRing(name, collectMetrics(), 30, async at => {
       const telemetry = makeTelemetry('token');
-      const handler = makeHttpHandler(
-        telemetry,
-        async () => ({
-          statusCode: asOAuthError(throttled(new QueryCommand({ TableName: 'Sessions' })), telemetry.log).status,
-        }),
-        {},
-      );
+      const handler = makeHttpHandler(telemetry, async () => ({
+        statusCode: asOAuthError(throttled(new QueryCommand({ TableName: 'Sessions' })), telemetry.log).status,
+      }));
       if (at % 5 === 0) await handler(httpRequest({}), { functionVersion: '7' } as never);
     });
     expect(time).toBe(11);
@@ -375,7 +371,7 @@ describe('what users feel', () => {
     async service => {
       const metrics = collectMetrics();
       const time = await minutesToRing('RequestsFail', metrics, 30, async at => {
-        const handler = makeHttpHandler(makeTelemetry(service), async () => ({ statusCode: 503 }), {});
+        const handler = makeHttpHandler(makeTelemetry(service), async () => ({ statusCode: 503 }));
         if (at % 5 === 0) await handler(httpRequest({}), { functionVersion: '7' } as never);
       });
       expect(time).toBe(11);

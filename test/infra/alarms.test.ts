@@ -267,7 +267,7 @@ describe('the mails of a stage', () => {
   });
 
   describe('of the stage’s own certificates', () => {
-    const certificateArn = authDomain.authCertificateArn;
+    const certificateArn = authDomain.authDomain.certificateArn;
     const rulesWith = (overrides: object) =>
       resourcesOf(stageTemplates('prod', { ...overrides }).Data, 'AWS::Events::Rule').map(
         ([, { Properties }]) => Properties as EventRule,

@@ -81,21 +81,18 @@ describe('the service’s own hosts', () => {
       .map(([id, { Properties }]) => [bare(id), Properties.Environment?.Variables?.OWN_HOSTS] as const)
       .filter(([, hosts]) => hosts !== undefined);
 
-  it('are both hosts of this service, for all functions that check URLs', () => {
-    expect(hostsOf(own)).toEqual(
-      ['WebhooksApi', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow'].map(name => [
-        name,
-        'auth.emissor.com.br,api.emissor.com.br',
-      ]),
-    );
-  });
-
-  it('are the gateway’s host names by default', () => {
-    for (const [name, hosts] of hostsOf(plain)) {
+  it.each([
+    ['the gateway’s', plain, []],
+    ['the gateway’s and the custom domains', own, ['auth.emissor.com.br', 'api.emissor.com.br']],
+  ])('are %s, for all functions that check URLs', (_, stage, domains) => {
+    const found = hostsOf(stage);
+    expect(found.map(([name]) => name)).toEqual(['WebhooksApi', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow']);
+    for (const [name, hosts] of found) {
       const text = JSON.stringify(hosts);
-      expect(text.match(/"Fn::Select":\[2,\{"Fn::Split":\["\/"/g), name).toHaveLength(2);
+      const gateways = text.match(/\{"Fn::Select":\[2,\{"Fn::Split":\["\/",\{"Fn::ImportValue":"[^"]*ApiEndpoint\w*"/g);
+      expect(new Set(gateways), name).toHaveLength(2);
+      for (const domain of domains) expect(text, name).toContain(domain);
     }
-    expect(hostsOf(plain)).toHaveLength(4);
   });
 });
 

@@ -105,9 +105,9 @@ export const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
 const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 
-/** The values that give a stage's hosts names of their own. */
-export const authDomain = { authDomain: 'auth.emissor.com.br', authCertificateArn: certificate };
-export const baseDomain = { baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate };
+/** The values that give a stage custom domains. */
+export const authDomain = { authDomain: { name: 'auth.emissor.com.br', certificateArn: certificate } };
+export const baseDomain = { baseDomain: { name: 'api.emissor.com.br', certificateArn: certificate } };
 
 /** Returns whether a function serves the stage: the others only run while a stack is deployed. */
 export const isOwn = ([id]: readonly [string, Resource]): boolean => !/^AWS|CustomResourceProvider/.test(id);

@@ -17,7 +17,6 @@ import { makeRandomIds, randomId } from '../../lambdas/platform/identifiers.ts';
 import type { KeyDerivation } from '../../lambdas/platform/key-derivation.ts';
 import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/platform/keyring.ts';
 import type { Outside } from '../../lambdas/platform/outside.ts';
-import type { OwnUrls } from '../../lambdas/platform/own-urls.ts';
 import { systemRandom } from '../../lambdas/platform/random.ts';
 import type { Log, Telemetry } from '../../lambdas/platform/telemetry.ts';
 import { stageConfiguration } from '../../lib/config.ts';
@@ -100,11 +99,8 @@ export interface AuthService {
   logIn(client: ClientCredentials, user: UserCredentials, more?: Record<string, string>): Promise<Answer>;
   /** Asks for tokens by the refresh grant. */
   refresh(client: ClientCredentials, token: string, more?: Record<string, string>): Promise<Answer>;
-  /** Authenticates a request to {base_url} by its Authorization header, under the service's own names unless told otherwise. */
-  authenticate(
-    header: string | undefined,
-    names?: { readonly issuers: OwnUrls; readonly audiences: OwnUrls },
-  ): ReturnType<BearerAuthentication>;
+  /** Authenticates a request to {base_url} by its Authorization header. */
+  authenticate: BearerAuthentication;
   stop(): Promise<void>;
 }
 
@@ -119,15 +115,11 @@ export const authEnvironment = {
   keyringTable: 'Keyring',
   issuer,
   audience,
-  issuers: [issuer],
-  audiences: [audience],
   accessTokenSeconds: 900,
   refreshIdleSeconds: 14 * 86_400,
   refreshAbsoluteSeconds: 90 * 86_400,
   ipFailureLimit: 100_000,
   clientFailureLimit: 100_000,
-  formerHost: undefined,
-  formerHostSunset: undefined,
 } as const;
 
 /** The header every form needs. */
@@ -241,7 +233,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     post,
     logIn: (client, { username, password }, more) => grant('password', client, { username, password, ...more }),
     refresh: (client, refresh_token, more) => grant('refresh_token', client, { refresh_token, ...more }),
-    authenticate: (header, names) => makeBearerAuthentication({ ...bearer, ...names })(header),
+    authenticate: makeBearerAuthentication(bearer),
     stop: () => database.stop(),
   };
 }

@@ -37,7 +37,8 @@ export const refreshIdleSeconds = 14 * 86_400;
 /** The refused passwords of a client in a minute: fewer than in `lib/stage-values.ts`, so that a few guesses reach them. */
 export const clientFailureLimit = 30;
 
-const shared = {
+/** The environment of the functions that take any token. */
+export const presentedTokenEnvironment = {
   ...stageConfiguration('dev'),
   clientFailureLimit,
   clientsTable: 'Clients',
@@ -45,20 +46,15 @@ const shared = {
   sessionsTable: 'Sessions',
   lockoutsTable: 'Lockouts',
   keyringTable: 'Keyring',
+  issuer,
+  audience,
   ipFailureLimit: 100,
-  formerHost: undefined,
-  formerHostSunset: undefined,
 };
 
 export const tokenEnvironment = {
-  ...shared,
+  ...presentedTokenEnvironment,
   credentialsTable: 'Credentials',
-  issuer,
-  audience,
   accessTokenSeconds,
   refreshIdleSeconds,
   refreshAbsoluteSeconds: 90 * 86_400,
 };
-
-/** The environment of the functions that take any token. */
-export const presentedTokenEnvironment = { ...shared, issuers: [issuer] as const, audiences: [audience] as const };

@@ -12,5 +12,5 @@ export function composeDiscovery(
   { log }: Pick<Telemetry, 'log'>,
 ) {
   const keyring = makeKeyring({ ...time, dynamo, table: environment.keyringTable });
-  return makeDiscovery({ keyring, issuers: environment.issuers, log });
+  return makeDiscovery({ keyring, issuer: environment.issuer, log });
 }

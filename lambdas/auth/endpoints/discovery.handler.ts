@@ -11,4 +11,4 @@ const telemetry = makeTelemetry('discovery');
 const outside = { ...machine, dynamo: makeDynamo() };
 
 /** GET /.well-known/*, and every path that no other route of {auth_url} takes. */
-export const handler = makeHttpHandler(telemetry, composeDiscovery(environment, outside, telemetry), environment);
+export const handler = makeHttpHandler(telemetry, composeDiscovery(environment, outside, telemetry));

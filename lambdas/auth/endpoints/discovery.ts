@@ -1,7 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring, KeyringKey } from '../../platform/keyring.ts';
-import { calledUrl, type OwnUrls } from '../../platform/own-urls.ts';
 import type { Log } from '../../platform/telemetry.ts';
 import type { KeySet, ServerMetadata } from '../answers.ts';
 import { OAuthError } from '../oauth-error.ts';
@@ -16,17 +15,17 @@ import { asOAuthError, errorResponse } from './oauth-response.ts';
  */
 export function makeDiscovery({
   keyring,
-  issuers,
+  issuer,
   log,
 }: {
   /** Lists signing keys only. */
   readonly keyring: Pick<Keyring, 'list'>;
-  /** {auth_url}. Each host's metadata name that host as issuer (RFC 8414 section 3.3). */
-  readonly issuers: OwnUrls;
+  /** {auth_url}. */
+  readonly issuer: string;
   readonly log: Log;
 }) {
-  const documents = new Map<string, (request: HttpRequest) => Promise<object>>([
-    [authRoutes.Metadata.path, async request => metadata(calledUrl(request, issuers))],
+  const documents = new Map<string, () => Promise<object>>([
+    [authRoutes.Metadata.path, async () => metadata(issuer)],
     [authRoutes.Jwks.path, keySet],
   ]);
 
@@ -43,7 +42,7 @@ export function makeDiscovery({
     if (!document) throw refuse('no_such_path');
     const { method } = request.requestContext.http;
     if (method !== 'GET' && method !== 'HEAD') throw refuse('method_not_get');
-    const body = JSON.stringify(await document(request));
+    const body = JSON.stringify(await document());
     const headers = { 'content-type': 'application/json', 'cache-control': cachedFor };
     return { statusCode: 200, headers, body }; // for HEAD the gateway drops the body, and keeps its length
   }

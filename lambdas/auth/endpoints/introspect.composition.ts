@@ -24,6 +24,6 @@ export function composeIntrospect(
     readActiveSession: makeActiveSessionReader({ ...time, dynamo, tables }),
     dynamo,
     tables,
-    issuer: environment.issuers[0],
+    issuer: environment.issuer,
   });
 }

@@ -12,4 +12,4 @@ const telemetry = makeTelemetry('introspect');
 const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms() };
 
 /** POST {auth_url}/oauth/v1/introspect. */
-export const handler = makeHttpHandler(telemetry, composeIntrospect(environment, outside, telemetry), environment);
+export const handler = makeHttpHandler(telemetry, composeIntrospect(environment, outside, telemetry));

@@ -16,7 +16,7 @@ export function composePresentedToken(
   { dynamo, kms, time }: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
   { log }: Pick<Telemetry, 'log'>,
 ) {
-  const { issuers, audiences, lockoutsTable: lockouts, ipFailureLimit: limit } = environment;
+  const { issuer, audience, lockoutsTable: lockouts, ipFailureLimit: limit } = environment;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
   keyring.openEarly('mac');
   return makePresentedTokenReader({
@@ -28,6 +28,6 @@ export function composePresentedToken(
       secretUse: makeSecretUse({ ...time, dynamo, table: lockouts, log }),
     }),
     verifyRefreshToken: makeRefreshTokenVerification(keyring),
-    verifyAccessToken: makeAccessTokenVerification({ ...time, keyring, issuers, audiences }),
+    verifyAccessToken: makeAccessTokenVerification({ ...time, keyring, issuer, audience }),
   });
 }

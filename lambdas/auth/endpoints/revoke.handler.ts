@@ -12,4 +12,4 @@ const telemetry = makeTelemetry('revoke');
 const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms() };
 
 /** POST {auth_url}/oauth/v1/revoke. */
-export const handler = makeHttpHandler(telemetry, composeRevoke(environment, outside, telemetry), environment);
+export const handler = makeHttpHandler(telemetry, composeRevoke(environment, outside, telemetry));

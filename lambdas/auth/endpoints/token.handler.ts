@@ -12,4 +12,4 @@ const telemetry = makeTelemetry('token');
 const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms() };
 
 /** POST {auth_url}/oauth/v1/token. */
-export const handler = makeHttpHandler(telemetry, composeToken(environment, outside, telemetry), environment);
+export const handler = makeHttpHandler(telemetry, composeToken(environment, outside, telemetry));

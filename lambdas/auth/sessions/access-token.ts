@@ -4,7 +4,6 @@ import * as z from 'zod/mini';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import type { OwnUrls } from '../../platform/own-urls.ts';
 
 /** The claims of an access token (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
 export type AccessTokenClaims = z.output<typeof claimsSchema>;
@@ -50,10 +49,10 @@ export function makeAccessTokenMint({
 export type VerifyAccessToken = ReturnType<typeof makeAccessTokenVerification>;
 
 export interface AccessTokenVerificationDependencies {
-  /** {auth_url}. A second one, while the stage changes its domain, is as good as the first; so with the audiences. */
-  readonly issuers: OwnUrls;
+  /** {auth_url}. */
+  readonly issuer: string;
   /** {base_url}. */
-  readonly audiences: OwnUrls;
+  readonly audience: string;
   /** Lists signing keys only. */
   readonly keyring: Pick<Keyring, 'find'>;
   readonly now: Clock;
@@ -70,7 +69,7 @@ export interface VerificationOptions {
  * `undefined`, and does not look at the session: see active-session.ts.
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
-  const { keyring, issuers, audiences, now } = dependencies;
+  const { keyring, issuer, audience, now } = dependencies;
   const publicKeys = new Map<string, KeyObject>();
 
   return async function verifyAccessToken(
@@ -84,8 +83,8 @@ export function makeAccessTokenVerification(dependencies: AccessTokenVerificatio
       const { payload } = await jwtVerify(token, publicKey(key.keyId, key.publicKey), {
         algorithms: [key.algorithm],
         typ: tokenType,
-        issuer: [...issuers],
-        audience: [...audiences],
+        issuer,
+        audience,
         currentDate: new Date(now()),
         ...(mayBeExpired ? { clockTolerance: Number.MAX_SAFE_INTEGER } : {}),
       });

@@ -17,11 +17,7 @@ export const environment = {
   eventSources: nothing,
   keyArns: nothing,
   ownHosts,
-  issuers: [ownUrls.issuer],
-  audiences: [ownUrls.audience],
-  authorizationServers: [ownUrls.issuer],
+  ...ownUrls,
   serviceVersion: '0',
   docsUrl: undefined,
-  formerHost: undefined,
-  formerHostSunset: undefined,
 } as const;

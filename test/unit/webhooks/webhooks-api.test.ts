@@ -77,7 +77,7 @@ const handleAlone = async (method: string, path: string, dynamo?: Dynamo) => {
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const telemetry = makeTelemetry('webhooks');
-  const handler = makeHttpHandler(telemetry, apiAlone(telemetry, dynamo && { dynamo }), {});
+  const handler = makeHttpHandler(telemetry, apiAlone(telemetry, dynamo && { dynamo }));
   const authorization = await makeCallers(world.now, world.dynamo).authorization(
     `Bearer admin|webhooks:read webhooks:manage|${account}`,
   );

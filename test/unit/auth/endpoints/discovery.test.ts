@@ -3,27 +3,20 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { composeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.composition.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
-import type { OwnUrls } from '../../../../lambdas/platform/own-urls.ts';
 import { authEnvironment, issuer, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
 const service = await startAuthService();
 afterAll(() => service.stop());
 
-const ask = async (
-  path: string,
-  method = 'GET',
-  { dynamo = service.database.dynamo, issuers = [issuer], headers: sent = {} }: Partial<World> = {},
-) => {
+const ask = async (path: string, method = 'GET', { dynamo = service.database.dynamo }: Partial<World> = {}) => {
   const outside = { ...service.outside, dynamo };
-  const discover = composeDiscovery({ ...authEnvironment, issuers }, outside, service.telemetry);
-  const { statusCode, headers, body = '' } = await discover(httpRequest({ path, method, headers: sent }));
+  const discover = composeDiscovery(authEnvironment, outside, service.telemetry);
+  const { statusCode, headers, body = '' } = await discover(httpRequest({ path, method }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };
 interface World {
   readonly dynamo: Dynamo;
-  readonly issuers: OwnUrls;
-  readonly headers: Record<string, string>;
 }
 const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
 
@@ -42,17 +35,6 @@ describe('discovery', () => {
       response_types_supported: [],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     });
-  });
-
-  it.each([
-    ['the host that names the stage', { host: 'auth.example.com' }, issuer],
-    ['the other host', { host: 'Former-Auth.example.com' }, 'https://former-auth.example.com'],
-    ['a host that is not ours', { host: 'attacker.example' }, issuer],
-    ['no host', {}, issuer],
-  ])('names %s as issuer while the stage changes its domain (RFC 8414 3.3)', async (_, headers, named) => {
-    const issuers = [issuer, 'https://former-auth.example.com'] as const;
-    const { json } = await ask('/.well-known/oauth-authorization-server', 'GET', { issuers, headers });
-    expect(json).toMatchObject({ issuer: named, token_endpoint: `${named}/oauth/v1/token` });
   });
 
   it('publishes the public keys of access tokens, the next one too (RFC 7517)', async () => {

@@ -24,7 +24,6 @@ interface Case {
   readonly next?: Partial<Record<StackName, Template>>;
   readonly deployed?: Partial<Record<StackName, Template>>;
   readonly aws?: Partial<Aws>;
-  readonly readJson?: PreflightWorld['readJson'];
 }
 
 const refused =
@@ -34,14 +33,7 @@ const refused =
 
 const mfa = 'Profile default requires multi-factor authentication, but no MFA code callback was provided.';
 
-const makeWorld = ({
-  values = {},
-  stacks = {},
-  next = {},
-  deployed = {},
-  aws = {},
-  readJson,
-}: Case): PreflightWorld => ({
+const makeWorld = ({ values = {}, stacks = {}, next = {}, deployed = {}, aws = {} }: Case): PreflightWorld => ({
   configure: stage => stageConfiguration(stage, { account, region, ...values }),
   synthesise: async () => ({
     templates: { Data: {}, Auth: template('Token'), Webhooks: {}, Delivery: {}, ...next },
@@ -68,7 +60,6 @@ const makeWorld = ({
       return deployed[name] ?? (name === 'Auth' ? template('Token') : {});
     },
     rolledBack: async () => [],
-    lastEvent: async () => 0,
     concurrency: async () => ({ quota: 1_000, unreserved: 1_000 }),
     certificate: async () => undefined,
     regionsOfRoles: async () => [region],
@@ -77,7 +68,6 @@ const makeWorld = ({
     mailboxes: async () => new Map(),
     ...aws,
   }),
-  readJson: readJson ?? (() => Promise.reject(new Error('getaddrinfo ENOTFOUND'))),
   now: () => now,
 });
 
@@ -369,7 +359,7 @@ describe('the receiver of smoke tests', () => {
 
 describe('certificates', () => {
   const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
-  const values = { authDomain: 'auth.acme.com', authCertificateArn: arn };
+  const values = { authDomain: { name: 'auth.acme.com', certificateArn: arn } };
   const issued: Certificate = { status: 'ISSUED', names: ['auth.acme.com'], notAfter: now + 200 * day };
   const with_ = (changes: Partial<Certificate> | undefined): Case => ({
     values,
@@ -393,231 +383,41 @@ describe('certificates', () => {
 });
 
 describe('custom domains', () => {
-  const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
+  const certificateArn = `arn:aws:acm:${region}:${account}:certificate/1`;
   const certificate = async () => ({ status: 'ISSUED', names: ['*.acme.com'], notAfter: now + 200 * day });
-  const roles = ['none', 'prepared', 'primary', 'only'] as const;
-  type Role = (typeof roles)[number];
-  const endpoint = (role: Role, area = 'Auth', name = 'auth.acme.com'): Template => ({
-    Resources: {
-      [`${area}EndpointApi0B1C`]: {
-        Type: 'AWS::ApiGatewayV2::Api',
-        Properties: { DisableExecuteApiEndpoint: role === 'only' },
-      },
-      ...(role === 'none'
-        ? {}
-        : {
-            [`${area}EndpointDomain2D3E`]: { Type: 'AWS::ApiGatewayV2::DomainName', Properties: { DomainName: name } },
-          }),
-    },
-    Outputs: {
-      [`${area}Url`]: {
-        Value:
-          role === 'none' || role === 'prepared'
-            ? { 'Fn::GetAtt': [`${area}EndpointApi0B1C`, 'ApiEndpoint'] }
-            : `https://${name}`,
-      },
-    },
+  const domain = (name: string) => ({ name, certificateArn });
+  const both = { authDomain: domain('auth.acme.com'), baseDomain: domain('api.acme.com') };
+  const outputsOf = ({ authDomain, baseDomain }: Partial<typeof both>) => ({
+    AuthUrl: authDomain ? `https://${authDomain.name}` : 'https://a.execute-api.sa-east-1.amazonaws.com',
+    BaseUrl: baseDomain ? `https://${baseDomain.name}` : 'https://b.execute-api.sa-east-1.amazonaws.com',
+    ...(authDomain && { AuthDomainTarget: 'd-1.execute-api.sa-east-1.amazonaws.com' }),
+    ...(baseDomain && { BaseDomainTarget: 'd-2.execute-api.sa-east-1.amazonaws.com' }),
   });
-  const values = (role: Role | 'former', more: Record<string, unknown> = {}): Record<string, unknown> =>
-    role === 'none' ? more : { authDomain: 'auth.acme.com', authCertificateArn: arn, authDomainRole: role, ...more };
-  const readJson = async (url: string) => ({ issuer: new URL(url).origin, resource: new URL(url).origin });
-  const inAYear = { formerHostsUntil: '2027-11-23' };
-  const told = (day_?: string): Case['stacks'] => {
-    const Outputs = day_ === undefined ? [] : [{ OutputKey: 'FormerHostsUntil', OutputValue: day_ }];
-    return Object.fromEntries(stackNames.map(name => [name, { Outputs }]));
+  const change = (from: Partial<typeof both> | undefined, to: Partial<typeof both>): Case => {
+    const Outputs = Object.entries(from ? outputsOf(from) : {}).map(([OutputKey, OutputValue]) => ({
+      OutputKey,
+      OutputValue,
+    }));
+    return { values: to, stacks: from ? { Data: { Outputs } } : none, aws: { certificate } };
   };
-  const change = (from: Role, to: Role | 'former', more: Case & { notice?: Record<string, unknown> } = {}): Case => ({
-    values: values(to, more.notice),
-    deployed: { Data: endpoint(from) },
-    stacks: told('2026-11-21'),
-    readJson,
-    ...more,
-    aws: { certificate, lastEvent: async () => now - 900_001, ...more.aws },
-  });
+  const { authDomain } = both;
 
-  it.each([
-    ['none', 'prepared'],
-    ['prepared', 'primary'],
-    ['primary', 'only'],
-    ['only', 'primary'],
-    ['primary', 'former'],
-    ['prepared', 'none'], // as which a former one is seen
-  ] as const)('go from %s to %s in one deployment', (from, to) =>
-    expectOk(
-      'custom domains',
-      change(from, to, { notice: inAYear }),
-      new RegExp(`from ${from} to ${to}; .base_url. has none`),
-    ),
+  it.each<[string, Partial<typeof both> | undefined, Partial<typeof both>, RegExp]>([
+    ['both, from the start', undefined, both, /^authDomain and baseDomain are set/],
+    ['both, as before', both, both, /^authDomain and baseDomain are set/],
+    ['none yet', undefined, {}, /^authDomain and baseDomain not set: domain before the first integrator/],
+    ['none', {}, {}, /^authDomain and baseDomain not set: domain before the first integrator/],
+    ['one', { authDomain }, { authDomain }, /^baseDomain not set: domain before the first integrator/],
+  ])('may be %s', (_case, from, to, said) => expectOk('custom domains', change(from, to), said));
+
+  it.each<[string, Partial<typeof both>, Partial<typeof both>, RegExp]>([
+    ['added', {}, both, /of authDomain and baseDomain change: .* no integrators yet, deploy in spite of/],
+    ['added to another one', { authDomain }, both, /of baseDomain change: .* -> restore baseDomain in/],
+    ['removed', both, { authDomain }, /of baseDomain change: /],
+    ['replaced', both, { ...both, authDomain: domain('login.acme.com') }, /of authDomain change: .* access tokens/],
+  ])('of a stage with integrators are not %s', (_case, from, to, said) =>
+    expectProblem('custom domains', change(from, to), said),
   );
-
-  it.each([
-    ['none', 'primary', 'prepared'],
-    ['none', 'only', 'prepared'],
-    ['prepared', 'only', 'primary'],
-    ['only', 'prepared', 'primary'],
-    ['only', 'none', 'primary'],
-    ['primary', 'none', 'former'],
-    ['only', 'former', 'primary'],
-  ] as const)('do not go from %s to %s at once, but to %s first', (from, to, next) =>
-    expectProblem(
-      'custom domains',
-      change(from, to, { notice: inAYear }),
-      new RegExp(`from ${from} to ${to} at once: .*-> write .*authDomainRole: '${next}' into stages/dev\\.ts`),
-    ),
-  );
-
-  it.each([
-    ['none', 'former', 'its', 'prepared'],
-    ['primary', 'prepared', 'no', 'former'],
-  ] as const)(
-    'go from %s to %s under the name of that way only: callers would be told %s end',
-    (from, to, told, next) =>
-      expectProblem(
-        'custom domains',
-        change(from, to, { notice: inAYear }),
-        new RegExp(`from ${from} to ${to}: callers would be told ${told} end -> write authDomainRole: '${next}'`),
-      ),
-  );
-
-  it('of a stage that is not there may be the only ones from the start', () =>
-    expectOk('custom domains', { ...change('none', 'only'), stacks: none }, /not there yet/));
-
-  it('stay as they are', () =>
-    expectOk('custom domains', change('only', 'only'), /auth\.acme\.com is the only domain/));
-
-  it('are not renamed in one step', () =>
-    expectProblem(
-      'custom domains',
-      change('only', 'only', { values: values('only', { authDomain: 'login.acme.com' }) }),
-      /auth\.acme\.com is to become login\.acme\.com.*take auth\.acme\.com off first/,
-    ));
-
-  it.each<[string, NonNullable<Case['readJson']>, RegExp]>([
-    [
-      'nothing answers',
-      () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ENOTFOUND') })),
-      /ENOTFOUND/,
-    ],
-    ['another service answers', async () => ({ issuer: 'https://acme.com' }), /not answered by this stage/],
-    ['null answers', async () => null, /not answered by this stage/],
-  ])('name nothing where %s there', (_case, read, message) =>
-    expectProblem(
-      'custom domains',
-      change('prepared', 'primary', { notice: inAYear, readJson: read }),
-      new RegExp(`${message.source}.*-> let the DNS record of auth\\.acme\\.com lead to the output AuthDomainTarget`),
-    ),
-  );
-
-  it.each([
-    ['prepared', 'primary', {}, /no day is told .*formerHostsUntil: '2027-11-23' at the earliest.*--yes/],
-    ['prepared', 'primary', { formerHostsUntil: '2027-11-01' }, /until 2027-11-01 only/],
-    ['primary', 'former', {}, /no day is told/],
-  ] as const)('from %s to %s with %j need a notice of a year', (from, to, notice, message) =>
-    expectProblem('custom domains', change(from, to, { notice }), message),
-  );
-
-  it.each([
-    ['primary', 'only', told('2027-01-01'), /was told to answer until 2027-01-01 -> wait/],
-    ['primary', 'only', told(), /integrators were told no day -> write the day/],
-    ['prepared', 'none', told('2027-01-01'), /was told to answer until 2027-01-01 -> wait/],
-    // Bug: it might go as that day began, whose last second the header `Sunset` names.
-    ['primary', 'only', told('2026-11-22'), /until 2026-11-22 -> wait until that day is over \(UTC\)/],
-  ] as const)('from %s to %s wait for the day that was told', (from, to, stacks, message) =>
-    expectProblem('custom domains', change(from, to, { stacks }), message),
-  );
-
-  it('that were prepared and given up need no day', () =>
-    expectOk('custom domains', change('prepared', 'none', { stacks: told() }), /from prepared to none/));
-
-  it.each([
-    ['prepared', 'primary'],
-    ['primary', 'only'],
-  ] as const)('go from %s to %s with --yes where there are no integrators', async (from, to) => {
-    const world = makeWorld(change(from, to, { stacks: told() }));
-    expect((await run(world, '--stage', 'dev')).code).toBe(1);
-    expect(await run(world, '--stage', 'dev', '--yes')).toMatchObject({ code: 0 });
-  });
-
-  it.each([
-    [undefined, '00:00:01'],
-    ['3600', '00:45:01'], // Bug: only the lifetime of the file was counted, and it was shorter than that of the tokens in use
-  ])('wait until no token names the host that goes, --yes or not: it lives %s s', async (ACCESS_TOKEN_SECONDS, end) => {
-    const lastEvent = async (stackName: string) => now - (stackName.endsWith('-Auth') ? 899_000 : 9_000_000);
-    const Auth = template('Token', { Environment: { Variables: { ACCESS_TOKEN_SECONDS } } });
-    const deployed = { Data: endpoint('primary'), Auth };
-    const { stdout } = await run(
-      makeWorld(change('primary', 'only', { deployed, aws: { lastEvent } })),
-      '--stage',
-      'dev',
-      '--yes',
-    );
-    expect(stdout).toMatch(new RegExp(`PROBLEM {2}custom domains: access tokens .* until 2026-11-22T${end}\\.000Z`));
-  });
-
-  const functionWith = (ISSUERS: unknown): Template => template('Revoke', { Environment: { Variables: { ISSUERS } } });
-  const gateway = { 'Fn::ImportValue': 'Emissor-dev-Data:ExportsOutputFnGetAttAuthEndpointApiEndpoint' };
-  const list = (...urls: unknown[]) => ({ 'Fn::Join': ['', urls] });
-  const hostsOf: Record<Role, unknown> = {
-    none: gateway,
-    prepared: list(gateway, ',https://auth.acme.com'),
-    primary: list('https://auth.acme.com,', gateway),
-    only: 'https://auth.acme.com',
-  };
-
-  it.each(roles.flatMap(from => roles.map(at => [from, at] as const)))(
-    'go on from %s where the functions are at %s, only if that is the same',
-    async (from, at) => {
-      const to = from === 'none' ? 'prepared' : from === 'only' ? 'primary' : from === 'prepared' ? 'primary' : 'only';
-      const deployed = { Data: endpoint(from), Webhooks: functionWith(hostsOf[at]) };
-      const { state, said } = await finding('custom domains', { ...change(from, to, { notice: inAYear }), deployed });
-      expect(state).toBe(from === at ? 'ok' : 'problem');
-      if (from !== at)
-        expect(said).toMatch(
-          new RegExp(`for Revoke of stack Webhooks auth.acme.com is ${at}, and for API Gateway ${from}`),
-        );
-    },
-  );
-
-  it.each(['primary', 'only'] as const)(
-    'go from none to %s at once with --yes, where nobody calls the stage yet',
-    async to => {
-      const world = makeWorld(change('none', to));
-      expect((await run(world, '--stage', 'dev')).stdout).toMatch(
-        /from none to .* at once.*\n.*no integrators yet: --yes/,
-      );
-      expect(await run(world, '--stage', 'dev', '--yes')).toMatchObject({ code: 0 });
-    },
-  );
-
-  it('do not go on while a function is rolled back', () => {
-    const rolledBack: Aws['rolledBack'] = async () => [
-      { function: 'Token', from: 5, to: 4, at: '2026-11-21T00:00:00Z', state: 'rolled back' },
-    ];
-    return expectProblem('custom domains', change('none', 'prepared', { aws: { rolledBack } }), /Token is rolled back/);
-  });
-
-  it.each([
-    ['earlier', { formerHostsUntil: '2027-06-01' }],
-    ['taken out', {}],
-    ['taken out on that day', {}, '2026-11-22'],
-  ])('keep the day that integrators were told: it is %s', (_case, notice, until = '2027-12-01') =>
-    expectProblem(
-      'custom domains',
-      change('primary', 'primary', { notice, stacks: told(until) }),
-      new RegExp(`were told that the former hosts answer until ${until}`),
-    ),
-  );
-
-  it('of {base_url} are checked, too', () =>
-    expectProblem(
-      'custom domains',
-      {
-        ...change('none', 'none'),
-        values: { baseDomain: 'api.acme.com', baseCertificateArn: arn },
-        deployed: { Data: endpoint('none', 'Base') },
-      },
-      /baseDomain api\.acme\.com goes from none to only at once/,
-    ));
 });
 
 describe('roll-backs', () => {

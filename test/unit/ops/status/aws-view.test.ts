@@ -20,10 +20,8 @@ const stageWith = (send: (command: object) => object, outputs: object = { KeyArn
     account: '111122223333',
     region: 'sa-east-1',
     alarmRecipients: ['ana@acme.com'],
-    authDomain: 'auth.emissor.com.br',
-    authCertificateArn: certificateArn,
-    baseDomain: 'api.emissor.com.br',
-    baseCertificateArn: certificateArn,
+    authDomain: { name: 'auth.emissor.com.br', certificateArn },
+    baseDomain: { name: 'api.emissor.com.br', certificateArn },
   });
   return {
     deployed: { configuration, region: 'sa-east-1', stacks: [] },
