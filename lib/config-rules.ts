@@ -4,7 +4,7 @@ import {
   reservedConcurrency,
   unreservedConcurrency,
 } from './account-concurrency.ts';
-import { batchesPerPoller, type LanePlaces, lanePlaces } from './lane-places.ts';
+import { type LanePlaces, lanePlaces } from './lane-places.ts';
 import type { StageValues } from './stage-values.ts';
 
 /** Returns a text for each rule between values that a stage breaks: the key to change, and what its value must be. */
@@ -27,11 +27,6 @@ const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] =
     smokeReceiverUrl !== undefined &&
     [authDomain?.name, baseDomain?.name].includes(new URL(smokeReceiverUrl).hostname) &&
     'smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself',
-  // The template of a table names the Region of its key.
-  ({ encryption, account }) =>
-    encryption !== 'aws-owned' &&
-    account === undefined &&
-    'encryption must be aws-owned where account and region are not given',
   ({ removalPolicy, protection }) =>
     removalPolicy === 'destroy' && protection && 'protection must be false where removalPolicy is destroy',
   ({ retrySchedule }) =>
@@ -39,7 +34,6 @@ const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] =
     'retrySchedule must be 9d at most in all, since from 10 days after its event on a delivery ends, with attempts left, once a slow receiver or a fault of ours delays it, and a receiver may ask for one day more: leave out waits, or shorten them',
   accountTooSmall,
   lanesTooLarge,
-  lanesTooSmall,
 ];
 
 const day = 86_400_000;
@@ -73,17 +67,5 @@ function lanesTooLarge(values: StageValues & LanePlaces): string | false {
   return (
     lanes > most &&
     `firstConcurrency, retryConcurrency and slowConcurrency must be ${most} at most together, and are ${lanes}, because the sweeper and all functions that reserve nothing share the rest of accountConcurrency: lower them, tokenConcurrency or apiConcurrency`
-  );
-}
-
-/** Pollers feed ten batches each, also where their lane has fewer places. */
-function lanesTooSmall({ provisionedPollers, ...values }: StageValues & LanePlaces): string | false {
-  const fewest = provisionedPollers * batchesPerPoller;
-  const small = (['firstConcurrency', 'retryConcurrency', 'slowConcurrency'] as const).filter(
-    lane => values[lane] < fewest,
-  );
-  return (
-    small.length > 0 &&
-    `${small.join(' and ')} must be ${fewest} at least, because provisionedPollers ${provisionedPollers} feed each lane ${fewest} batches at once: raise accountConcurrency, or set provisionedPollers to 0`
   );
 }

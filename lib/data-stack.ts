@@ -3,10 +3,8 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { AlarmMails } from './constructs/alarm-mails.ts';
-import { DataKey } from './constructs/data-key.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
 import { makeRollbackNumber } from './constructs/rollback-number.ts';
@@ -27,8 +25,6 @@ export class DataStack extends Stack {
   readonly webhooks: Table;
   readonly deliveries: Table;
   readonly keyring: Keyring;
-  /** The parameter with the ARN of the account's own key of the tables, if any: an export would have to stay when the key goes. */
-  readonly tablesKeyParameter: string | undefined;
   /** Programs hear here of alarms that can wait, and of what becomes of webhooks. */
   readonly operations: sns.Topic;
   /** {auth_url} */
@@ -41,17 +37,7 @@ export class DataStack extends Stack {
     const { configuration } = props;
     const { removalPolicy } = retentionOf(configuration);
 
-    const dataKey =
-      configuration.encryption === 'customer-managed'
-        ? new DataKey(this, 'DataKey', { configuration, service: 'dynamodb' })
-        : undefined;
-    if (dataKey) {
-      this.tablesKeyParameter = `/emissor/${configuration.stage}/tables-key`;
-      const { keyArn: stringValue } = dataKey;
-      new StringParameter(this, 'TablesKey', { parameterName: this.tablesKeyParameter, stringValue });
-      new CfnOutput(this, 'TablesKeyArn', { value: stringValue });
-    }
-    const kept = { removalPolicy, deletionProtection: configuration.protection, dataKey };
+    const kept = { removalPolicy, deletionProtection: configuration.protection };
     const table = (name: string, keys: Omit<TableProps, keyof typeof kept>): Table =>
       new Table(this, name, { ...keys, ...kept });
     this.clients = table('Clients', { partitionKey: text('clientId') });

@@ -5,7 +5,6 @@ import type * as z from 'zod';
 import { deliverEnvironment } from '../lambdas/delivery/environment.ts';
 import type { Lane } from '../lambdas/delivery/lane-routing.ts';
 import { type StageConfiguration, stageVariables } from './config.ts';
-import { DataKey } from './constructs/data-key.ts';
 import { QueueConsumer } from './constructs/queue-consumer.ts';
 import type { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
 import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
@@ -26,8 +25,6 @@ export interface DeliveryLanesProps {
 /** The queues of the lanes, their consumers, and the dead-letter queue that they share. */
 export interface DeliveryLanes {
   readonly deadLetterQueue: DeadLetterQueue;
-  /** The account's own key that encrypts the queues, where the stage has one. */
-  readonly dataKey: DataKey | undefined;
   readonly queues: Readonly<Record<Lane, WorkQueue>>;
   readonly consumers: Readonly<Record<Lane, QueueConsumer<z.input<typeof deliverEnvironment>>>>;
 }
@@ -62,17 +59,12 @@ const entry = 'lambdas/delivery/worker/deliver.handler.ts';
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
   const { configuration } = props;
   const { removalPolicy } = retentionOf(configuration);
-  const dataKey =
-    configuration.encryption === 'customer-managed'
-      ? new DataKey(scope, 'DataKey', { configuration, service: 'sqs' })
-      : undefined;
-  const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue', { removalPolicy, dataKey });
+  const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue', { removalPolicy });
   const addQueue = (lane: Lane): WorkQueue =>
     new WorkQueue(scope, lanes[lane].queueId, {
       consumerTimeout: consumerTimeout(configuration),
       deadLetterQueue,
       removalPolicy,
-      dataKey,
     });
   const queues = { first: addQueue('first'), retry: addQueue('retry'), slow: addQueue('slow') };
   const consumers = {
@@ -81,7 +73,7 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
     slow: addConsumer(scope, 'slow', { deadLetterQueue, queues }, props),
   };
   props.refusedEvents.grants.publish(consumers.first);
-  return { deadLetterQueue, dataKey, queues, consumers };
+  return { deadLetterQueue, queues, consumers };
 }
 
 function consumerTimeout({ attemptTimeout }: StageConfiguration): Duration {

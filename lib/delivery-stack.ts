@@ -2,7 +2,6 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
@@ -49,7 +48,7 @@ export class DeliveryStack extends Stack {
       historyDays: this.#historyDays,
       refusedEvents: this.#refusedEvents,
     });
-    const { queues, deadLetterQueue, dataKey, consumers } = this.#lanes;
+    const { queues, deadLetterQueue, consumers } = this.#lanes;
     const sweeper = this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
     new Alarms(this, 'Alarms', {
@@ -70,7 +69,7 @@ export class DeliveryStack extends Stack {
     const services = { history: deliveriesApi };
     new GradualReleases(this, 'Releases', { configuration, services });
 
-    addPublishers(this, { configuration, queue: queues.first, dataKey, refusedEvents: this.#refusedEvents });
+    addPublishers(this, { configuration, queue: queues.first, refusedEvents: this.#refusedEvents });
     this.eventsQueue = queues.first;
     // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
     this.exportValue(queues.first.queueArn);
@@ -91,12 +90,10 @@ export class DeliveryStack extends Stack {
 
   #addSweep(): NodeFunction {
     const { configuration, data } = this.#props;
-    const { deadLetterQueue, consumers, dataKey } = this.#lanes;
+    const { deadLetterQueue, consumers } = this.#lanes;
     const { retry, slow } = this.#lanes.queues;
     const sources = Object.values(consumers).map(({ source }) => source);
-    const keyArns = [data.keyring.key.keyArn];
-    if (data.tablesKeyParameter) keyArns.push(StringParameter.valueForStringParameter(this, data.tablesKeyParameter));
-    if (dataKey) keyArns.push(dataKey.keyArn);
+    const { keyArn } = data.keyring.key;
     const sweep = new NodeFunction<z.input<typeof sweepEnvironment>>(this, 'Sweep', {
       configuration,
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
@@ -113,7 +110,7 @@ export class DeliveryStack extends Stack {
         DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
         EVENT_SOURCES:
           configuration.stage === 'local' ? '' : sources.map(source => source.eventSourceMappingId).join(','),
-        KEY_ARNS: configuration.stage === 'local' ? '' : keyArns.join(','),
+        KEY_ARN: configuration.stage === 'local' ? '' : keyArn,
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
         HISTORY_DAYS: this.#historyDays,
@@ -128,7 +125,7 @@ export class DeliveryStack extends Stack {
       actions: ['lambda:GetEventSourceMapping'],
       resourceArns: sources.map(source => source.eventSourceMappingArn),
     });
-    iam.Grant.addToPrincipal({ grantee: sweep, actions: ['kms:DescribeKey'], resourceArns: keyArns });
+    iam.Grant.addToPrincipal({ grantee: sweep, actions: ['kms:DescribeKey'], resourceArns: [keyArn] });
     // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {

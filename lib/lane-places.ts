@@ -4,9 +4,6 @@ export type LanePlaces = Readonly<Record<keyof typeof laneShares, number>>;
 /** The fewest and the most batches at once that an SQS event source takes. */
 export const [fewestPlaces, mostPlaces] = [2, 1_000];
 
-/** Batches at once that one provisioned poller feeds. */
-export const batchesPerPoller = 10;
-
 /**
  * Returns the places of the lanes of a stage whose file does not give them. Each is a part of the account's concurrency: receivers
  * that hang leave the rest to logins and the API.

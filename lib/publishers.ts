@@ -1,6 +1,5 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { StageConfiguration } from './config.ts';
@@ -11,22 +10,17 @@ import { ConfigurationError } from './stage-files.ts';
 export interface PublishersProps {
   readonly configuration: StageConfiguration;
   readonly queue: WorkQueue;
-  /** The account's own key that encrypts the queue, if one does. */
-  readonly dataKey: kms.Key | undefined;
   /** Tells publishers of refused events. */
   readonly refusedEvents: ITopic;
 }
 
 /**
  * Lets publishers send to the events queue. Services of this account have a managed policy. Roles of other accounts, SNS topics and
- * EventBridge rules are those that the stage names: the queue's own policy allows them, and so does the policy of its key.
+ * EventBridge rules are those that the stage names: the queue's own policy allows them.
  *
  * @throws {ConfigurationError} where the stage names more than the policy of a queue can hold, or the topic of refused events.
  */
-export function addPublishers(
-  scope: Construct,
-  { configuration, queue, dataKey, refusedEvents }: PublishersProps,
-): void {
+export function addPublishers(scope: Construct, { configuration, queue, refusedEvents }: PublishersProps): void {
   refuseLoop(configuration, refusedEvents);
   // Another description would be another policy, and IAM deletes none that a publisher's role has.
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
@@ -34,25 +28,13 @@ export function addPublishers(
   });
   queue.grant(publisher, 'sqs:SendMessage');
 
-  const sources = sourcesOf(scope, configuration);
+  const sources = sourcesOf(configuration);
   requireRoom(configuration, sources);
-  for (const source of sources) {
-    queue.addToResourcePolicy(allowSending(source, queue.queueArn));
-    const { principals } = source;
-    dataKey?.addToResourcePolicy(
-      new iam.PolicyStatement({
-        principals,
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-        resources: ['*'], // in a key's policy: this key
-        conditions: source.keyConditions,
-      }),
-    );
-  }
+  for (const source of sources) queue.addToResourcePolicy(allowSending(source, queue.queueArn));
 
   new CfnOutput(scope, 'EventsQueueUrl', { value: queue.queueUrl });
   new CfnOutput(scope, 'EventsQueueArn', { value: queue.queueArn });
   new CfnOutput(scope, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
-  if (dataKey) new CfnOutput(scope, 'QueueKeyArn', { value: dataKey.keyArn });
 }
 
 function allowSending({ principals, conditions }: Source, queueArn: string): iam.PolicyStatement {
@@ -63,30 +45,22 @@ function allowSending({ principals, conditions }: Source, queueArn: string): iam
 interface Source {
   readonly principals: iam.IPrincipal[];
   readonly conditions: iam.Conditions;
-  readonly keyConditions: iam.Conditions;
 }
 
-/**
- * A service sends in the name of its own; `aws:SourceArn` says for which topic or rule. EventBridge does not give it to the key of a topic
- * (https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html): so the queue's key asks for the account alone.
- */
-function sourcesOf(scope: Construct, configuration: StageConfiguration): readonly Source[] {
-  const { publisherRoles, publisherTopics, publisherRules } = configuration;
-  const { account, region } = Stack.of(scope);
-  const bySqs = { StringEquals: { 'kms:ViaService': `sqs.${region}.amazonaws.com` } };
+function sourcesOf({ publisherRoles, publisherTopics, publisherRules }: StageConfiguration): readonly Source[] {
   const roles = publisherRoles.map(arn => new iam.ArnPrincipal(arn));
   return [
-    ...(roles.length > 0 ? [{ principals: roles, conditions: {}, keyConditions: bySqs }] : []),
+    ...(roles.length > 0 ? [{ principals: roles, conditions: {} }] : []),
     ...serviceSource('sns', publisherTopics),
-    ...serviceSource('events', publisherRules, { StringEquals: { 'aws:SourceAccount': account } }),
+    ...serviceSource('events', publisherRules),
   ];
 }
 
-function serviceSource(service: 'sns' | 'events', arns: readonly string[], forKey?: iam.Conditions): readonly Source[] {
+/** A service sends in its own name; `aws:SourceArn` says for which topic or rule. */
+function serviceSource(service: 'sns' | 'events', arns: readonly string[]): readonly Source[] {
   if (arns.length === 0) return [];
   const conditions = { ArnEquals: { 'aws:SourceArn': arns } };
-  const principals = [new iam.ServicePrincipal(`${service}.amazonaws.com`)];
-  return [{ principals, conditions, keyConditions: forKey ?? conditions }];
+  return [{ principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions }];
 }
 
 /** A notice is no event: it would be refused, which the topic tells in a further notice. CloudFormation ends a topic's name as it likes. */

@@ -126,10 +126,6 @@ export const stageValues = z.object({
   giveUp: choice('waiting', 'always').prefault('waiting'),
   /** Attempts that may begin at one slow webhook in a second. */
   slowRate: count(1, 1_000).prefault(20),
-  /** Provisioned event pollers of each lane, which cost while idle: 0, or 2 and more. */
-  provisionedPollers: count(0, 200)
-    .refine(pollers => pollers !== 1, 'must be 0, or 2 to 200')
-    .prefault(0),
   /** Deliveries are kept this long after their final state, rounded up to whole days. */
   historyRetention: duration('1d', '365d').prefault('30d'),
 
@@ -179,8 +175,6 @@ export const stageValues = z.object({
   removalPolicy: choice('retain', 'destroy').prefault('retain'),
   /** Makes stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
   protection: flag.prefault(false),
-  /** The owner of the key that tables and queues are encrypted with: AWS, or this account, whose key policy then decides. */
-  encryption: choice('aws-owned', 'customer-managed').prefault('aws-owned'),
   /** Shifts traffic to a release of the functions behind the APIs bit by bit, and takes the release back when they fail. */
   gradual: flag.prefault(false),
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { list, text, wholeNumber } from '../platform/environment.ts';
+import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
 import { baseApiEnvironment } from '../webhooks/environment.ts';
 import { lanes } from './lane-routing.ts';
 
@@ -50,8 +50,8 @@ export const sweepEnvironment = z.object({
   DEAD_LETTER_QUEUE_URL: text,
   /** The ids of the event source mappings that should be on; none in a local run, where nobody can switch them off. */
   EVENT_SOURCES: list,
-  /** The KMS keys that should be enabled; none in a local run, where nobody can disable them. */
-  KEY_ARNS: list,
+  /** The KMS key that should be enabled; none in a local run, where nobody can disable it. */
+  KEY_ARN: optionalText,
   /** Attempts a second that begin at one slow webhook at most. */
   SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */

@@ -36,7 +36,7 @@ export class AlarmMails extends Construct {
     this.#props = props;
     const { configuration } = props;
     const { removalPolicy } = retentionOf(configuration);
-    this.unsent = new DeadLetterQueue(this, 'Unsent', { removalPolicy, dataKey: undefined });
+    this.unsent = new DeadLetterQueue(this, 'Unsent', { removalPolicy });
     Validations.of(this.unsent).acknowledge({
       id: 'AwsSolutions::AwsSolutions-SQS3',
       reason: 'It is a dead-letter queue, of EventBridge: the rule knows those of other queues only.',

@@ -1,7 +1,6 @@
 import { Names } from 'aws-cdk-lib';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { batchesPerPoller } from '../lane-places.ts';
 import { NodeFunction, type NodeFunctionProps } from './node-function.ts';
 import type { WorkQueue } from './work-queue.ts';
 
@@ -25,15 +24,12 @@ export class QueueConsumer<Environment extends Record<string, string>> extends N
     const { queue, maxConcurrency, ...functionProps } = props;
     super(scope, id, { ...functionProps, timeout: queue.consumerTimeout });
     this.queue = queue;
-    const { provisionedPollers } = props.configuration;
     this.source = new EventSourceMapping(this, `SqsEventSource:${Names.nodeUniqueId(queue.node)}`, {
       target: this.live,
       eventSourceArn: queue.queueArn,
       batchSize: 10,
       reportBatchItemFailures: true,
-      ...(provisionedPollers > 0
-        ? { provisionedPollerConfig: pollersFor(provisionedPollers, maxConcurrency) }
-        : { maxConcurrency }),
+      maxConcurrency,
     });
     queue.grant(
       this,
@@ -43,9 +39,4 @@ export class QueueConsumer<Environment extends Record<string, string>> extends N
       'sqs:GetQueueAttributes',
     );
   }
-}
-
-/** Lambda accepts either pollers or a maximum concurrency: the maximum of pollers then limits the batches. */
-function pollersFor(minimumPollers: number, maxConcurrency: number) {
-  return { minimumPollers, maximumPollers: Math.floor(maxConcurrency / batchesPerPoller) };
 }

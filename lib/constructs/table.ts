@@ -1,15 +1,12 @@
 import type { RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 
 export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' | 'sortKey' | 'globalSecondaryIndexes'> {
   readonly removalPolicy: RemovalPolicy;
   /** Makes DynamoDB refuse to delete it. */
   readonly deletionProtection: boolean;
-  /** Encrypts it. @default - a key of AWS */
-  readonly dataKey: kms.IKey | undefined;
 }
 
 /** An action that a store performs on a table. */
@@ -27,10 +24,9 @@ export type TableAction =
  * attribute `ttl`.
  */
 export class Table extends dynamodb.TableV2 {
-  constructor(scope: Construct, id: string, { dataKey, ...props }: TableProps) {
+  constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {
       ...props,
-      ...(dataKey ? { encryption: dynamodb.TableEncryptionV2.customerManagedKey(dataKey) } : {}),
       billing: dynamodb.Billing.onDemand(),
       timeToLiveAttribute: 'ttl',
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },

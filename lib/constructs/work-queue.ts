@@ -1,12 +1,9 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
-import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
 export interface QueueProps {
   readonly removalPolicy: RemovalPolicy;
-  /** Encrypts it. @default - a key of SQS */
-  readonly dataKey: kms.IKey | undefined;
 }
 
 export interface WorkQueueProps extends QueueProps {
@@ -22,13 +19,9 @@ export interface WorkQueueProps extends QueueProps {
 export class WorkQueue extends sqs.Queue {
   readonly consumerTimeout: Duration;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { consumerTimeout, deadLetterQueue, removalPolicy, dataKey }: WorkQueueProps,
-  ) {
+  constructor(scope: Construct, id: string, { consumerTimeout, deadLetterQueue, removalPolicy }: WorkQueueProps) {
     super(scope, id, {
-      ...encryptedWith(dataKey),
+      encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       visibilityTimeout: Duration.seconds(consumerTimeout.toSeconds() * 6),
       retentionPeriod,
@@ -43,20 +36,14 @@ export class WorkQueue extends sqs.Queue {
 
 /** A queue for messages that cannot be processed. */
 export class DeadLetterQueue extends sqs.Queue {
-  constructor(scope: Construct, id: string, { removalPolicy, dataKey }: QueueProps) {
+  constructor(scope: Construct, id: string, { removalPolicy }: QueueProps) {
     super(scope, id, {
-      ...encryptedWith(dataKey),
+      encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod,
       removalPolicy,
     });
   }
-}
-
-function encryptedWith(dataKey: kms.IKey | undefined) {
-  return dataKey
-    ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: dataKey }
-    : { encryption: sqs.QueueEncryption.SQS_MANAGED };
 }
 
 /** The time that any queue keeps a message: the most that SQS allows. */

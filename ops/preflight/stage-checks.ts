@@ -22,11 +22,6 @@ export const stageChecks: readonly Check[] = [
     check: checkLeftOvers,
   },
   {
-    name: 'publishers',
-    needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'],
-    check: checkPublishers,
-  },
-  {
     name: 'alarm recipients',
     needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate', 'sns:ListSubscriptionsByTopic'],
     check: checkRecipients,
@@ -161,23 +156,6 @@ function groups(names: readonly string[]): string {
   return [...byStack]
     .map(([stack, own]) => `${own.length} of ${stack} (${own[0]}${own.length > 1 ? ', …' : ''})`)
     .join(', ');
-}
-
-/** A key of the queues must be allowed by the publishers' own policies, which only their accounts can read. */
-async function checkPublishers({ configuration, deployedTemplates, synthesis }: Subject): Promise<Finding> {
-  const deployed = (await deployedTemplates()).get('Delivery') ?? {};
-  const known = hasQueueKey(deployed) ? JSON.stringify(resourcesOf(deployed, 'AWS::SQS::QueuePolicy')) : '';
-  const roles = configuration.publisherRoles.filter(arn => !known.includes(`"${arn}"`)).join(', ');
-  if (!roles || !hasQueueKey(synthesis.templates.Delivery)) {
-    return ok('no role of another account needs the key of the queues for the first time');
-  }
-  return unknown(
-    `the queues have a key, and only other accounts see the policies of ${roles}: without kms:GenerateDataKey and kms:Decrypt in each before this deployment, its events are refused (docs/publishing.md, "From another AWS account")`,
-  );
-}
-
-function hasQueueKey(template: Template = {}): boolean {
-  return resourcesOf(template, 'AWS::SQS::Queue').some(([, { Properties }]) => Properties?.KmsMasterKeyId);
 }
 
 /** CloudFormation does not know whether anybody confirmed, and makes no subscription again that was removed. */

@@ -1,10 +1,10 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
-import { describeError, isUnread, type Part } from '../stage/operator.ts';
+import { isUnread, type Part } from '../stage/operator.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import type { KeyUse, Problem } from './problem.ts';
+import type { Problem } from './problem.ts';
 import { counted, placeOf } from './sentences.ts';
 
 /** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
@@ -17,11 +17,10 @@ export interface Throttle {
   readonly cause: 'hot key' | 'quota' | null;
 }
 
-/** A KMS key of the stage: the one that wraps the keyring, or the account's own that encrypts tables or queues. */
+/** The KMS key of the stage, which wraps the keyring. */
 export interface KmsKey {
-  readonly of: KeyUse;
   readonly arn: string;
-  /** `Enabled`, or what KMS calls it; `unread (…)`, with the reason, where KMS did not tell. */
+  /** `Enabled`, or what KMS calls it. */
   readonly state: string;
   /** The day on which it will be deleted. */
   readonly deletedAt: string | null;
@@ -76,23 +75,12 @@ export async function readThrottles(
   });
 }
 
-export async function readKmsKeys(target: Target): Promise<readonly KmsKey[]> {
-  if (!target.deployed) return [];
-  requireOutput(target, keysOf.keyring.output);
-  const readKeyState = makeReadKeyState(target.connect(KMSClient));
-  const keys = await Promise.all(
-    (['keyring', 'tables', 'queues'] as const).map(async of => {
-      const arn = target.outputs[keysOf[of].output];
-      if (arn === undefined) return [];
-      // One that these credentials may not describe hides none of the others.
-      const { state = 'unknown', deletedAt = null } = await readKeyState(arn).catch(error => ({
-        state: `unread (${describeError(error, target.unreachable)})`,
-        deletedAt: null,
-      }));
-      return [{ of, arn, state, deletedAt }];
-    }),
-  );
-  return keys.flat();
+/** Reads the state of the KMS key; `null` for a local run. */
+export async function readKmsKey(target: Target): Promise<KmsKey | null> {
+  if (!target.deployed) return null;
+  const arn = requireOutput(target, 'KeyArn');
+  const { state = 'unknown', deletedAt = null } = await makeReadKeyState(target.connect(KMSClient))(arn);
+  return { arn, state, deletedAt };
 }
 
 /** Reads the certificates of the hosts that the stage's file names. */
@@ -113,33 +101,31 @@ export async function readCertificates({ deployed, connect, clock }: Target): Pr
 /** Finds what AWS throttles, will delete, or lets end, each in a sentence with what to do. */
 export function awsProblems({
   throttles,
-  kmsKeys,
+  kmsKey,
   certificates,
   region,
 }: {
   readonly throttles: Part<readonly Throttle[]>;
-  readonly kmsKeys: Part<readonly KmsKey[]>;
+  readonly kmsKey: Part<KmsKey | null>;
   readonly certificates: Part<readonly Certificate[]>;
   readonly region: string | null;
 }): readonly Problem[] {
   return [
-    ...(isUnread(kmsKeys) ? [] : kmsKeys.filter(({ state }) => state !== 'Enabled')).map(key =>
-      keyProblem(key, region),
-    ),
+    ...(kmsKey === null || isUnread(kmsKey) || kmsKey.state === 'Enabled' ? [] : [keyProblem(kmsKey, region)]),
     ...(isUnread(throttles) ? [] : throttles.map(throttleProblem)),
     ...(isUnread(certificates) ? [] : certificates.filter(isEnding).map(certificateProblem)),
   ];
 }
 
-function keyProblem({ of, arn, state, deletedAt }: KmsKey, region: string | null): Problem {
+function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): Problem {
   const on = `--region ${region} --key-id ${arn}`;
   const day = deletedAt === null ? '' : `, to be deleted on ${deletedAt.slice(0, 10)}`;
   const commands: Readonly<Record<string, string>> = {
     PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
     Disabled: ` aws kms enable-key ${on}.`,
   };
-  const sentence = `the KMS key of the ${of} is ${state}${day}: without it ${keysOf[of].lost}.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
-  return { kind: 'KMS key', of, state, deletedAt, sentence };
+  const sentence = `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
+  return { kind: 'KMS key', state, deletedAt, sentence };
 }
 
 function throttleProblem(throttle: Throttle): Problem {
@@ -165,13 +151,6 @@ function isEnding({ state, daysLeft }: Certificate): boolean {
 function sum(values: readonly number[] = []): number {
   return values.reduce((total, value) => total + value, 0);
 }
-
-/** The output with the ARN of each key, and what is lost without it. */
-const keysOf = {
-  keyring: { output: 'KeyArn', lost: 'no token is issued and no secret read, ever' },
-  tables: { output: 'TablesKeyArn', lost: 'nothing is read or stored, ever' },
-  queues: { output: 'QueueKeyArn', lost: 'no event is taken or delivered' },
-} as const;
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TroubleshootingThrottling-cloudwatch.html */
 const throttleMetrics = (['Read', 'Write'] as const).flatMap(kind => {

@@ -12,7 +12,7 @@ type Found =
   | { readonly kind: 'different versions'; readonly found: readonly Group[] }
   | { readonly kind: 'unprotected'; readonly stacks: number; readonly tables: number }
   | { readonly kind: 'alarms'; readonly count: number; readonly since: string | null }
-  | { readonly kind: 'KMS key'; readonly of: KeyUse; readonly state: string; readonly deletedAt: string | null }
+  | { readonly kind: 'KMS key'; readonly state: string; readonly deletedAt: string | null }
   | { readonly kind: 'throttled'; readonly place: string; readonly calls: 'reads' | 'writes'; readonly count: number }
   | { readonly kind: 'certificate'; readonly host: string; readonly state: string; readonly endsAt: string | null }
   | { readonly kind: 'unreached'; readonly mail: 'page' | 'ticket'; readonly addresses: readonly string[] }
@@ -24,9 +24,6 @@ type Found =
   | { readonly kind: 'failing' | 'suspended'; readonly count: number; readonly first: Troubled }
   | { readonly kind: 'users being deleted'; readonly count: number; readonly since: string }
   | { readonly kind: 'no key' | 'late key'; readonly key: string; readonly since: string | null };
-
-/** The use of a KMS key of a stage. */
-export type KeyUse = 'keyring' | 'tables' | 'queues';
 
 /** The stacks that have a version, or a release. */
 interface Group {

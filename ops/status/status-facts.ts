@@ -18,7 +18,7 @@ import {
   type Certificate,
   type KmsKey,
   readCertificates,
-  readKmsKeys,
+  readKmsKey,
   readThrottles,
   type Throttle,
 } from './aws-view.ts';
@@ -47,7 +47,7 @@ export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 export interface KeptFacts {
   readonly tables: Part<Awaited<ReturnType<typeof readTables>>>;
   readonly throttles: Part<readonly Throttle[]>;
-  readonly kmsKeys: Part<readonly KmsKey[]>;
+  readonly kmsKey: Part<KmsKey | null>;
   readonly certificates: Part<readonly Certificate[]>;
   readonly recipients: Part<readonly Recipient[]>;
   readonly rolledBack: Part<readonly RolledBack[]>;
@@ -67,11 +67,11 @@ export async function readFacts(target: Target, progress: ShowProgress, kept?: K
   const counted = kept && !isUnread(kept.counted) ? kept.counted : undefined;
   const tablesRead = kept && !isUnread(kept.tables) ? Promise.resolve(kept.tables) : readTables(target);
   const recipients = attempt(() => readRecipients(target), kept?.recipients);
-  const [tables, throttles, kmsKeys, certificates, rolledBack, queues, alarms, webhooks, deliveries, users, keys] =
+  const [tables, throttles, kmsKey, certificates, rolledBack, queues, alarms, webhooks, deliveries, users, keys] =
     await Promise.all([
       attempt(() => tablesRead),
       attempt(async () => readThrottles(target, await tablesRead), kept?.throttles),
-      attempt(() => readKmsKeys(target), kept?.kmsKeys),
+      attempt(() => readKmsKey(target), kept?.kmsKey),
       attempt(() => readCertificates(target), kept?.certificates),
       attempt(() => readRolledBack(target), kept?.rolledBack),
       attempt(() => readQueues(target)),
@@ -94,7 +94,7 @@ export async function readFacts(target: Target, progress: ShowProgress, kept?: K
     stacks: deployed ? deployed.stacks.map(viewStack) : null,
     tables: tables.part,
     throttles: throttles.part,
-    kmsKeys: kmsKeys.part,
+    kmsKey: kmsKey.part,
     certificates: certificates.part,
     recipients: (await recipients).part,
     rolledBack: rolledBack.part,

@@ -84,8 +84,8 @@ function reportParts(status: Status): readonly string[] {
       return `${isProtected} of ${tables.length} protected from deletion`;
     }),
     section('Throttled', status.throttles, found => throttleShape.table(found, 'nothing')),
-    section('KMS keys', status.kmsKeys, keys =>
-      lines(keys.map(({ of, state, deletedAt }) => [of, deletedAt === null ? state : `${state} until ${deletedAt}`])),
+    section('KMS key', status.kmsKey, key =>
+      key === null ? 'none' : key.deletedAt === null ? key.state : `${key.state} until ${key.deletedAt}`,
     ),
     section('Certificates', status.certificates, found => certificateShape.table(found, 'no domain has one')),
     section('Recipients of alarms', status.recipients, found =>

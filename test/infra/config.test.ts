@@ -52,8 +52,8 @@ describe('the stage configuration', () => {
     expect(attempt).toThrow(/^Stage prod: account, region, .* was given by -c, .* write it into stages\/prod.ts\.$/);
   });
 
-  it('by default gives slow attempts up while messages wait, and provisions no pollers', () => {
-    expect(stageConfiguration('dev')).toMatchObject({ giveUp: 'waiting', slowRate: 20, provisionedPollers: 0 });
+  it('by default gives slow attempts up while messages wait', () => {
+    expect(stageConfiguration('dev')).toMatchObject({ giveUp: 'waiting', slowRate: 20 });
   });
 
   it('refuses unknown values, so that a typo never deploys a default', () => {
@@ -179,22 +179,10 @@ describe('the stage configuration', () => {
     ['a tag that AWS refuses', 'dev', { owner: 'a;b' }, /owner must be 1 to 256 letters/],
     ['a word for a switch', 'dev', { gradual: 'yes' }, /gradual must be true or false/],
     ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],
-    [
-      'a key in no Region',
-      'dev',
-      { encryption: 'customer-managed' },
-      /encryption must be aws-owned where account and region/,
-    ],
     ['an unknown value', 'dev', { retrySchedul: '1s' }, /Unknown stage value "retrySchedul": .*retrySchedule/],
     ['a time without a unit', 'dev', { attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
     ['a number out of range', 'dev', { firstConcurrency: '1' }, /firstConcurrency must be 2 to 1000/],
     ['no attempts at slow webhooks', 'dev', { slowRate: '0' }, /slowRate must be 1 to 1000/],
-    [
-      'one poller, of which AWS takes no fewer than two',
-      'dev',
-      { provisionedPollers: '1' },
-      /provisionedPollers must be 0, or 2 to 200/,
-    ],
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
     ['a page with a fragment', 'dev', { docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
     ['a page over plain http', 'dev', { docsUrl: 'http://docs.example.com/' }, /docsUrl must be an https URL/],
@@ -227,13 +215,6 @@ describe('the stage configuration', () => {
       'prod',
       { ...required.prod, accountConcurrency: 10_000, tokenConcurrency: 9_000, apiConcurrency: 800 },
       /must be 196 at most together, and are 900/,
-    ],
-    // Bug: each lane of an account of 10 got twenty batches at once.
-    [
-      'pollers that feed more batches than lanes may take',
-      'dev',
-      { accountConcurrency: 500, provisionedPollers: '2' },
-      /: retryConcurrency and slowConcurrency must be 20 at least, because provisionedPollers 2 feed /,
     ],
     [
       'a domain without certificate',

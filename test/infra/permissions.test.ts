@@ -80,7 +80,6 @@ const document = (): string => {
     '(`cloudformation:DescribeStacks`), and `RouteThrottle` sets the throttles of its stack’s routes',
     '(`apigateway:PATCH` and `apigateway:DELETE` on the stage of their API).',
     '`ScheduledTest` exists only where `smokeSchedule` is set, and `Receiver` only where `smokeReceiverUrl` is not.',
-    "With `encryption: 'customer-managed'`, `Sweep` may `kms:DescribeKey` the keys of tables and queues, too.",
     'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',
     '',
     '| stack | function | may |',

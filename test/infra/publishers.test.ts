@@ -10,7 +10,7 @@ const named = { publisherRoles: roles, publisherTopics: topics, publisherRules: 
 const noticeAccounts = ['444455556666', '777788889999'];
 
 const plain = stageTemplates('prod');
-const open = stageTemplates('prod', { ...named, noticeAccounts, encryption: 'customer-managed' });
+const open = stageTemplates('prod', { ...named, noticeAccounts });
 const queueArn = { 'Fn::GetAtt': ['EventsQueueB96EB0D2', 'Arn'] };
 const topicArn = { Ref: 'RefusedEventsDDB23362' };
 const subscription = {
@@ -66,24 +66,6 @@ describe('a publisher', () => {
       { ...allowed, Principal: { Service: 'sns.amazonaws.com' }, Condition: bySource(topics) },
       { ...allowed, Principal: { Service: 'events.amazonaws.com' }, Condition: bySource(rules) },
     ]);
-  });
-
-  it('that the stage names may use the account’s own key, for the queue only', () => {
-    const [key] = resourcesOf(open.Delivery, 'AWS::KMS::Key').map(([, { Properties }]) => Properties);
-    const allowed = { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: '*' };
-    const sameAccount = { StringEquals: { 'aws:SourceAccount': '111122223333' } };
-    const viaSqs = { StringEquals: { 'kms:ViaService': 'sqs.sa-east-1.amazonaws.com' } };
-    expect(key.KeyPolicy.Statement.slice(2)).toEqual([
-      { ...allowed, Principal: { AWS: roles }, Condition: viaSqs },
-      { ...allowed, Principal: { Service: 'sns.amazonaws.com' }, Condition: bySource(topics) },
-      { ...allowed, Principal: { Service: 'events.amazonaws.com' }, Condition: sameAccount },
-    ]);
-  });
-
-  it('leaves the key of the queue to operators, who are told it where there is one', () => {
-    const [[key] = ['']] = resourcesOf(open.Delivery, 'AWS::KMS::Key');
-    open.Delivery.hasOutput('QueueKeyArn', { Value: { 'Fn::GetAtt': [key, 'Arn'] } });
-    expect(plain.Delivery.findOutputs('QueueKeyArn')).toEqual({});
   });
 
   it.each([

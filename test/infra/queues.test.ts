@@ -48,6 +48,12 @@ it('no policy of a queue has more conditions than SQS takes', () => {
 });
 
 describe('the queues', () => {
+  it('are encrypted by SQS', () => {
+    for (const [id, { Properties }] of resourcesOf(Delivery, 'AWS::SQS::Queue')) {
+      expect(Properties.SqsManagedSseEnabled, id).toBe(true);
+    }
+  });
+
   it('have one consumer each, except the dead-letter queue', () => {
     expect(sources).toHaveLength(3);
     expect(new Set(sources.map(source => source.EventSourceArn['Fn::GetAtt'][0])).size).toBe(3);
@@ -118,22 +124,6 @@ describe('the queues', () => {
       ['retry', 'RetryQueue', 12],
       ['slow', 'SlowQueue', 13],
     ]);
-  });
-
-  it('have provisioned pollers where the stage wants them, for as many batches at once', () => {
-    const bulkheads = { firstConcurrency: 50, retryConcurrency: 49, slowConcurrency: 30 };
-    const stage = stageTemplates('prod', { ...bulkheads, provisionedPollers: 3 });
-    const mappings = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(
-      ([, { Properties }]) => Properties,
-    );
-    // Lambda accepts only one of the two.
-    expect(mappings.map(({ ScalingConfig }) => ScalingConfig)).toEqual([undefined, undefined, undefined]);
-    expect(mappings.map(({ ProvisionedPollerConfig }) => ProvisionedPollerConfig)).toEqual([
-      { MinimumPollers: 3, MaximumPollers: 5 },
-      { MinimumPollers: 3, MaximumPollers: 4 },
-      { MinimumPollers: 3, MaximumPollers: 3 },
-    ]);
-    for (const { ProvisionedPollerConfig } of sources) expect(ProvisionedPollerConfig).toBeUndefined();
   });
 
   it('give consumers and sweeper the same settings of giving up and of slow webhooks', () => {

@@ -13,7 +13,7 @@ describe('a stage with everything switched on', () => {
       ...required.prod,
       ...authDomain,
       ...baseDomain,
-      ...{ protection: true, gradual: true, encryption: 'customer-managed', smokeSchedule: '15m' },
+      ...{ protection: true, gradual: true, smokeSchedule: '15m' },
     };
     addStage(app, stageConfiguration('prod', values));
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -122,6 +122,5 @@ describe('the numbers for operators and developers', () => {
     expect(delivery).toContain(`\`retryConcurrency\` (${retryConcurrency})`);
     expect(delivery).toContain(`\`slowConcurrency\` (${slowConcurrency})`);
     expect(delivery).toContain(`\`slowRate\` (${stage.slowRate})`);
-    expect(delivery).toContain(`\`provisionedPollers\` (${stage.provisionedPollers})`);
   });
 });

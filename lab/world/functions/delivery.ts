@@ -59,6 +59,6 @@ const consumers = {
 const sweeper = {
   ...deliveryEnvironment,
   eventSources: [],
-  keyArns: [],
+  keyArn: undefined,
   operationsTopicArn: operationsTopic,
 };

@@ -18,8 +18,6 @@ export interface Attack {
   readonly name: string;
   /** Accounts that take part, by which others are promised more or less. */
   readonly accounts: number;
-  /** Nothing is promised with provisioned pollers where the bursts are those of 500 events a second, or more, for minutes. */
-  readonly isPromisedWhenProvisioned: boolean;
   /** Milliseconds, where it is tried for the slow lane with all retries alone: without innocents, in order of arrival. */
   readonly length?: number;
   readonly tenants: (period: Period, random: Random) => Tenant[];
@@ -75,12 +73,10 @@ export const attacks: readonly Attack[] = [
   ]),
   ...(['always hangs', 'answers in 1.9 s'] as const).flatMap(name => [
     attack(`50 accounts: ${name}, 100 each every 10 s`, 50, everyTenSeconds(100), behaviours[name]),
-    beyondProvisioned(attack(`${name}, 5,000 every 10 s`, 1, everyTenSeconds(5_000), behaviours[name])),
+    attack(`${name}, 5,000 every 10 s`, 1, everyTenSeconds(5_000), behaviours[name]),
     tenReplays(name),
   ]),
-  beyondProvisioned(
-    attack('50 accounts: fails at once, 100 each every 10 s', 50, everyTenSeconds(100), { behave: failsAtOnce }),
-  ),
+  attack('50 accounts: fails at once, 100 each every 10 s', 50, everyTenSeconds(100), { behave: failsAtOnce }),
   attack('50 accounts: answers in 100 ms, 100 each every 10 s', 50, everyTenSeconds(100), {
     behave: () => answersIn(100),
   }),
@@ -105,7 +101,7 @@ export const attacks: readonly Attack[] = [
   anHour(attack('answers in 2.5 s, hangs after 90 s, 30/s', 1, atRate(30), answersThenHangs())),
   anHour(attack('50 accounts: always hangs, 1 in 2 s', 50, atRate(0.5), { behave: hangs, hasBystander: true })),
   anHour(attack('50 accounts: answers in 2.5 s, hangs after 90 s, 1 in 2 s', 50, atRate(0.5), answersThenHangs())),
-  beyondProvisioned(eightWebhooks('8 webhooks of one account: always hangs, 625 each every 10 s')),
+  eightWebhooks('8 webhooks of one account: always hangs, 625 each every 10 s'),
 ];
 
 function attack(name: string, accounts: number, publishes: Publishes, conduct: Conduct): Attack {
@@ -113,7 +109,6 @@ function attack(name: string, accounts: number, publishes: Publishes, conduct: C
   return {
     name,
     accounts,
-    isPromisedWhenProvisioned: true,
     tenants: (period, random) => [
       ...Array.from({ length: accounts }, (_, index) => ({
         ...attacker(index),
@@ -145,10 +140,6 @@ function eightWebhooks(name: string): Attack {
         return event ? [{ ...tenant, account: 'attacker', event }] : [];
       }),
   };
-}
-
-function beyondProvisioned(one: Attack): Attack {
-  return { ...one, isPromisedWhenProvisioned: false };
 }
 
 /** Some hundred thousand events, for which a thread has the memory. */

@@ -6,12 +6,6 @@ export const bounds = {
   besideMany: { p99: 1_500, inWindow: 2_500, p999: 4_000 },
 } as const;
 
-/** With provisioned pollers more is promised of the whole time, and nothing of any part of it. */
-export const boundsWhenProvisioned = {
-  besideOne: { p99: 200, inWindow: Number.POSITIVE_INFINITY, p999: Number.POSITIVE_INFINITY },
-  besideMany: { p99: 500, inWindow: Number.POSITIVE_INFINITY, p999: Number.POSITIVE_INFINITY },
-} as const;
-
 /** Returns the bounds that are not kept: where nothing was measured a figure is no number, and keeps none. */
 export function brokenBounds(extra: ExtraWaits, promised: ExtraWaits): (keyof ExtraWaits)[] {
   return (['p99', 'inWindow', 'p999'] as const).filter(bound => !(extra[bound] <= promised[bound]));

@@ -1,4 +1,4 @@
-import { provisionedScaling, standardScaling } from '@emissor/virtual-cloud';
+import { standardScaling } from '@emissor/virtual-cloud';
 import { lanePlaces } from '../../../lib/lane-places.ts';
 import type { Stage } from '../stage.ts';
 import { attacks, silentPuts } from './attacks.ts';
@@ -11,14 +11,13 @@ export interface Situation {
   readonly giveUp: 'waiting' | 'always';
   /** The age of a queue's count of messages when it is asked, in milliseconds. */
   readonly countLag: number;
-  readonly isProvisioned: boolean;
   /** The concurrent executions of the account. @default - no limit */
   readonly concurrency?: number;
   /** The moment when the attack begins, in milliseconds: at 0 nothing runs yet. */
   readonly from: number;
 }
 
-const standing = { isFair: false, giveUp: 'waiting', countLag: 0, isProvisioned: false, from: 0 } as const;
+const standing = { isFair: false, giveUp: 'waiting', countLag: 0, from: 0 } as const;
 const steady = { ...standing, isFair: true, from: 60_000 } as const;
 
 /** A standing start, and messages in order of arrival. */
@@ -34,7 +33,6 @@ const usualSituations: readonly Situation[] = [inOrder, { name: 'fair', ...stead
 const furtherSituations: readonly Situation[] = [
   { name: 'counts lag', ...standing, countLag: 2_000 },
   { name: 'give up always', ...standing, giveUp: 'always' },
-  { name: 'provisioned', ...standing, isProvisioned: true },
 ];
 
 /** An attack in a situation. */
@@ -74,11 +72,14 @@ export function trialsOf({ attack, order, isQuick }: TrialChoice): readonly Tria
   throw new TypeError(`No attack is called "${attack}". They are:\n${names}`);
 }
 
-/** Returns how the event sources of the lanes grow: by themselves, or from two pollers on. */
-export function scalingIn({ isProvisioned, concurrency = 1_000 }: Situation): Stage['scalingOf'] {
+/** Returns how the event sources of the lanes scale. */
+export function scalingIn({ concurrency = 1_000 }: Situation): Stage['scalingOf'] {
   const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(concurrency);
-  const of = (most: number) => (isProvisioned ? provisionedScaling(2, most / 10) : standardScaling(most));
-  return { first: of(firstConcurrency), retry: of(retryConcurrency), slow: of(slowConcurrency) };
+  return {
+    first: standardScaling(firstConcurrency),
+    retry: standardScaling(retryConcurrency),
+    slow: standardScaling(slowConcurrency),
+  };
 }
 
 function allTrials(): Trial[] {

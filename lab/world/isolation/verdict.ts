@@ -1,12 +1,5 @@
 import { attackOf } from './attacks.ts';
-import {
-  bounds,
-  boundsWhenProvisioned,
-  brokenBounds,
-  brokenSlowLaneBounds,
-  type SlowLaneFigures,
-  slowLaneBounds,
-} from './bounds.ts';
+import { bounds, brokenBounds, brokenSlowLaneBounds, type SlowLaneFigures, slowLaneBounds } from './bounds.ts';
 import { type ExtraWaits, extraWaits } from './extra-waits.ts';
 import { attackLength, type Trial } from './plan.ts';
 import type { RunResult } from './run-tenants.ts';
@@ -31,7 +24,7 @@ export function judge(
   const period = { from: situation.from, until: situation.from + length };
   const { first, retries } = extraWaits(beside.waits, alone.waits, period);
   const { slowLane } = beside;
-  const promised = promisedBeside({ attack, situation });
+  const promised = promisedBeside({ attack });
   const tell = (kind: string, extra: ExtraWaits) =>
     brokenBounds(extra, promised).map(bound => `${kind} ${bound} ${Math.round(extra[bound])} > ${promised[bound]} ms`);
   return {
@@ -49,8 +42,6 @@ export function judge(
 }
 
 /** Returns the bounds that hold beside an attack. */
-export function promisedBeside({ attack, situation }: Pick<Trial, 'attack' | 'situation'>): ExtraWaits {
-  const { accounts, isPromisedWhenProvisioned } = attackOf(attack);
-  const promises = situation.isProvisioned && isPromisedWhenProvisioned ? boundsWhenProvisioned : bounds;
-  return promises[accounts === 1 ? 'besideOne' : 'besideMany'];
+export function promisedBeside({ attack }: Pick<Trial, 'attack'>): ExtraWaits {
+  return bounds[attackOf(attack).accounts === 1 ? 'besideOne' : 'besideMany'];
 }

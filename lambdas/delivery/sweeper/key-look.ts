@@ -5,23 +5,24 @@ import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Makes the look that the sweeper takes each quarter of an hour at the stage's KMS keys. Processes keep the keys of the keyring that they
+ * Makes the look that the sweeper takes each quarter of an hour at the stage's KMS key. Processes keep the keys of the keyring that they
  * have opened: a KMS key that was disabled, or will be deleted, would show only when the next ones start. One that is enabled is counted
  * by nothing; that the sweeper looks at all is told by its own metric (`SweepStopped`).
  */
 export function makeKeyLook({
-  keyArns,
+  keyArn,
   readKeyState,
   now,
   log,
   count,
 }: {
-  readonly keyArns: readonly string[];
+  /** `undefined`: there is none to look at. */
+  readonly keyArn: string | undefined;
   readonly readKeyState: ReadKeyState;
   readonly now: Clock;
 } & DeliveryTelemetry): () => Promise<void> {
   return async function keyLook() {
-    if (new Date(now()).getUTCMinutes() % 15 === 0) await Promise.all(keyArns.map(lookAt));
+    if (keyArn !== undefined && new Date(now()).getUTCMinutes() % 15 === 0) await lookAt(keyArn);
   };
 
   async function lookAt(keyArn: string): Promise<void> {

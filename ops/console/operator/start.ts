@@ -51,11 +51,11 @@ export type StartView = ReturnType<typeof startView>;
  * @param keptSince - when what is kept for a while was read.
  */
 export function startView(status: Status, traffic: Part<Traffic>, keptSince: string) {
-  const { stacks, tables, throttles, kmsKeys, certificates, recipients, rolledBack } = status;
+  const { stacks, tables, throttles, kmsKey, certificates, recipients, rolledBack } = status;
   const { problems, queues, webhooks, alarms, deliveries, users, keys } = status;
   const isLocal = stacks === null;
   const parts = { traffic, queues, webhooks, deliveries, users, keys };
-  const ofStage = { alarms, tables, throttles, kmsKeys, certificates, recipients, rolledBack };
+  const ofStage = { alarms, tables, throttles, kmsKey, certificates, recipients, rolledBack };
   return {
     problems,
     keptSince,

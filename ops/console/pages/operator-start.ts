@@ -8,7 +8,7 @@ import { type Answer, type Context, card, facts, link, number, pathOf, table, ti
 import { inEnglish, tiles, unreadPart } from '../page-parts.ts';
 import type { OperatorSource } from '../source.ts';
 import { wayToFirstSteps } from './first-steps.ts';
-import { kmsKeyName, problemList } from './problems.ts';
+import { problemList } from './problems.ts';
 
 /** The operator's first page: what is wrong, the worst first, and how each part is, or why that could not be read. */
 export async function operatorStart(context: Context, operator: OperatorSource): Promise<Answer> {
@@ -310,10 +310,7 @@ function stageFacts(context: Context, stage: NonNullable<StartView['stage']>) {
       say('Rolled back', 'Revertidas'),
       part(stage.rolledBack, found => listOf(found.map(({ function: name, from, to }) => `${name}: ${from} → ${to}`))),
     ],
-    [
-      say('KMS keys', 'Chaves do KMS'),
-      part(stage.kmsKeys, keys => listOf(keys.map(({ of, state }) => `${kmsKeyName(say, of)}: ${state}`))),
-    ],
+    [say('KMS key', 'Chave do KMS'), part(stage.kmsKey, key => key?.state ?? nothing)],
     [
       say('Certificates', 'Certificados'),
       part(stage.certificates, found =>

@@ -1,5 +1,5 @@
 import type { LateCause } from '../../status/late-deliveries.ts';
-import type { KeyUse, Problem } from '../../status/problem.ts';
+import type { Problem } from '../../status/problem.ts';
 import { suspensionReason } from '../health.ts';
 import { type Html, html } from '../html.ts';
 import { type Context, link, pathOf, timeOf } from '../page.ts';
@@ -14,11 +14,6 @@ export function problemList(context: Context, problems: readonly Problem[]): Htm
     ([rank, path, text, since]) =>
       html`<li>${rankBadge(context, rank)}${link(context, path, text)}${since && timeOf(since, context)}</li>`,
   )}</ol>`;
-}
-
-/** Names what a KMS key is for. */
-export function kmsKeyName(say: Say, of: KeyUse): string {
-  return { keyring: say('keyring', 'chaveiro'), tables: say('tables', 'tabelas'), queues: say('queues', 'filas') }[of];
 }
 
 /** A line about a problem. The path, below the folder, is that of the page which shows the problem or mends it. */
@@ -53,13 +48,12 @@ function lineOf({ say }: Context, problem: Problem): Line {
       return [0, '/#stage', `${said} ${problem.stacks.join(', ')}`];
     }
     case 'KMS key': {
-      const said = {
-        keyring: say('no token is issued and no secret read', 'nenhum token é emitido e nenhum segredo é lido'),
-        tables: say('nothing is read or stored', 'nada é lido nem gravado'),
-        queues: say('no event is taken or delivered', 'nenhum evento é recebido nem entregue'),
-      }[problem.of];
-      const key = `${say('The KMS key', 'A chave do KMS')} (${kmsKeyName(say, problem.of)})`;
-      return [0, '/#stage', `${key} ${say('is', 'está')} ${problem.state}: ${say('without it', 'sem ela')} ${said}`];
+      const said = say('no token is issued and no secret read', 'nenhum token é emitido e nenhum segredo é lido');
+      return [
+        0,
+        '/#stage',
+        `${say('The KMS key is', 'A chave do KMS está')} ${problem.state}: ${say('without it', 'sem ela')} ${said}`,
+      ];
     }
     case 'no key': {
       const said = say('nothing works without a key of the kind', 'nada funciona sem uma chave do tipo');

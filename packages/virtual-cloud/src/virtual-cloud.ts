@@ -17,7 +17,7 @@ import { makeTime } from './time.ts';
 export { defaultCosts } from './costs.ts';
 export type { FaultPlan } from './faults.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
-export { eventOf, provisionedScaling, standardScaling } from './lambda/event-source.ts';
+export { eventOf, standardScaling } from './lambda/event-source.ts';
 export type { Happening } from './record.ts';
 export { ServiceError } from './service-error.ts';
 

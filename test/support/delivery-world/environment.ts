@@ -15,7 +15,7 @@ export const environment = {
   demandsUrl: 'https://demandas.com.br',
   attemptTimeoutMs: 15_000,
   eventSources: nothing,
-  keyArns: nothing,
+  keyArn: undefined,
   ownHosts,
   ...ownUrls,
   serviceVersion: '0',

@@ -36,7 +36,7 @@ export function eventSourceOf(resource: LiveResource): EventSourceMapping {
     functionName: functionNameIn(properties.FunctionName) ?? properties.FunctionName.replace(/:.*/, ''), // `name:alias`
     batchSize: properties.BatchSize,
     reportsItemFailures: properties.FunctionResponseTypes.length > 0,
-    concurrency: concurrencyOf(properties),
+    concurrency: properties.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY,
   };
 }
 
@@ -74,18 +74,8 @@ const mappingSchema = z.object({
   MaximumBatchingWindowInSeconds: z.literal(0, 'batching windows are not supported locally').default(0),
   FunctionResponseTypes: z.array(z.literal('ReportBatchItemFailures')).default([]),
   ScalingConfig: z.object({ MaximumConcurrency: z.number().int().min(2) }).optional(),
-  ProvisionedPollerConfig: z.object({ MaximumPollers: z.number().int().min(2) }).optional(),
   FilterCriteria: z.undefined('message filters are not supported locally').optional(),
 });
-
-function concurrencyOf({ ScalingConfig, ProvisionedPollerConfig }: z.output<typeof mappingSchema>): number {
-  if (ScalingConfig) return ScalingConfig.MaximumConcurrency;
-  if (ProvisionedPollerConfig) return ProvisionedPollerConfig.MaximumPollers * batchesPerPoller;
-  return Number.POSITIVE_INFINITY;
-}
-
-/** Batches at once of one provisioned poller. */
-const batchesPerPoller = 10;
 
 /** Batches at once that Lambda begins with. */
 const firstBatches = 5;

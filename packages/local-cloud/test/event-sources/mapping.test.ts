@@ -33,11 +33,6 @@ describe('an event source of the template', () => {
     expect(sourceOf({ FunctionName })).toMatchObject({ functionName: 'Deliver' });
   });
 
-  it('processes ten batches at once for each provisioned poller', () => {
-    const ProvisionedPollerConfig = { MinimumPollers: 2, MaximumPollers: 5 };
-    expect(sourceOf({ ProvisionedPollerConfig })).toMatchObject({ concurrency: 50 });
-  });
-
   it('has batches of ten and no maximum by default', () => {
     expect(sourceOf({})).toMatchObject({ batchSize: 10, concurrency: Number.POSITIVE_INFINITY });
   });

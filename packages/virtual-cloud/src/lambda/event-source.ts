@@ -10,11 +10,6 @@ export function standardScaling(most: number): Scaling {
   return { first: Math.min(5, most), perMinute: 300, most };
 }
 
-/** Returns how an event source scales with provisioned pollers, which work on ten batches each. */
-export function provisionedScaling(leastPollers: number, mostPollers: number): Scaling {
-  return { first: 10 * leastPollers, perMinute: 1_000, most: 10 * mostPollers };
-}
-
 /** Connects a queue to a function. It never scales back. `workOfMessage` is in milliseconds of processor time. */
 export function connectEventSource(
   definition: EventSourceDefinition,

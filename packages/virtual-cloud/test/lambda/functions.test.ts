@@ -5,7 +5,6 @@ import {
   type FunctionDefinition,
   makeVirtualCloud,
   type ProcessOutside,
-  provisionedScaling,
   standardScaling,
 } from '../../src/virtual-cloud.ts';
 
@@ -107,7 +106,6 @@ describe('an event source', () => {
   it.each([
     [standardScaling(100), [5, 55, 100]],
     [standardScaling(2), [2, 2, 2]],
-    [provisionedScaling(1, 30), [10, 176, 300]],
   ])('grows while messages wait: %j', async (scaling, places) => {
     const start = () => () => new Promise(() => {});
     const cloud = makeCloud({ timeout: 3_600_000, sources: [{ queue: 'q', batchSize: 1, scaling }], start });

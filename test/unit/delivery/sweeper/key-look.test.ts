@@ -7,12 +7,12 @@ const keyArn = 'arn:aws:kms:sa-east-1:111122223333:key/1';
 const deletedAt = '2026-12-20T00:00:00.000Z';
 const named = (name: string) => Object.assign(new Error('…'), { name });
 
-const lookAt = async (time: string, answer: string | Error, keyArns = [keyArn]) => {
+const lookAt = async (time: string, answer: string | Error) => {
   const telemetry = fakeTelemetry();
   const asked: string[] = [];
   const look = makeKeyLook({
     ...telemetry,
-    keyArns,
+    keyArn,
     readKeyState: async key => {
       asked.push(key);
       if (answer instanceof Error) throw answer;
@@ -59,12 +59,5 @@ describe('the look at the keys', () => {
     ['2026-11-20T12:45:59.000Z', 1],
   ])('is taken in the first minute of each quarter of an hour: at %s', async (time, times) => {
     expect((await lookAt(time, 'Enabled')).asked).toHaveLength(times);
-  });
-
-  // Bug: nobody looked at the keys of tables and queues.
-  it.each([[[]], [[keyArn, 'arn:of:tables', 'arn:of:queues']]])('is taken at all keys of a stage: %j', async keys => {
-    const { asked, lines } = await lookAt('2026-11-20T12:00:00.000Z', 'Disabled', keys);
-    expect(asked).toEqual(keys);
-    expect(lines).toEqual(keys.map(key => `["key.not_enabled",{"keyArn":"${key}","state":"Disabled"}]`));
   });
 });

@@ -123,7 +123,7 @@ const refusal = { kind: 'refused', messageId: hostile, reason: hostile, detail: 
 /** A status whose texts are hostile. */
 const status = aStatus({
   ...{ target: 'stage test', stage: 'test', region: null, account: null },
-  kmsKeys: [{ of: 'tables', arn: hostile, state: hostile, deletedAt: null }],
+  kmsKey: { arn: hostile, state: hostile, deletedAt: null },
   recipients: [{ mail: 'page', address: hostile, state: 'not confirmed' }],
   queues: [{ queue: hostile, waiting: 1, inFlight: 0, delayed: 0, oldestSeconds: null }],
   alarms: { total: 1, isCutOff: false, ringing: [{ name: hostile, since: null, description: hostile }] },

@@ -554,37 +554,6 @@ describe('what an earlier deployment left', () => {
   });
 });
 
-describe('publishers of other accounts', () => {
-  const [old, young] = ['checkout', 'checkout-2'].map(name => `arn:aws:iam::444455556666:role/${name}`);
-  const queue = (Properties: Record<string, unknown>, AWS: unknown = young): Template => ({
-    Resources: {
-      EventsQueue: { Type: 'AWS::SQS::Queue', Properties },
-      Policy: {
-        Type: 'AWS::SQS::QueuePolicy',
-        Properties: { PolicyDocument: { Statement: [{ Principal: { AWS } }] } },
-      },
-    },
-  });
-  const key = { KmsMasterKeyId: 'key' };
-
-  // Bug: nothing stood in the way of a deployment from which on all their events were refused.
-  it.each([
-    ['get a key', queue({}), queue(key), [old, young], /role\/checkout, \S+checkout-2: .*kms:GenerateDataKey.*refused/],
-    ['are new, with a key', undefined, queue(key), [old], /of arn:\S+role\/checkout:/],
-    ['have a key, and a role is new', queue(key), queue(key), [young, old], /of arn:\S+role\/checkout:/],
-    ['have a key already', queue(key, [old, young]), queue(key), [old, young], undefined],
-    ['get none', queue({}), queue({}), [old], undefined],
-    ['get a key, and nobody is named', queue({}), queue(key), [], undefined],
-  ])('are named where the queues %s', async (_case, before, after, publisherRoles, said) => {
-    const known = before ? { deployed: { Delivery: before } } : { stacks: { Delivery: undefined } };
-    expect(await finding('publishers', { values: { publisherRoles }, ...known, next: { Delivery: after } })).toEqual({
-      code: 0,
-      state: said ? 'unknown' : 'ok',
-      said: expect.stringMatching(said ?? /needs the key of the queues for the first time/),
-    });
-  });
-});
-
 describe('the recipients of alarms', () => {
   const values = { alarmRecipients: ['ops@acme.com'] };
   const stacks = { Data: { Outputs: [{ OutputKey: 'TicketsTopicArn', OutputValue: `arn:aws:sns:${region}:1:t` }] } };

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import type { AwsClient } from '../../../../ops/stage/aws-clock.ts';
 import type { Target } from '../../../../ops/stage/target.ts';
-import { awsProblems, readCertificates, readKmsKeys, readThrottles } from '../../../../ops/status/aws-view.ts';
+import { awsProblems, readCertificates, readKmsKey, readThrottles } from '../../../../ops/status/aws-view.ts';
 import { readRecipients } from '../../../../ops/status/recipients.ts';
 import { readFacts } from '../../../../ops/status/status-facts.ts';
 
@@ -31,7 +31,7 @@ const stageWith = (send: (command: object) => object, outputs: object = { KeyArn
     clock: { now: () => now },
   } as never;
 };
-const none = { throttles: [], kmsKeys: [], certificates: [], region: 'sa-east-1' };
+const none = { throttles: [], kmsKey: null, certificates: [], region: 'sa-east-1' };
 const sentences = (found: Parameters<typeof awsProblems>[0]) => awsProblems(found).map(({ sentence }) => sentence);
 
 describe('what DynamoDB throttled', () => {
@@ -85,7 +85,7 @@ describe('what DynamoDB throttled', () => {
   });
 });
 
-describe('the KMS keys', () => {
+describe('the KMS key', () => {
   const on = `--region sa-east-1 --key-id ${keyArn}`;
   const lost = 'without it no token is issued and no secret read, ever.';
   it.each([
@@ -93,52 +93,20 @@ describe('the KMS keys', () => {
     [
       { KeyState: 'PendingDeletion', DeletionDate: new Date('2026-12-20T08:00:00Z') },
       [
-        `the KMS key of the keyring is PendingDeletion, to be deleted on 2026-12-20: ${lost} aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`,
+        `the KMS key is PendingDeletion, to be deleted on 2026-12-20: ${lost} aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`,
       ],
     ],
     [
       { KeyState: 'Disabled' },
-      [`the KMS key of the keyring is Disabled: ${lost} aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`],
+      [`the KMS key is Disabled: ${lost} aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`],
     ],
-    [
-      { KeyState: 'Unavailable' },
-      [`the KMS key of the keyring is Unavailable: ${lost} docs/runbook.md, "KeyNotEnabled".`],
-    ],
+    [{ KeyState: 'Unavailable' }, [`the KMS key is Unavailable: ${lost} docs/runbook.md, "KeyNotEnabled".`]],
   ])('is told with the day and the commands, where it is not enabled: %j', async (KeyMetadata, expected) => {
     const target = stageWith(command => {
       expect(command).toBeInstanceOf(DescribeKeyCommand);
       return { KeyMetadata };
     });
-    expect(sentences({ ...none, kmsKeys: await readKmsKeys(target) })).toEqual(expected);
-  });
-
-  // Bug: the keys of a stage with encryption customer-managed were not looked at, and the keyring's was healthy.
-  it('are told of with what each encrypts', async () => {
-    const outputs = { KeyArn: keyArn, TablesKeyArn: 'arn:of:tables', QueueKeyArn: 'arn:of:queues' };
-    const read = (stateOf: (arn?: string) => string) =>
-      readKmsKeys(
-        stageWith(
-          command => ({ KeyMetadata: { KeyState: stateOf((command as DescribeKeyCommand).input.KeyId) } }),
-          outputs,
-        ),
-      );
-    const enable = (arn: string) =>
-      `aws kms enable-key --region sa-east-1 --key-id ${arn}. docs/runbook.md, "KeyNotEnabled".`;
-    const queues = `the KMS key of the queues is Disabled: without it no event is taken or delivered. ${enable('arn:of:queues')}`;
-    expect(sentences({ ...none, kmsKeys: await read(arn => (arn === keyArn ? 'Enabled' : 'Disabled')) })).toEqual([
-      `the KMS key of the tables is Disabled: without it nothing is read or stored, ever. ${enable('arn:of:tables')}`,
-      queues,
-    ]);
-    // Bug: one key that these credentials may not describe hid the state of the others.
-    const denied = Object.assign(new Error('no kms:DescribeKey'), { name: 'AccessDeniedException' });
-    const kmsKeys = await read(arn => {
-      if (arn !== 'arn:of:tables') return arn === keyArn ? 'Enabled' : 'Disabled';
-      throw denied;
-    });
-    expect(sentences({ ...none, kmsKeys })).toEqual([
-      'the KMS key of the tables is unread (these AWS credentials may not do that: no kms:DescribeKey): without it nothing is read or stored, ever. docs/runbook.md, "KeyNotEnabled".',
-      queues,
-    ]);
+    expect(sentences({ ...none, kmsKey: await readKmsKey(target) })).toEqual(expected);
   });
 });
 
@@ -202,7 +170,7 @@ describe('the recipients of alarms', () => {
 it('a local run has none of them, and asks nobody', async () => {
   const local = { outputs: {}, connect: () => expect.unreachable(), clock: { now: () => now } } as never as Target;
   expect(await readThrottles(local, [])).toEqual([]);
-  expect(await readKmsKeys(local)).toEqual([]);
+  expect(await readKmsKey(local)).toBeNull();
   expect(await readCertificates(local)).toEqual([]);
   expect(await readRecipients(local)).toEqual([]);
   const deployed = { configuration: stageConfiguration('dev') } as never; // its file names no recipient
