@@ -15,7 +15,7 @@ import {
   principalArn,
   regionName,
   ruleArn,
-  tagValue,
+  tags,
   topicArn,
   waits,
 } from './value-schemas.ts';
@@ -47,10 +47,8 @@ export const stageValues = z.object({
   alarmRecipients: list(emailAddress, 10)
     .prefault([])
     .register(requiredWithCustomers, { what: 'the e-mail addresses that alarms go to' }),
-  /** Those who answer for the stage: a tag of every resource. */
-  owner: tagValue.optional(),
-  /** Those who pay for the stage: a tag of every resource. */
-  costCenter: tagValue.optional(),
+  /** Tags of every resource, besides `service` and `stage`, such as `owner` or `cost-center`. */
+  tags: tags.prefault({}),
 
   /** Roles and users of other accounts that may publish events. Each must exist: AWS refuses a policy that names another. */
   publisherRoles: list(principalArn, 100).prefault([]),

@@ -22,13 +22,8 @@ import { WebhooksStack } from './webhooks-stack.ts';
  */
 export function addStage(app: App, configuration: StageConfiguration): void {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
-  const { account, region, owner, costCenter } = configuration;
-  const tags = {
-    service: 'emissor',
-    stage: configuration.stage,
-    ...(owner ? { owner } : {}),
-    ...(costCenter ? { 'cost-center': costCenter } : {}),
-  };
+  const { account, region } = configuration;
+  const tags = { ...configuration.tags, service: 'emissor', stage: configuration.stage };
   const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
   const props = () => ({
     configuration,

@@ -68,8 +68,15 @@ export const domain = z.strictObject(
   'must have name and certificateArn, and nothing else',
 );
 
-/** The schema of the value of a tag, of the characters that AWS takes there. */
-export const tagValue = text(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
+const tagForm =
+  'must map names, other than service and stage, to values: letters, digits, spaces or _.:/=+-@, at most 128 and 256';
+
+/** The schema of tags, with the keys and values that AWS accepts. */
+export const tags = z.record(
+  text(/^(?!aws:|(service|stage)$)[\p{L}\p{N} _.:/=+@-]{1,128}$/u, tagForm),
+  text(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, tagForm),
+  tagForm,
+);
 
 export const emailAddress = z.email('must be e-mail addresses');
 

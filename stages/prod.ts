@@ -2,8 +2,7 @@ import type { StageFile } from '../lib/stage-values.ts';
 
 /**
  * The stage that customers use. What is empty must be filled in before the first deployment. `lib/stage-values.ts` says what each value
- * means, and which others there are, such as `authDomain` and `baseDomain`, `docsUrl`, `owner` and
- * `costCenter`.
+ * means, and which others there are, such as `authDomain` and `baseDomain`, `docsUrl` and `tags`.
  */
 export const stage: StageFile = {
   account: '',

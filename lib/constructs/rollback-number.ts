@@ -34,12 +34,9 @@ export function rollbackNumber(scope: Construct, configuration: StageConfigurati
       default: nameFor(configuration),
       description: 'How often the stage was rolled back',
     });
-  const { owner, costCenter } = configuration;
-  if (owner === undefined && costCenter === undefined) return parameter.valueAsString;
-  const digest = createHash('sha256')
-    .update(JSON.stringify([owner, costCenter]))
-    .digest('hex')
-    .slice(0, 8);
+  const { tags } = configuration;
+  if (Object.keys(tags).length === 0) return parameter.valueAsString;
+  const digest = createHash('sha256').update(JSON.stringify(tags)).digest('hex').slice(0, 8);
   return Fn.join(' ', [parameter.valueAsString, digest]);
 }
 

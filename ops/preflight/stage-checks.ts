@@ -13,7 +13,6 @@ export const stageChecks: readonly Check[] = [
     check: checkRollbacks,
   },
   { name: 'protection', needs: ['cloudformation:DescribeStacks'], check: checkProtection },
-  { name: 'owner', needs: ['cloudformation:DescribeStacks'], check: checkOwner },
   { name: 'version', needs: ['cloudformation:DescribeStacks'], check: checkVersion },
   { name: 'other Regions', needs: ['iam:ListRoles'], check: checkOtherRegions },
   {
@@ -85,20 +84,6 @@ async function checkProtection(subject: Subject): Promise<Finding> {
     missing.length > 0
       ? 'off, as it must be for the first deployment: switch it on after that'
       : `off, although the stage keeps data: write protection: true into stages/${stage}.ts`,
-  );
-}
-
-/** Two people who give the same name to a stage would deploy over each other. */
-async function checkOwner(subject: Subject): Promise<Finding> {
-  const { stage, owner } = subject.configuration;
-  const owners = (await subject.stacks()).flatMap(
-    ({ found }) => found?.Tags?.find(({ Key }) => Key === 'owner')?.Value ?? [],
-  );
-  const other = owners.find(found => found !== owner);
-  if (other === undefined) return ok(owner ? `the stage is ${owner}'s` : 'the stage names no owner');
-  return problem(
-    `stage ${stage} in this account belongs to ${other}, and stages/${stage}.ts is ${owner ? `${owner}'s` : "nobody's"}`,
-    `copy stages/${stage}.ts to a stage of another name. If it is the same stage and has another owner now, deploy it: that changes the tag`,
   );
 }
 

@@ -219,7 +219,7 @@ describe('the end of a release', () => {
     expect(releases({ slowRate: 7 })).not.toEqual(before);
     expect(releases({ slowRate: 7 })).toHaveLength(1);
     // CloudFormation then writes the number of roll-backs anew, as the template has it: 0.
-    expect(releases({ owner: 'payments' })).not.toEqual(before);
+    expect(releases({ tags: { owner: 'payments' } })).not.toEqual(before);
     for (const template of withFunctions) {
       expect(template.toJSON().Outputs.Release.Value).toEqual({ 'Fn::GetAtt': ['ReleaseEnd', 'Release'] });
     }

@@ -8,6 +8,7 @@ const prod = (overrides: Record<string, unknown> = {}) =>
   stageConfiguration('prod', { ...required.prod, ...overrides });
 
 const domainForm = /: \w+Domain must have name and certificateArn, and nothing else\.$/;
+const tagForm = /: tags must map names, other than service and stage, to values: .*\.$/;
 
 describe('the stage configuration', () => {
   it('is dev by default', () => {
@@ -176,7 +177,10 @@ describe('the stage configuration', () => {
     ['a test every four minutes', 'dev', { smokeSchedule: '4m' }, /smokeSchedule must be 5m to 12h/],
     ['a test after 13 hours', 'dev', { smokeSchedule: '13h' }, /smokeSchedule must be 5m to 12h/],
     ['a test after 301 seconds', 'dev', { smokeSchedule: '301s' }, /smokeSchedule must be whole minutes/],
-    ['a tag that AWS refuses', 'dev', { owner: 'a;b' }, /owner must be 1 to 256 letters/],
+    ['a tag that AWS refuses', 'dev', { tags: { owner: 'a;b' } }, tagForm],
+    ['a key of a tag that AWS refuses', 'dev', { tags: { 'aws:owner': 'ana' } }, tagForm],
+    ['a tag that each stage has', 'dev', { tags: { stage: 'other' } }, tagForm],
+    ['tags as text', 'dev', { tags: 'owner=ana' }, tagForm],
     ['a word for a switch', 'dev', { gradual: 'yes' }, /gradual must be true or false/],
     ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],
     ['an unknown value', 'dev', { retrySchedul: '1s' }, /Unknown stage value "retrySchedul": .*retrySchedule/],

@@ -20,25 +20,26 @@ describe('the stacks of a stage', () => {
     },
   );
 
-  it('carry the tags of their owner and cost center', () => {
-    const tags = { stage: 'prod', owner: 'Plataforma', 'cost-center': 'CC-42' };
-    for (const stack of stacksOf('prod', { owner: 'Plataforma', costCenter: 'CC-42' })) {
-      expect(stack.tags.tagValues()).toMatchObject(tags);
+  it('carry the tags of their file, and of their service and stage', () => {
+    const own = { owner: 'Plataforma', 'cost-center': 'CC-42' };
+    const tags = { ...own, service: 'emissor', stage: 'prod' };
+    for (const stack of stacksOf('prod', { tags: own })) {
+      expect(stack.tags.tagValues()).toEqual(tags);
     }
     // CloudFormation gives a global table none of its stack's.
-    const templates = stageTemplates('prod', { owner: 'Plataforma', costCenter: 'CC-42' });
+    const templates = stageTemplates('prod', { tags: own });
     const tables = resourcesOf(templates, 'AWS::DynamoDB::GlobalTable');
     expect(tables.length).toBeGreaterThan(5);
     for (const [, { Properties }] of tables) {
-      const own = Properties.Replicas[0].Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
-      expect(Object.fromEntries(own)).toMatchObject(tags);
+      const found = Properties.Replicas[0].Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
+      expect(Object.fromEntries(found)).toEqual(tags);
     }
   });
 });
 
 // Bug: Lambda refused the description of the first version, and half of the stage had the new tags.
 it('the longest tags leave the description of a version within the 256 characters that Lambda takes', () => {
-  const templates = stageTemplates('prod', { owner: 'o'.repeat(256), costCenter: 'c'.repeat(256) });
+  const templates = stageTemplates('prod', { tags: { owner: 'o'.repeat(256), 'cost-center': 'c'.repeat(256) } });
   const versions = resourcesOf(templates, 'AWS::Lambda::Version');
   expect(versions.length).toBeGreaterThan(5);
   for (const [id, { Properties }] of versions)

@@ -130,7 +130,7 @@ describe('a preflight', () => {
     ]);
     expect(new Set(findings.map(({ state }) => state))).toEqual(new Set(['ok']));
     const text = await run(makeWorld({}), '--stage', 'dev');
-    expect(text.stdout).toMatch(/^ok {7}owner: .*\n/m);
+    expect(text.stdout).toMatch(/^ok {7}protection: .*\n/m);
     expect(text.stdout).toMatch(
       /^Nothing stands in the way of stage dev\. Next: npx cdk deploy --all -c stage=dev\n$/m,
     );
@@ -498,17 +498,6 @@ describe('protection', () => {
 });
 
 describe('a stage of the same name', () => {
-  const Tags = [{ Key: 'owner', Value: 'payments' }];
-  it('of another owner is not deployed over', async () => {
-    await expectProblem(
-      'owner',
-      { values: { owner: 'ana' }, stacks: { Data: { Tags } } },
-      /belongs to payments.* is ana's/,
-    );
-    await expectProblem('owner', { stacks: { Data: { Tags } } }, /belongs to payments.* is nobody's/);
-    await expectOk('owner', { values: { owner: 'payments' }, stacks: { Data: { Tags } } }, /payments/);
-    await expectOk('owner', { values: { owner: 'payments' } }, /payments/);
-  });
   // Bug: nothing said that a deployment in an emergency brought all that main had since the release.
   it('is told of where its version is another one', async () => {
     const outputs = (OutputValue: string) => ({ Outputs: [{ OutputKey: 'ServiceVersion', OutputValue }] });
