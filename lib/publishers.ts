@@ -47,13 +47,18 @@ interface Source {
   readonly conditions: iam.Conditions;
 }
 
-function sourcesOf({ publisherRoles, publisherTopics, publisherRules }: StageConfiguration): readonly Source[] {
-  const roles = publisherRoles.map(arn => new iam.ArnPrincipal(arn));
+function sourcesOf(configuration: StageConfiguration): readonly Source[] {
+  const principals = publishersOf(configuration, 'iam').map(arn => new iam.ArnPrincipal(arn));
   return [
-    ...(roles.length > 0 ? [{ principals: roles, conditions: {} }] : []),
-    ...serviceSource('sns', publisherTopics),
-    ...serviceSource('events', publisherRules),
+    ...(principals.length > 0 ? [{ principals, conditions: {} }] : []),
+    ...serviceSource('sns', publishersOf(configuration, 'sns')),
+    ...serviceSource('events', publishersOf(configuration, 'events')),
   ];
+}
+
+/** Returns the publishers whose ARN names a service. */
+function publishersOf({ publishers }: StageConfiguration, service: 'iam' | 'sns' | 'events'): readonly string[] {
+  return publishers.filter(arn => arn.split(':')[2] === service);
 }
 
 /** A service sends in its own name; `aws:SourceArn` says for which topic or rule. */
@@ -64,36 +69,32 @@ function serviceSource(service: 'sns' | 'events', arns: readonly string[]): read
 }
 
 /** A notice is no event: it would be refused, which the topic tells in a further notice. CloudFormation ends a topic's name as it likes. */
-function refuseLoop({ stage, publisherTopics }: StageConfiguration, { topicArn, stack }: ITopic): void {
+function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack }: ITopic): void {
   const { Ref: logicalId } = stack.resolve(topicArn);
   const beginning = `:${stack.stackName}-${logicalId}-`;
-  if (!publisherTopics.some(arn => arn.includes(beginning))) return;
+  if (!publishers.some(arn => arn.includes(beginning))) return;
   throw new ConfigurationError(
-    `Stage ${stage}: publisherTopics must not name the topic of refused events: each notice would be refused, and told again.`,
+    `Stage ${stage}: publishers must not name the topic of refused events: each notice would be refused, and told again.`,
   );
 }
 
 /** AWS refuses a larger policy during the deployment, and the stack rolls back. */
 function requireRoom(configuration: StageConfiguration, sources: readonly Source[]): void {
-  const { stage, publisherRoles, publisherTopics, publisherRules } = configuration;
+  const { stage, publishers } = configuration;
+  const roles = publishersOf(configuration, 'iam').length;
   const statements = [...sources.map(source => allowSending(source, longestQueueArn)), refusalOfPlainHttp()];
   const document = new iam.PolicyDocument({ statements }).toJSON();
   const size: Readonly<Record<keyof typeof queuePolicyQuotas, number>> = {
     bytes: Buffer.byteLength(JSON.stringify(document)),
-    principals: publisherRoles.length + statements.length - Math.min(publisherRoles.length, 1),
+    principals: roles + statements.length - Math.min(roles, 1),
     conditions: sources.filter(({ conditions }) => Object.keys(conditions).length > 0).length + 1,
   };
-  const lists = Object.entries({ publisherRoles, publisherTopics, publisherRules })
-    .filter(([key]) => size.principals <= queuePolicyQuotas.principals || key === 'publisherRoles')
-    .filter(([, { length }]) => length > 0)
-    .toSorted(([, one], [, other]) => JSON.stringify(other).length - JSON.stringify(one).length)
-    .map(([key, { length }]) => `${key} (${length})`);
   const problems = (Object.keys(queuePolicyQuotas) as (keyof typeof queuePolicyQuotas)[])
     .filter(what => size[what] > queuePolicyQuotas[what])
     .map(what => `${size[what]} ${what}, and AWS takes ${queuePolicyQuotas[what]} at most`);
   if (problems.length === 0) return;
   throw new ConfigurationError(
-    `Stage ${stage}: the policy of the events queue has ${problems.join('; ')}: shorten ${lists.join(' or ')}. A role of the stage's own account needs no entry.`,
+    `Stage ${stage}: the policy of the events queue has ${problems.join('; ')}: shorten publishers (${publishers.length}). A role of the stage's own account needs no entry.`,
   );
 }
 

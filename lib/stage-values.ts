@@ -12,11 +12,9 @@ import {
   list,
   logRetention,
   pageUrl,
-  principalArn,
+  publisherArn,
   regionName,
-  ruleArn,
   tags,
-  topicArn,
   waits,
 } from './value-schemas.ts';
 
@@ -50,18 +48,12 @@ export const stageValues = z.object({
   /** Tags of every resource, besides `service` and `stage`, such as `owner` or `cost-center`. */
   tags: tags.prefault({}),
 
-  /** Roles and users of other accounts that may publish events. Each must exist: AWS refuses a policy that names another. */
-  publisherRoles: list(principalArn, 100).prefault([]),
   /**
-   * SNS topics that may bring events, with raw message delivery. All topics and rules share one sender each in the notices of
-   * refused events: a faulty one hides the others' behind a count. Roles are reported one by one.
+   * The ARNs of publishers without the managed policy. Roles and users of other accounts must exist: AWS refuses a policy that names
+   * another. SNS topics need raw message delivery. EventBridge rules are of the stage's own account, with the events queue as their
+   * target: a rule of another account sends by a role. Notices of refused events name one sender for all topics and one for all rules.
    */
-  publisherTopics: list(topicArn, 100).prefault([]),
-  /**
-   * EventBridge rules of the stage's own account that may bring events: the events queue is their target. A rule of another account
-   * sends by a role, which is one of `publisherRoles`.
-   */
-  publisherRules: list(ruleArn, 100).prefault([]),
+  publishers: list(publisherArn, 100).prefault([]),
   /**
    * Accounts, besides the stage's own, that may subscribe to the notices of refused events. An account that is taken out keeps the
    * subscriptions that it has, until they are ended by `aws sns unsubscribe`.

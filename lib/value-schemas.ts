@@ -87,19 +87,10 @@ export function accountNumber(message = 'must be the 12 digits of an AWS account
 
 export const regionName = text(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1');
 
-/** The schema of the exact ARN of a role or a user in a list. */
-export const principalArn = text(
-  /^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=.@/-]+$/,
-  'must be ARNs of roles or users',
-);
-
-/** The schema of the exact ARN of an SNS topic in a list. */
-export const topicArn = text(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(\.fifo)?$/, 'must be ARNs of SNS topics');
-
-/** The schema of the exact ARN of an EventBridge rule in a list. */
-export const ruleArn = text(
-  /^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:rule\/([\w.-]+\/)?[\w.-]+$/,
-  'must be ARNs of EventBridge rules',
+/** The schema of the exact ARN of a role, a user, an SNS topic or an EventBridge rule in a list. */
+export const publisherArn = text(
+  /^arn:aws[a-z-]*:(iam::\d{12}:(role|user)\/[\w+=.@/-]+|sns:[a-z0-9-]+:\d{12}:[\w-]+(\.fifo)?|events:[a-z0-9-]+:\d{12}:rule\/([\w.-]+\/)?[\w.-]+)$/,
+  'must be ARNs of roles, users, SNS topics or EventBridge rules',
 );
 
 const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];

@@ -6,7 +6,7 @@ import { required, resourcesOf, stacksOf, stageTemplates } from './templates.ts'
 const roles = ['arn:aws:iam::444455556666:role/checkout', 'arn:aws:iam::444455556666:user/legacy/crm'];
 const topics = ['arn:aws:sns:sa-east-1:444455556666:demands'];
 const rules = ['arn:aws:events:sa-east-1:111122223333:rule/bus/demands'];
-const named = { publisherRoles: roles, publisherTopics: topics, publisherRules: rules };
+const named = { publishers: [...rules, ...roles, ...topics] };
 const noticeAccounts = ['444455556666', '777788889999'];
 
 const plain = stageTemplates('prod');
@@ -69,13 +69,13 @@ describe('a publisher', () => {
   });
 
   it.each([
-    ['publisherRoles', 'arn:aws:iam::444455556666:root'],
-    ['publisherRoles', 'arn:aws:iam::444455556666:role/*'],
-    ['publisherRoles', '*'],
-    ['publisherTopics', 'arn:aws:sns:sa-east-1:444455556666:*'],
-    ['publisherTopics', 'arn:aws:sqs:sa-east-1:444455556666:demands'],
-    ['publisherRules', 'arn:aws:events:sa-east-1:444455556666:event-bus/default'],
-    ['publisherRules', 'arn:aws:events:sa-east-1:*:rule/demands'],
+    ['publishers', 'arn:aws:iam::444455556666:root'],
+    ['publishers', 'arn:aws:iam::444455556666:role/*'],
+    ['publishers', '*'],
+    ['publishers', 'arn:aws:sns:sa-east-1:444455556666:*'],
+    ['publishers', 'arn:aws:sqs:sa-east-1:444455556666:demands'],
+    ['publishers', 'arn:aws:events:sa-east-1:444455556666:event-bus/default'],
+    ['publishers', 'arn:aws:events:sa-east-1:*:rule/demands'],
     ['noticeAccounts', '44445555666'],
     ['noticeAccounts', '*'],
   ])('is named exactly: %s takes no %s', (key, value) => {
@@ -88,9 +88,9 @@ describe('a publisher', () => {
 // Refused, it would be told of in a further notice, and so on.
 it('brings no notice of a refused event: the topic of those is no publisher', () => {
   const named = (name: string) => () =>
-    stacksOf('prod', { publisherTopics: [...topics, `arn:aws:sns:sa-east-1:111122223333:${name}`] });
+    stacksOf('prod', { publishers: [...topics, `arn:aws:sns:sa-east-1:111122223333:${name}`] });
   expect(named(`Emissor-prod-Delivery-${topicArn.Ref}-x1yz2ABCdef3`)).toThrow(
-    'Stage prod: publisherTopics must not name the topic of refused events: each notice would be refused, and told again.',
+    'Stage prod: publishers must not name the topic of refused events: each notice would be refused, and told again.',
   );
   expect(named('Emissor-prod-Deliveries')).not.toThrow();
 });
@@ -103,17 +103,16 @@ describe('the policy of the events queue', () => {
   const topic = (index: number) => `arn:aws:sns:sa-east-1:${account}:${'t'.repeat(120)}-${index}`;
 
   it('names 50 principals at most, that of every queue and the services among them', () => {
-    const publisherTopics = topics;
-    expect(() => stacksOf('prod', { publisherTopics, publisherRoles: many(48, role) })).not.toThrow();
-    expect(() => stacksOf('prod', { publisherTopics, publisherRoles: many(49, role) })).toThrow(
-      'Stage prod: the policy of the events queue has 51 principals, and AWS takes 50 at most: shorten publisherRoles (49).',
+    expect(() => stacksOf('prod', { publishers: [...topics, ...many(48, role)] })).not.toThrow();
+    expect(() => stacksOf('prod', { publishers: [...topics, ...many(49, role)] })).toThrow(
+      'Stage prod: the policy of the events queue has 51 principals, and AWS takes 50 at most: shorten publishers (50).',
     );
   });
 
   it('has 8,192 bytes at most, also where the queue has the longest name', () => {
-    expect(() => stacksOf('prod', { publisherTopics: many(40, topic) })).not.toThrow();
-    expect(() => stacksOf('prod', { publisherRoles: [role(1)], publisherTopics: many(60, topic) })).toThrow(
-      /has \d{4,5} bytes, and AWS takes 8192 at most: shorten publisherTopics \(60\) or publisherRoles \(1\)\./,
+    expect(() => stacksOf('prod', { publishers: many(40, topic) })).not.toThrow();
+    expect(() => stacksOf('prod', { publishers: [role(1), ...many(60, topic)] })).toThrow(
+      /has \d{4,5} bytes, and AWS takes 8192 at most: shorten publishers \(61\)\./,
     );
   });
 });
