@@ -19,8 +19,8 @@ export function receiverConcurrency(values: StageValues): number | undefined {
 }
 
 /** Returns what the functions of a stage reserve together. The receiver of smoke tests counts where the stage has one. */
-export function reservedConcurrency({ tokenConcurrency, apiConcurrency, smokeReceiverUrl }: StageValues): number {
-  return tokenConcurrency + apiConcurrency + (smokeReceiverUrl === undefined ? receiverReservation : 0);
+export function reservedConcurrency({ tokenConcurrency, smokeReceiverUrl }: StageValues): number {
+  return tokenConcurrency + (smokeReceiverUrl === undefined ? receiverReservation : 0);
 }
 
 /** Enough for all tests that run at once: each sends one event, which is answered in milliseconds. */

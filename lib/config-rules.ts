@@ -1,19 +1,13 @@
-import {
-  fewestBesideLanes,
-  receiverConcurrency,
-  reservedConcurrency,
-  unreservedConcurrency,
-} from './account-concurrency.ts';
+import { fewestBesideLanes, reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
 import { type LanePlaces, lanePlaces } from './lane-places.ts';
 import type { StageValues } from './stage-values.ts';
 
 /** Returns a text for each rule between values that a stage breaks: the key to change, and what its value must be. */
 export function brokenRules(values: StageValues): readonly string[] {
-  const all = { ...lanePlaces(values.accountConcurrency), ...values };
-  return rules.map(rule => rule(all)).filter(problem => problem !== false);
+  return rules.map(rule => rule(values)).filter(problem => problem !== false);
 }
 
-const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] = [
+const rules: readonly ((values: StageValues) => string | false)[] = [
   ({ account, region }) => !account !== !region && 'region must be given together with account',
   ({ authDomain, baseDomain }) =>
     authDomain !== undefined &&
@@ -33,7 +27,6 @@ const rules: readonly ((values: StageValues & LanePlaces) => string | false)[] =
     retrySchedule.reduce((sum, wait) => sum + wait, 0) > 9 * day &&
     'retrySchedule must be 9d at most in all, since from 10 days after its event on a delivery ends, with attempts left, once a slow receiver or a fault of ours delays it, and a receiver may ask for one day more: leave out waits, or shorten them',
   accountTooSmall,
-  lanesTooLarge,
 ];
 
 const day = 86_400_000;
@@ -45,27 +38,19 @@ function isElsewhere(
   return domain !== undefined && account !== undefined && !domain.certificateArn.includes(`:acm:${region}:${account}:`);
 }
 
-/** Where only the receiver of smoke tests would reserve, no rule is broken: it does without. */
+/** Reservations leave what Lambda keeps for other functions, which is enough for the lanes, the sweeper and a request. */
 function accountTooSmall(values: StageValues): string | false {
-  const { accountConcurrency, tokenConcurrency, apiConcurrency, smokeReceiverUrl } = values;
+  const { accountConcurrency, tokenConcurrency, smokeReceiverUrl } = values;
+  if (tokenConcurrency === 0) return false;
   const reserved = reservedConcurrency(values);
-  const needed = reserved + unreservedConcurrency;
-  if (tokenConcurrency + apiConcurrency === 0 || accountConcurrency >= needed) return false;
+  const lanes = sumOf(lanePlaces(accountConcurrency));
+  const others = Math.max(unreservedConcurrency, lanes + fewestBesideLanes);
+  if (accountConcurrency >= reserved + others) return false;
   const whose =
-    smokeReceiverUrl === undefined
-      ? 'tokenConcurrency, apiConcurrency and the receiver of smoke tests'
-      : 'tokenConcurrency and apiConcurrency';
-  return `accountConcurrency must be ${needed} at least, because ${whose} reserve ${reserved} and Lambda keeps ${unreservedConcurrency} for all other functions: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or set tokenConcurrency and apiConcurrency to 0`;
+    smokeReceiverUrl === undefined ? 'tokenConcurrency and the receiver of smoke tests' : 'tokenConcurrency';
+  return `accountConcurrency must be ${reserved + others} at least, because ${whose} reserve ${reserved} and all other functions need ${others}: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or lower tokenConcurrency`;
 }
 
-/** Lanes that take all executions leave none to the sweeper, to logins and to the APIs where these reserve none. */
-function lanesTooLarge(values: StageValues & LanePlaces): string | false {
-  const { accountConcurrency, firstConcurrency, retryConcurrency, slowConcurrency } = values;
-  const reserved = reservedConcurrency({ ...values, smokeReceiverUrl: '' }) + (receiverConcurrency(values) ?? 0);
-  const most = accountConcurrency - reserved - fewestBesideLanes;
-  const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
-  return (
-    lanes > most &&
-    `firstConcurrency, retryConcurrency and slowConcurrency must be ${most} at most together, and are ${lanes}, because the sweeper and all functions that reserve nothing share the rest of accountConcurrency: lower them, tokenConcurrency or apiConcurrency`
-  );
+function sumOf(lanes: LanePlaces): number {
+  return Object.values(lanes).reduce((sum, places) => sum + places, 0);
 }

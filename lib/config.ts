@@ -21,7 +21,7 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
   const values = parse(stage, given);
   const broken = brokenRules(values);
   if (broken.length > 0) throw refusal(stage, broken);
-  return { stage, ...lanePlaces(values.accountConcurrency), ...values };
+  return { stage, ...values, ...lanePlaces(values.accountConcurrency) };
 }
 
 /**

@@ -1,12 +1,9 @@
-/** The batches that each lane processes at once. */
+/** The batches that each lane processes at once: a bulkhead for each. */
 export type LanePlaces = Readonly<Record<keyof typeof laneShares, number>>;
 
-/** The fewest and the most batches at once that an SQS event source takes. */
-export const [fewestPlaces, mostPlaces] = [2, 1_000];
-
 /**
- * Returns the places of the lanes of a stage whose file does not give them. Each is a part of the account's concurrency: receivers
- * that hang leave the rest to logins and the API.
+ * Returns the concurrency of the lanes of a stage. Each is a part of the account's concurrency: receivers that hang leave the rest to
+ * logins and the API.
  */
 export function lanePlaces(accountConcurrency: number): LanePlaces {
   const places = (share: number) =>
@@ -18,6 +15,9 @@ export function lanePlaces(accountConcurrency: number): LanePlaces {
     slowConcurrency: places(slowConcurrency),
   };
 }
+
+/** The fewest and the most batches at once that an SQS event source takes. */
+const [fewestPlaces, mostPlaces] = [2, 1_000];
 
 /** Hundredths of the account's concurrency. */
 const laneShares = { firstConcurrency: 5, retryConcurrency: 2, slowConcurrency: 2 };

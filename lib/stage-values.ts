@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { fewestPlaces, mostPlaces } from './lane-places.ts';
 import {
   accountNumber,
   choice,
@@ -126,21 +125,16 @@ export const stageValues = z.object({
   /** Resends that may be requested for one webhook in a minute. */
   resendLimit: count(1, 10_000).prefault(60),
 
-  /** Concurrent executions that the account has in this Region (Lambda's quota L-B99A9384): 10 in a new account. */
-  accountConcurrency: count(1, 1_000_000).prefault(10),
+  /**
+   * Concurrent executions that the account has in this Region (Lambda's quota L-B99A9384): 10 in a new account. The lanes get their
+   * parts of it (`lane-places.ts`).
+   */
+  accountConcurrency: count(10, 1_000_000).prefault(10),
   /**
    * Reserved concurrency of the token function: it limits what password hashes may cost. With 0 the function shares the account's
    * unreserved concurrency.
    */
   tokenConcurrency: count(0, 10_000).prefault(0),
-  /** The same of the webhooks API: registrations that wait for slow name servers must not starve delivery. */
-  apiConcurrency: count(0, 10_000).prefault(0),
-  /** Bulkhead of the first lane: batches of first attempts that are processed at once. @default - `lanePlaces` */
-  firstConcurrency: count(fewestPlaces, mostPlaces).optional(),
-  /** Bulkhead of the retry lane: batches of retries that are processed at once. @default - `lanePlaces` */
-  retryConcurrency: count(fewestPlaces, mostPlaces).optional(),
-  /** Bulkhead of the slow lane: batches of attempts at slow webhooks that are processed at once. @default - `lanePlaces` */
-  slowConcurrency: count(fewestPlaces, mostPlaces).optional(),
 
   /**
    * Throttling at the gateway: requests a second that a route takes in the long run. Each route has its own, so that a flood of one

@@ -26,7 +26,6 @@ export class WebhooksStack extends Stack {
       timeout: Duration.seconds(20),
       memorySize: 1024,
       configuration,
-      reservedConcurrentExecutions: configuration.apiConcurrency,
       tables: {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
         USERS_TABLE: data.users.may('BatchGetItem'),

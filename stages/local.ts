@@ -15,10 +15,8 @@ export const stage: StageFile = {
   managementBurstLimit: 5_000,
   publicRateLimit: 10_000,
   publicBurstLimit: 5_000,
-  // Small, because the lanes share this machine, and each consumer makes a hundred attempts at once.
-  firstConcurrency: 4,
-  retryConcurrency: 2,
-  slowConcurrency: 2,
+  // The lanes get 4, 2 and 2 of it: they share this machine, and each consumer makes a hundred attempts at once.
+  accountConcurrency: 80,
   logRetentionDays: 1,
   removalPolicy: 'destroy',
   smokeReceiverUrl: 'https://receiver.example.com/smoke',

@@ -12,11 +12,10 @@ export const stage: StageFile = {
 
   /**
    * Lambda's quota of concurrent executions in this account and Region: `npm run preflight` compares. A new account has 10: write 10,
-   * and 0 for the two values below.
+   * and 0 for the value below.
    */
   accountConcurrency: 1_000,
   tokenConcurrency: 100,
-  apiConcurrency: 100,
 
   logRetentionDays: 365,
   removalPolicy: 'retain',

@@ -30,23 +30,21 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
   if (wanted > 0 && left < least) {
     return problem(
       `the stage reserves ${wanted} of ${quota} concurrent executions and other functions ${others}: ${left} would be left, and AWS keeps ${least} unreserved`,
-      `${raise}, or lower tokenConcurrency and apiConcurrency in stages/${stage}.ts (0 reserves nothing)`,
+      `${raise}, or lower tokenConcurrency in stages/${stage}.ts (0 reserves nothing)`,
     );
   }
   // The CDK deploys a stack as soon as its assets are there: until the last one is deployed, any may hold its higher value.
   const valuesOf = (name: StackName) =>
-    [deployed.get(name), synthesis.templates[name]].map((template = {}) => reservedBy([template]));
+    [reservedBy([deployed.get(name) ?? {}]), reservedBy([synthesis.templates[name] ?? {}])] as const;
   const most = stackNames.reduce((sum, name) => sum + Math.max(...valuesOf(name)), 0);
   if (most > reservedBy([...deployed.values()]) && quota - others - most < least) {
-    const [token, api] = [valuesOf('Auth'), valuesOf('Webhooks')];
-    const [lowerToken, lowerApi] = [Math.min(...token), Math.min(...api)];
-    // Where the file has these already, the receiver of smoke tests is too many before they are deployed.
-    const isStated = token[1] === lowerToken && api[1] === lowerApi;
+    const lowered = stackNames.filter(name => {
+      const [now, next] = valuesOf(name);
+      return next < now;
+    });
     return problem(
       `the stage would reserve ${most} of ${quota} concurrent executions while its stacks are deployed one by one, and other functions ${others}: ${quota - others - most} would be left, and AWS keeps ${least} unreserved`,
-      isStated
-        ? `deploy the lower values first (npx cdk deploy ${stackNameOf(stage, 'Auth')} ${stackNameOf(stage, 'Webhooks')} -c stage=${stage}), and the other stacks after that`
-        : `deploy the lower values first (tokenConcurrency: ${lowerToken}, apiConcurrency: ${lowerApi}), and raise after that`,
+      `deploy the stacks with lower values first (npx cdk deploy ${lowered.map(name => stackNameOf(stage, name)).join(' ')} -c stage=${stage}), and the others after that`,
     );
   }
   const { firstConcurrency, retryConcurrency, slowConcurrency } = configuration;
@@ -54,7 +52,7 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
   if (lanes > left - fewestBesideLanes) {
     return problem(
       `the lanes may take ${lanes} of the ${left} concurrent executions that stay unreserved: too few are left to the sweeper and to the functions that reserve nothing`,
-      `${raise}, or lower firstConcurrency, retryConcurrency and slowConcurrency in stages/${stage}.ts`,
+      `${raise}, or lower accountConcurrency in stages/${stage}.ts`,
     );
   }
   return ok(
@@ -63,15 +61,13 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
 }
 
 /** A file that states less than the account has keeps the lanes small. */
-function laneAdvice(configuration: StageConfiguration, quota: number): string {
-  const stated = lanePlaces(configuration.accountConcurrency);
+function laneAdvice({ stage, ...configuration }: StageConfiguration, quota: number): string {
   const possible = lanePlaces(quota);
-  const smaller = (['firstConcurrency', 'retryConcurrency', 'slowConcurrency'] as const).filter(
-    lane => configuration[lane] === stated[lane] && stated[lane] < possible[lane],
+  const smaller = (['firstConcurrency', 'retryConcurrency', 'slowConcurrency'] as const).some(
+    lane => configuration[lane] < possible[lane],
   );
-  if (smaller.length === 0) return '';
-  const list = smaller.map(lane => `${lane} ${configuration[lane]} and not ${possible[lane]}`).join(', ');
-  return `; the lanes are small (${list}), because stages/${configuration.stage}.ts states fewer than the account has: accountConcurrency: ${quota} makes them larger`;
+  if (!smaller) return '';
+  return `; the lanes are smaller than they could be: write accountConcurrency: ${quota} into stages/${stage}.ts`;
 }
 
 /** A file that states less than the account has leaves the receiver's public URL without a limit of its own. */

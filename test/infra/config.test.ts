@@ -111,11 +111,10 @@ describe('the stage configuration', () => {
   ])('gives the lanes their part of an account of %s: %j', (accountConcurrency, places) => {
     const { firstConcurrency, retryConcurrency, slowConcurrency } = stageConfiguration('dev', { accountConcurrency });
     expect([firstConcurrency, retryConcurrency, slowConcurrency]).toEqual(places);
-    expect(stageConfiguration('dev', { accountConcurrency, retryConcurrency: 3 }).retryConcurrency).toBe(3);
   });
 
   it.each([
-    ['firstConcurrency', 'must be a whole number from 2 to 1000'],
+    ['accountConcurrency', 'must be a whole number from 10 to 1000000'],
     ['tokenConcurrency', 'must be a whole number from 0 to 10000'],
     ['logRetentionDays', 'must be a whole number from 1 to 3653'],
     ['signingAlgorithm', 'must be ES256 or RS256'],
@@ -185,7 +184,12 @@ describe('the stage configuration', () => {
     ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],
     ['an unknown value', 'dev', { retrySchedul: '1s' }, /Unknown stage value "retrySchedul": .*retrySchedule/],
     ['a time without a unit', 'dev', { attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
-    ['a number out of range', 'dev', { firstConcurrency: '1' }, /firstConcurrency must be 2 to 1000/],
+    [
+      'fewer executions than a new account has',
+      'dev',
+      { accountConcurrency: '9' },
+      /accountConcurrency must be 10 to 1000000/,
+    ],
     ['no attempts at slow webhooks', 'dev', { slowRate: '0' }, /slowRate must be 1 to 1000/],
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
     ['a page with a fragment', 'dev', { docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
@@ -197,28 +201,22 @@ describe('the stage configuration', () => {
     [
       'reservations that do not fit into the account',
       'prod',
-      { ...required.prod, accountConcurrency: 301 },
-      /accountConcurrency must be 302 at least, because tokenConcurrency, apiConcurrency and the receiver of smoke tests reserve 202 .*Service Quotas/,
+      { ...required.prod, accountConcurrency: 201 },
+      /accountConcurrency must be 202 at least, because tokenConcurrency and the receiver of smoke tests reserve 102 .*Service Quotas/,
     ],
     [
       'reservations that do not fit beside a receiver elsewhere',
       'prod',
-      { ...required.prod, accountConcurrency: 299, smokeReceiverUrl: 'https://smoke.emissor.com.br' },
-      /accountConcurrency must be 300 at least, because tokenConcurrency and apiConcurrency reserve 200 /,
+      { ...required.prod, accountConcurrency: 199, smokeReceiverUrl: 'https://smoke.emissor.com.br' },
+      /accountConcurrency must be 200 at least, because tokenConcurrency reserve 100 /,
     ],
-    ['a reservation in a new account', 'dev', { apiConcurrency: 1 }, /accountConcurrency must be 103 at least/],
+    ['a reservation in a new account', 'dev', { tokenConcurrency: 1 }, /accountConcurrency must be 103 at least/],
     // Bug: the lanes took all that functions share, and the sweeper was throttled.
-    [
-      'lanes that leave nothing to others',
-      'dev',
-      { firstConcurrency: '5' },
-      /: firstConcurrency, retryConcurrency and slowConcurrency must be 8 at most together, and are 9, because /,
-    ],
     [
       'lanes that leave nothing beside reservations',
       'prod',
-      { ...required.prod, accountConcurrency: 10_000, tokenConcurrency: 9_000, apiConcurrency: 800 },
-      /must be 196 at most together, and are 900/,
+      { ...required.prod, accountConcurrency: 10_000, tokenConcurrency: 9_800 },
+      /accountConcurrency must be 10704 at least, .* reserve 9802 and all other functions need 902: /,
     ],
     [
       'a domain without certificate',
@@ -264,12 +262,12 @@ describe('the stage configuration', () => {
 describe('the concurrency of an account', () => {
   it('may be reserved but for 100', () => {
     const fits = (values: Record<string, unknown>) => stageConfiguration('prod', { ...required.prod, ...values });
-    expect(() => fits({ accountConcurrency: 302 })).not.toThrow();
-    expect(() => fits({ accountConcurrency: 300, smokeReceiverUrl: 'https://smoke.emissor.com.br' })).not.toThrow();
+    expect(() => fits({ accountConcurrency: 202 })).not.toThrow();
+    expect(() => fits({ accountConcurrency: 200, smokeReceiverUrl: 'https://smoke.emissor.com.br' })).not.toThrow();
   });
 
   it('need not be known where nothing is reserved', () => {
-    expect(stageConfiguration('dev')).toMatchObject({ accountConcurrency: 10, tokenConcurrency: 0, apiConcurrency: 0 });
+    expect(stageConfiguration('dev')).toMatchObject({ accountConcurrency: 10, tokenConcurrency: 0 });
   });
 });
 
@@ -284,7 +282,6 @@ describe('the defaults', () => {
       attemptTimeout: 15_000,
       historyRetention: 30 * day,
       tokenConcurrency: 100,
-      apiConcurrency: 100,
     });
   });
 });

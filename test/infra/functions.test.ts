@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { authDomain, bare, baseDomain, isOwn, resourcesOf, stageTemplates } from './templates.ts';
 
-const stage = stageTemplates('prod', { tokenConcurrency: 40, apiConcurrency: 30 });
+const stage = stageTemplates('prod', { tokenConcurrency: 40 });
 const functions = resourcesOf(stage, 'AWS::Lambda::Function').filter(isOwn);
 const logGroups = resourcesOf(stage, 'AWS::Logs::LogGroup');
 
@@ -48,12 +48,10 @@ describe('every function', () => {
     for (const [id, { Properties }] of functions) expect(Properties, id).not.toHaveProperty('VpcConfig');
   });
 
-  // Registrations that wait for slow name servers would use up the concurrency of delivery.
-  it('has no reserved concurrency, except those that hash passwords, wait for name servers or answer strangers', () => {
+  it('has no reserved concurrency, except those that hash passwords or answer strangers', () => {
     const reserved = functions.filter(([, { Properties }]) => Properties.ReservedConcurrentExecutions !== undefined);
     expect(reserved.map(([id, { Properties }]) => [bare(id), Properties.ReservedConcurrentExecutions])).toEqual([
       ['Token', 40],
-      ['WebhooksApi', 30],
       ['Receiver', 2],
     ]);
   });

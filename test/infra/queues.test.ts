@@ -6,8 +6,7 @@ import { authDomain, baseDomain, type Resource, resourcesOf, stageTemplates } fr
 
 const { Delivery } = stageTemplates('prod');
 const changed = {
-  ...{ firstConcurrency: 11, retryConcurrency: 12, slowConcurrency: 13 },
-  ...{ giveUp: 'always', slowRate: 7 },
+  ...{ accountConcurrency: 600, giveUp: 'always', slowRate: 7 },
 };
 const queues = new Map(resourcesOf(Delivery, 'AWS::SQS::Queue'));
 const functions = new Map(resourcesOf(Delivery, 'AWS::Lambda::Function'));
@@ -120,9 +119,9 @@ describe('the queues', () => {
       return [LANE, QUEUE_URL.Ref.replace(/[0-9A-F]{8}$/, ''), Properties.ScalingConfig.MaximumConcurrency];
     });
     expect(lanes).toEqual([
-      ['first', 'EventsQueue', 11],
+      ['first', 'EventsQueue', 30],
       ['retry', 'RetryQueue', 12],
-      ['slow', 'SlowQueue', 13],
+      ['slow', 'SlowQueue', 12],
     ]);
   });
 

@@ -88,7 +88,7 @@ describe('the receiver of a stage', () => {
 
   const accounts = [
     [1_000, 100, 2],
-    [302, 100, 2],
+    [202, 100, 2],
     [102, 0, 2],
     [101, 0, undefined],
     [10, 0, undefined],
@@ -96,7 +96,7 @@ describe('the receiver of a stage', () => {
   it.each(casesOf(accounts, 2))(
     'reserves concurrency where an account of %d leaves 100 for all others',
     (accountConcurrency, others, expected) => {
-      const reserved = { accountConcurrency, tokenConcurrency: others, apiConcurrency: others };
+      const reserved = { accountConcurrency, tokenConcurrency: others };
       const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(
         stageTemplates('dev', reserved).Smoke,
         'AWS::Lambda::Function',

@@ -118,9 +118,8 @@ describe('the numbers for operators and developers', () => {
   it('of the lanes are the defaults', () => {
     const delivery = readPage('docs/delivery.md').lines.join(' ');
     const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(1_000);
-    expect(delivery).toContain(`\`firstConcurrency\` (${firstConcurrency} of an account's 1,000)`);
-    expect(delivery).toContain(`\`retryConcurrency\` (${retryConcurrency})`);
-    expect(delivery).toContain(`\`slowConcurrency\` (${slowConcurrency})`);
+    expect(delivery).toContain(`5 %: ${firstConcurrency} of an account's 1,000 |`);
+    expect(delivery.match(/2 %: \d+ \|/g)).toEqual([`2 %: ${retryConcurrency} |`, `2 %: ${slowConcurrency} |`]);
     expect(delivery).toContain(`\`slowRate\` (${stage.slowRate})`);
   });
 });
