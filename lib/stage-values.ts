@@ -136,23 +136,6 @@ export const stageValues = z.object({
    */
   tokenConcurrency: count(0, 10_000).prefault(0),
 
-  /**
-   * Throttling at the gateway: requests a second that a route takes in the long run. Each route has its own, so that a flood of one
-   * takes nothing from another. `throttling.ts` limits the sum over all routes. This one: the token endpoint.
-   */
-  tokenRateLimit: count(1, 10_000).prefault(300),
-  /** Requests that the route takes at once. */
-  tokenBurstLimit: count(1, 5_000).prefault(150),
-  /** The same of each other route of {auth_url} where clients authenticate: revoke and introspect. */
-  authRateLimit: count(1, 10_000).prefault(100),
-  authBurstLimit: count(1, 5_000).prefault(40),
-  /** The same of each route of {base_url} that takes an access token. */
-  managementRateLimit: count(1, 10_000).prefault(50),
-  managementBurstLimit: count(1, 5_000).prefault(25),
-  /** The same of each route that anybody may ask: the documents under /.well-known, and on each host all paths that are unknown. */
-  publicRateLimit: count(1, 10_000).prefault(20),
-  publicBurstLimit: count(1, 5_000).prefault(15),
-
   /** Days that logs are kept. */
   logRetentionDays: logRetention.prefault(30),
   /** The fate of tables, keys, queues and logs when a stack is deleted. */

@@ -11,14 +11,11 @@ import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
 import { addSavedQueries } from './saved-queries.ts';
 import { SmokeStack } from './smoke-stack.ts';
-import { requireHalfOfAccount } from './throttling.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
 
 /**
  * Adds the stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`, and `-Smoke` where smoke
  * tests need something of the stage's own.
- *
- * @throws {ConfigurationError} when the routes together would take too much of the account.
  */
 export function addStage(app: App, configuration: StageConfiguration): void {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
@@ -42,7 +39,6 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   const smoke = hasSmokeStack(configuration)
     ? [new SmokeStack(app, name('Smoke'), { ...props(), ...unprotected, data, eventsQueue: delivery.eventsQueue })]
     : [];
-  requireHalfOfAccount(configuration, [...data.auth.throttles, ...data.base.throttles]);
   // `ops status` compares them: a deployment that failed half-way leaves two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });

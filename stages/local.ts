@@ -6,15 +6,6 @@ export const stage: StageFile = {
   addressFailureLimit: 100_000,
   clientFailureLimit: 100_000,
   registrationLimit: 100_000,
-  // The gateway of this machine is no part of an account: it throttles nobody unless asked to.
-  tokenRateLimit: 10_000,
-  tokenBurstLimit: 5_000,
-  authRateLimit: 10_000,
-  authBurstLimit: 5_000,
-  managementRateLimit: 10_000,
-  managementBurstLimit: 5_000,
-  publicRateLimit: 10_000,
-  publicBurstLimit: 5_000,
   // The lanes get 4, 2 and 2 of it: they share this machine, and each consumer makes a hundred attempts at once.
   accountConcurrency: 80,
   logRetentionDays: 1,

@@ -6,7 +6,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { smokeAccount } from '../../lambdas/auth/principals/account.ts';
-import type { Route, RouteTable, ThrottleClass } from '../../lambdas/platform/route-table.ts';
+import type { Route, RouteTable } from '../../lambdas/platform/route-table.ts';
 import { hasCustomers, metricsNamespace, type StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
 import { limitsOf } from '../throttling.ts';
@@ -35,7 +35,6 @@ export class HttpEndpoint extends Construct {
   readonly accessLogs: logs.LogGroup;
   readonly customDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
-  readonly #throttles: ThrottleClass[] = [];
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
@@ -74,11 +73,6 @@ export class HttpEndpoint extends Construct {
     const { apiEndpoint } = this.api;
     this.url = domain ? `https://${domain.name}` : apiEndpoint;
     this.hosts = [...(domain ? [domain.name] : []), Fn.select(2, Fn.split('/', apiEndpoint))];
-  }
-
-  /** The throttle class of every route so far. */
-  get throttles(): readonly ThrottleClass[] {
-    return this.#throttles;
   }
 
   /**
@@ -130,7 +124,6 @@ export class HttpEndpoint extends Construct {
       id: 'AwsSolutions::AwsSolutions-APIG4',
       reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
     });
-    this.#throttles.push(throttle);
     new RouteThrottle(scope, `${id}Throttle`, {
       configuration: this.#configuration,
       api: this.api,

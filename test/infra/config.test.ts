@@ -36,12 +36,12 @@ describe('the stage configuration', () => {
     const context = {
       stage,
       retrySchedule: '1s, 2m,3h',
-      tokenRateLimit: '7',
+      slowRate: '7',
       alarmRecipients: 'a@x.com.br, b@x.com.br',
     };
     expect(contextConfiguration({ ...context, gradual: 'true' })).toMatchObject({
       retrySchedule: [1_000, 120_000, 10_800_000],
-      tokenRateLimit: 7,
+      slowRate: 7,
       alarmRecipients: ['a@x.com.br', 'b@x.com.br'],
       gradual: true,
     });

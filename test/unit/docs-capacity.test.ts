@@ -4,6 +4,7 @@ import * as limits from '../../lambdas/delivery/limits.ts';
 import { backlogShardsOf, dueShards, listShardsOf, stateShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
+import { limitsOf } from '../../lib/throttling.ts';
 import { readPage } from '../support/markdown-page.ts';
 
 const page = readPage('docs/capacity.md');
@@ -63,7 +64,7 @@ describe('the page of the capacity', () => {
     const { first, retry, slow } = limits.attemptsPerProcess;
     const held = firstConcurrency * first + retryConcurrency * retry + slowConcurrency * slow;
     expect(text).toContain(`of 1,000 hold ${whole(held)} at most`);
-    expect(text).toContain(`(\`tokenRateLimit\`) refuses from ${stage.tokenRateLimit} a second on`);
+    expect(text).toContain(`the route's throttle refuses from ${limitsOf(stage, 'token').rateLimit} a second on`);
   });
 
   it('has the growth of a month', () => {

@@ -8,6 +8,7 @@ import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
 import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
+import { limitsOf } from '../../lib/throttling.ts';
 import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
 // The limits and waits of the pages, against the stage's defaults and the constants. Integrators' pages name the same things in the
@@ -103,16 +104,12 @@ describe('the numbers for operators and developers', () => {
   it('of the throttles are the defaults', () => {
     const { tables } = readPage('docs/tokens.md');
     const rows = tables.find(({ heading }) => heading === 'Floods')?.rows ?? [];
-    const shown = rows.flatMap(([, , rate = '', burst = '', keys = '']) => {
-      const [rateKey, burstKey] = inlineCode(keys);
-      return [
-        [rateKey, Number.parseInt(rate, 10)],
-        [burstKey, Number.parseInt(burst, 10)],
-      ];
-    });
-    expect(Object.fromEntries(shown)).toEqual(
-      Object.fromEntries(Object.entries(stage).filter(([key]) => /(?:Rate|Burst)Limit$/.test(key))),
-    );
+    const shown = rows.map(([name, , rate = '', burst = '']) => [
+      name,
+      { rateLimit: Number.parseInt(rate, 10), burstLimit: Number.parseInt(burst, 10) },
+    ]);
+    const classes = ['token', 'auth', 'management', 'public'] as const;
+    expect(shown).toEqual(classes.map(name => [name, limitsOf(stage, name)]));
   });
 
   it('of the lanes are the defaults', () => {
