@@ -79,7 +79,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
       command: 'clients list',
       rule: {
         metric: own(configuration, 'InvalidGrant', { service: 'token' }).with({ period: Duration.minutes(5) }),
-        threshold: configuration.invalidGrantSurge,
+        threshold: 500,
         periods: 2,
       },
       customersOnly: true,

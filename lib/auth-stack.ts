@@ -80,9 +80,6 @@ export class AuthStack extends Stack {
         ...stageVariables(tokenEnvironment, configuration),
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
-        ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
-        REFRESH_IDLE_SECONDS: seconds(configuration.refreshIdleLifetime),
-        REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
         IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
       },
     });
@@ -157,9 +154,6 @@ export class AuthStack extends Stack {
       environment: {
         ...stageVariables(rotateKeysEnvironment, configuration),
         KEY_ARN: data.keyring.key.keyArn,
-        KEY_ROTATION_SECONDS: seconds(configuration.keyRotationPeriod),
-        ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
-        REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
       },
     });
     new events.Rule(this, 'RotateKeysDaily', {
@@ -170,8 +164,4 @@ export class AuthStack extends Stack {
     const firstKeys = new DeploymentTrigger(this, 'FirstKeys', { configuration, handler: rotateKeys });
     return { rotateKeys, firstKeys };
   }
-}
-
-function seconds(milliseconds: number): string {
-  return String(Math.floor(milliseconds / 1000));
 }

@@ -72,19 +72,8 @@ export const stageValues = z.object({
   /** Custom domain of {base_url}, in the same way. */
   baseDomain: domain.optional(),
 
-  /** Lifetime of an access token: a day at most. */
-  accessTokenLifetime: duration('1s', '24h').prefault('900s'),
-  /**
-   * Idle lifetime of a session: it ends when it was not used for this long, and its access tokens with it. Where the client may
-   * not refresh, a session lives as long as its access token.
-   */
-  refreshIdleLifetime: duration('1s', '365d').prefault('14d'),
-  /** Absolute lifetime of a session: it ends this long after the login, used or not. MAC keys are kept as long. */
-  refreshAbsoluteLifetime: duration('1s', '730d').prefault('90d'),
   /** The algorithm of the keys that sign access tokens. */
   signingAlgorithm: choice('ES256', 'RS256').prefault('ES256'),
-  /** Age at which a signing key is replaced. The rotation looks once a day. */
-  keyRotationPeriod: duration('1d', '730d').prefault('90d'),
   /**
    * Failed client authentications (401) of one IP address that are counted in a minute. Further ones are answered with 429 and
    * written nowhere; the right credentials are served always.
@@ -97,8 +86,6 @@ export const stageValues = z.object({
   clientFailureLimit: count(1, 1_000_000).prefault(300),
   /** Minimum length of a password that an operator sets, in characters. */
   passwordMinimumLength: count(8, 256).prefault(15),
-  /** The alarm on refused grants goes off above this number in five minutes. */
-  invalidGrantSurge: count(1, 1_000_000).prefault(500),
 
   /**
    * The backoff: waits between attempts, before jitter; 9 days at most in all. n waits make n + 1 attempts. Of more than nine waits some

@@ -8,7 +8,7 @@ import { makeAdmission } from './admission.ts';
 import { type Account, eventName } from './arrival.ts';
 import type { WorldOutside } from './process-outside.ts';
 import type { Tokens } from './stage.ts';
-import { day, second } from './times.ts';
+import { day } from './times.ts';
 
 /** Makes the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
 export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
@@ -60,7 +60,4 @@ export const keyRotation = {
   keyringTable: 'Keyring',
   keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/world',
   signingAlgorithm: 'ES256',
-  keyRotationSeconds: (90 * day) / second,
-  accessTokenSeconds: 900,
-  refreshAbsoluteSeconds: (90 * day) / second,
 } as const;

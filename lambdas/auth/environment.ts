@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { text, wholeNumber } from '../platform/environment.ts';
 
-/** The environment of the token function; durations in seconds, limits per minute. */
+/** The environment of the token function; limits per minute. */
 export const tokenEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
@@ -11,23 +11,16 @@ export const tokenEnvironment = z.object({
   KEYRING_TABLE: text,
   ISSUER: text,
   AUDIENCE: text,
-  ACCESS_TOKEN_SECONDS: wholeNumber,
-  REFRESH_IDLE_SECONDS: wholeNumber,
-  REFRESH_ABSOLUTE_SECONDS: wholeNumber,
   IP_FAILURE_LIMIT: wholeNumber,
   CLIENT_FAILURE_LIMIT: wholeNumber,
 });
 
 export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUER: text });
 
-/** The environment of the key rotation; durations in seconds. */
 export const rotateKeysEnvironment = z.object({
   KEYRING_TABLE: text,
   KEY_ARN: text,
   SIGNING_ALGORITHM: z.enum(['ES256', 'RS256'], 'must be ES256 or RS256'),
-  KEY_ROTATION_SECONDS: wholeNumber,
-  ACCESS_TOKEN_SECONDS: wholeNumber,
-  REFRESH_ABSOLUTE_SECONDS: wholeNumber,
 });
 
 export const revokeEnvironment = z.object({

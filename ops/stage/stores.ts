@@ -1,7 +1,6 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
-import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
 import { droppedUseKeys, readLastUses } from '../../lambdas/auth/principals/secret-use.ts';
@@ -82,7 +81,6 @@ export function rotationSettings(target: Target): RotationSettings {
       ...environment,
       table: environment.keyringTable,
       algorithm: environment.signingAlgorithm,
-      policies: rotationPolicies({ ...environment, periodSeconds: environment.keyRotationSeconds }),
     };
   } catch (error) {
     if (error instanceof CliError) throw error;

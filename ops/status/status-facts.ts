@@ -12,7 +12,7 @@ import { readAges, readAlarms } from '../stage/cloudwatch.ts';
 import { describeError, isUnread, type Part, type ShowProgress } from '../stage/operator.ts';
 import { readDepth } from '../stage/queues.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
-import { openKeyring, openUsers, openWebhooks, rotationSettings } from '../stage/stores.ts';
+import { openKeyring, openUsers, openWebhooks } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import {
   type Certificate,
@@ -206,7 +206,6 @@ async function readUsers(target: Target) {
 }
 
 async function readKeys(target: Target) {
-  const { policies } = rotationSettings(target);
   const keyring = openKeyring(target);
   const now = target.clock.now();
   return Promise.all(
@@ -214,7 +213,7 @@ async function readKeys(target: Target) {
       const keys = await keyring.list(kind);
       const inState = (state: string) => keys.find(key => keyState(key, keys, now) === state);
       const next = inState('next');
-      const due = nextRotation(keys, policies[kind]);
+      const due = nextRotation(keys);
       return {
         kind,
         keys: keys.length,

@@ -113,5 +113,4 @@ it('Start is under 100 kB, and takes 30 calls to AWS at most once it has read wh
 /** The settings of the function that rotates keys. */
 const rotation = {
   ...{ KEYRING_TABLE: 'Keyring', KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/1', SIGNING_ALGORITHM: 'ES256' },
-  ...{ KEY_ROTATION_SECONDS: '7776000', ACCESS_TOKEN_SECONDS: '900', REFRESH_ABSOLUTE_SECONDS: '7776000' },
 };

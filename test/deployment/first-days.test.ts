@@ -133,13 +133,15 @@ step('prod: a changed value and a changed function, in place', async () => {
   const [client, user] = await createAccounts('prod');
   const before = await emulator().inventory.identities();
   const undo = copy().edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=299'");
-  copy().configure('prod', { accessTokenLifetime: '30s' });
+  const docsUrl = 'https://docs.example.com/pt/erros/';
+  copy().configure('prod', { docsUrl });
   succeeded(await deploy('prod'));
   undo();
   expect(await emulator().inventory.identities()).toEqual(before);
   expect(await cacheControl('prod')).toBe('public, max-age=299');
-  const tokens = await makeServiceClient(outputsOf('prod')).getTokens(passwordGrant(client, user));
-  expect(tokens.expires_in).toBe(30);
+  await makeServiceClient(outputsOf('prod')).getTokens(passwordGrant(client, user));
+  const refusal = await fetch(`${outputsOf('prod').BaseUrl}/v1/webhooks`);
+  expect(await refusal.json()).toMatchObject({ type: `${docsUrl}#token_missing` });
   return 'the same tables, keys, queues, logs and APIs; who was there logs in';
 });
 

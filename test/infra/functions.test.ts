@@ -58,12 +58,9 @@ describe('every function', () => {
 });
 
 describe('the token function', () => {
-  it('has the lives and limits of its stage', () => {
+  it('has the limits of its stage', () => {
     const [, token] = functions.find(([id]) => bare(id) === 'Token') ?? [];
     expect(token?.Properties.Environment.Variables).toMatchObject({
-      ACCESS_TOKEN_SECONDS: '900',
-      REFRESH_IDLE_SECONDS: String(14 * 86_400),
-      REFRESH_ABSOLUTE_SECONDS: String(90 * 86_400),
       IP_FAILURE_LIMIT: '100',
       CLIENT_FAILURE_LIMIT: '300',
     });

@@ -119,12 +119,8 @@ const { accountId, eventName, webhookId } = aWebhook();
 const owner = { accountId, eventName };
 const secret = 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0';
 
-const day = 86_400;
 const keyRotation = {
   keyringTable: 'Keyring',
   keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
   signingAlgorithm: 'ES256',
-  keyRotationSeconds: 90 * day,
-  accessTokenSeconds: 900,
-  refreshAbsoluteSeconds: 90 * day,
 } as const;

@@ -2,7 +2,6 @@ import { composeIntrospect } from '../../lambdas/auth/endpoints/introspect.compo
 import { composeRevoke } from '../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../lambdas/auth/endpoints/token.composition.ts';
 import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
-import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/principals/client-store.ts';
 import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
@@ -115,9 +114,6 @@ export const authEnvironment = {
   keyringTable: 'Keyring',
   issuer,
   audience,
-  accessTokenSeconds: 900,
-  refreshIdleSeconds: 14 * 86_400,
-  refreshAbsoluteSeconds: 90 * 86_400,
   ipFailureLimit: 100_000,
   clientFailureLimit: 100_000,
 } as const;
@@ -160,11 +156,6 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     table: 'Keyring',
     keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
     algorithm: options.algorithm ?? 'ES256',
-    policies: rotationPolicies({
-      periodSeconds: 90 * 86_400,
-      accessTokenSeconds: 900,
-      refreshAbsoluteSeconds: 90 * 86_400,
-    }),
     makeId,
   });
   await rotation.rotateKeys();

@@ -6,7 +6,6 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { startLogs } from '@emissor/local-cloud/logs';
 import { startKms, startSqs } from '@emissor/local-cloud/testing';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
-import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
@@ -44,12 +43,10 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   const keyring = { ...systemTime, dynamo, kms, table: 'Keyring' };
-  const times = { periodSeconds: 90 * 86_400, accessTokenSeconds: 900, refreshAbsoluteSeconds: 90 * 86_400 };
   const settings = { keyArn: 'arn:aws:kms:us-east-1:000000000000:key/test', algorithm: 'ES256' } as const;
   await makeKeyRotation({
     ...keyring,
     ...settings,
-    policies: rotationPolicies(times),
     makeId: randomId,
   }).rotateKeys();
   const lockout = makeLockout({
@@ -76,9 +73,6 @@ export async function startOperatedTables(): Promise<OperatedTables> {
       KEYRING_TABLE: 'Keyring',
       KEY_ARN: settings.keyArn,
       SIGNING_ALGORITHM: settings.algorithm,
-      KEY_ROTATION_SECONDS: String(times.periodSeconds),
-      ACCESS_TOKEN_SECONDS: String(times.accessTokenSeconds),
-      REFRESH_ABSOLUTE_SECONDS: String(times.refreshAbsoluteSeconds),
     }),
     Region: database.region,
   };

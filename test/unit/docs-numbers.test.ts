@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '../../lambdas/auth/lifetimes.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { sessionsPerClient } from '../../lambdas/auth/sessions/session-limit.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
@@ -75,9 +76,9 @@ describe('the numbers', () => {
     ['webhooks', 'Test', `${stage.testLimit} tests a minute`],
     ['receiving', 'How to answer', `within ${inWords(stage.attemptTimeout)}`],
     ['receiving', 'How to answer', `up to ${limits.maxRetryAfter / hour} hours`],
-    ['tokens', 'Lifetimes', `${inWords(stage.accessTokenLifetime)}`],
-    ['tokens', 'Lifetimes', `${stage.refreshIdleLifetime / day} days unused`],
-    ['tokens', 'Lifetimes', `${stage.refreshAbsoluteLifetime / day} days from the login`],
+    ['tokens', 'Lifetimes', `${inWords(accessTokenSeconds * 1_000)}`],
+    ['tokens', 'Lifetimes', `${(refreshIdleSeconds * 1_000) / day} days unused`],
+    ['tokens', 'Lifetimes', `${(refreshAbsoluteSeconds * 1_000) / day} days from the login`],
     ['tokens', 'Lifetimes', `about ${sessionsPerClient} sessions`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.addressFailureLimit} |`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.clientFailureLimit} |`],

@@ -193,7 +193,7 @@ function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
 }
 
 /**
- * Its tokens live too long, its sessions have another end, it counts each answer twice and reads everything twice, computes a hash with each
+ * Its tokens outlive their sessions, which have another end, it counts each answer twice and reads everything twice, computes a hash with each
  * user that it reads, replaces none, and has no limit for a client.
  */
 function composeCareless(
@@ -202,11 +202,11 @@ function composeCareless(
   const { dynamo, keyDerivation } = outside;
   const careless = { ...telemetry, count: (metric: string) => telemetry.count(metric, 2) };
   return composeToken(
-    { ...environment, accessTokenSeconds: 1_000, clientFailureLimit: 1_000 },
+    { ...environment, clientFailureLimit: 1_000 },
     {
       ...outside,
       dynamo: altering(dynamo, async command => {
-        if (command instanceof PutCommand) command.input.Item = { ...command.input.Item, ttl: 1 };
+        if (command instanceof PutCommand) endEarly(command);
         if (command instanceof UpdateCommand && nameIn(command, 'passwordHash')) aimElsewhere(command);
         if (command instanceof BatchGetCommand) await dynamo(new BatchGetCommand(command.input));
         if (command instanceof BatchGetCommand && command.input.RequestItems?.Users)
@@ -215,6 +215,11 @@ function composeCareless(
     },
     careless,
   );
+}
+
+/** Stores a session that ends before its first access token. */
+function endEarly({ input }: PutCommand): void {
+  input.Item = { ...input.Item, ttl: 1, absoluteExpiresAt: Number(input.Item?.createdAt) + 600_000 };
 }
 
 /** Returns an endpoint that is asked for something else. */

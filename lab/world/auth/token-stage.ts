@@ -30,10 +30,6 @@ export interface TokenStage {
 export const issuer = 'https://auth.example.com';
 export const audience = 'https://api.example.com';
 
-/** Lives of tokens and sessions, in seconds, as `lib/stage-values.ts` has them. */
-export const accessTokenSeconds = 900;
-export const refreshIdleSeconds = 14 * 86_400;
-
 /** The refused passwords of a client in a minute: fewer than in `lib/stage-values.ts`, so that a few guesses reach them. */
 export const clientFailureLimit = 30;
 
@@ -54,7 +50,4 @@ export const presentedTokenEnvironment = {
 export const tokenEnvironment = {
   ...presentedTokenEnvironment,
   credentialsTable: 'Credentials',
-  accessTokenSeconds,
-  refreshIdleSeconds,
-  refreshAbsoluteSeconds: 90 * 86_400,
 };

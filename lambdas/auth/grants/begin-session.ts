@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { TokenResponse } from '../answers.ts';
+import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '../lifetimes.ts';
 import type { OAuthError } from '../oauth-error.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
@@ -21,9 +22,6 @@ export function makeSessionBeginning({
   sessionLimit,
   lockout,
   prepareTokens,
-  accessTokenSeconds,
-  refreshIdleSeconds,
-  refreshAbsoluteSeconds,
   now,
   makeId,
 }: {
@@ -31,9 +29,6 @@ export function makeSessionBeginning({
   readonly sessionLimit: SessionLimit;
   readonly lockout: Pick<Lockout, 'commitLogin'>;
   readonly prepareTokens: PrepareTokens;
-  readonly accessTokenSeconds: number;
-  readonly refreshIdleSeconds: number;
-  readonly refreshAbsoluteSeconds: number;
   readonly now: Clock;
   readonly makeId: MakeId;
 }): BeginSession {
@@ -52,13 +47,6 @@ export function makeSessionBeginning({
     ]);
     return response;
   };
-
-  /** Returns the seconds that a session lives without use, and at most: as long as something can be got from it. */
-  function lifeOf(client: Client): { readonly idle: number; readonly absolute: number } {
-    return mayRefresh(client)
-      ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
-      : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
-  }
 
   /** Makes a new session. It lacks its key id only. */
   function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
@@ -109,6 +97,13 @@ export function makeSessionBeginning({
   async function deleteSession({ sessionId }: Session): Promise<void> {
     await sessions.deleteSession(sessionId).catch(() => undefined);
   }
+}
+
+/** Returns the seconds that a session lives without use, and at most: as long as something can be got from it. */
+function lifeOf(client: Client): { readonly idle: number; readonly absolute: number } {
+  return mayRefresh(client)
+    ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
+    : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
 }
 
 /** A login whose password was right. */

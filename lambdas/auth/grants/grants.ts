@@ -24,16 +24,12 @@ export type Grants = Readonly<Record<GrantType, Grant>>;
 
 /** Makes all grants of their parts. A new grant is one entry here, and one name in `grantTypes`. */
 export function makeGrants(parts: GrantParts): Grants {
-  const { dynamo, tables, keyring, now, accessTokenSeconds } = parts;
+  const { dynamo, tables, keyring, now } = parts;
   const shared = {
     ...parts,
     sessions: makeSessionStore({ ...parts, table: tables.sessions }),
     lockout: makeLockout({ ...parts, table: tables.lockouts }),
-    prepareTokens: makeTokenPreparation({
-      keyring,
-      mintAccessToken: makeAccessTokenMint(parts),
-      accessTokenSeconds,
-    }),
+    prepareTokens: makeTokenPreparation({ keyring, mintAccessToken: makeAccessTokenMint(parts) }),
   };
   const sessionLimit = makeSessionLimit({ ...parts, table: tables.sessions });
   return {
@@ -55,9 +51,6 @@ interface GrantParts extends Pick<Time, 'now' | 'after'> {
   readonly passwords: PasswordHashing;
   readonly issuer: string;
   readonly audience: string;
-  readonly accessTokenSeconds: number;
-  readonly refreshIdleSeconds: number;
-  readonly refreshAbsoluteSeconds: number;
   /** Refused passwords of a client in a minute. */
   readonly clientFailureLimit: number;
   readonly log: Log;

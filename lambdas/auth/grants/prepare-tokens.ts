@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from '../../platform/keyring.ts';
 import type { TokenResponse } from '../answers.ts';
+import { accessTokenSeconds } from '../lifetimes.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
 import type { AccessTokenSubject } from '../sessions/access-token.ts';
@@ -17,12 +18,10 @@ export type PrepareTokens = (subject: TokenSubject) => Promise<PreparedTokens>;
 export function makeTokenPreparation({
   keyring,
   mintAccessToken,
-  accessTokenSeconds,
 }: {
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
   readonly mintAccessToken: (subject: AccessTokenSubject, seconds: number) => Promise<string>;
-  readonly accessTokenSeconds: number;
 }): PrepareTokens {
   return async function prepareTokens({ client, session, secondsLeft, scopes }) {
     const { sessionId, userId, accountId } = session;

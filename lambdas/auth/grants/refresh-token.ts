@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
+import { refreshIdleSeconds } from '../lifetimes.ts';
 import type { OAuthError, Refuse } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
@@ -28,7 +29,6 @@ export function makeRefreshTokenGrant({
   sessions,
   verifyRefreshToken,
   prepareTokens,
-  refreshIdleSeconds,
   now,
   makeId,
 }: {
@@ -36,7 +36,6 @@ export function makeRefreshTokenGrant({
   readonly sessions: Pick<SessionStore, 'rotateSession' | 'findSession' | 'revokeSession'>;
   readonly verifyRefreshToken: VerifyRefreshToken;
   readonly prepareTokens: PrepareTokens;
-  readonly refreshIdleSeconds: number;
   readonly now: Clock;
   readonly makeId: MakeId;
 }): Grant {

@@ -15,7 +15,7 @@ import {
   readKeys,
   type SigningAlgorithm,
 } from '../../platform/keyring.ts';
-import { planRotation, type RotationPolicies } from './rotation-plan.ts';
+import { planRotation } from './rotation-plan.ts';
 
 export interface RotationResult {
   readonly kind: KeyKind;
@@ -35,7 +35,6 @@ export interface RotationSettings {
   readonly keyArn: string;
   /** The algorithm of new signing keys. */
   readonly algorithm: SigningAlgorithm;
-  readonly policies: RotationPolicies;
 }
 
 /** Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
@@ -45,7 +44,6 @@ export function makeKeyRotation({
   table,
   keyArn,
   algorithm,
-  policies,
   now,
   makeId,
 }: RotationSettings & {
@@ -65,7 +63,7 @@ export function makeKeyRotation({
   }
 
   async function rotateKind(kind: KeyKind): Promise<RotationResult> {
-    const plan = planRotation(await list(kind), policies[kind], now(), kind === 'signing' ? algorithm : undefined);
+    const plan = planRotation(kind, await list(kind), now(), kind === 'signing' ? algorithm : undefined);
     const isCreated = plan.create && (await create(kind, plan.create.generation, plan.create.activeFrom));
     const removed = await Promise.all(plan.remove.map(remove));
     return { kind, ...(plan.create && isCreated ? { created: plan.create.generation } : {}), removed };

@@ -4,7 +4,6 @@ import type { Outside } from '../../platform/outside.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { rotateKeysEnvironment } from '../environment.ts';
 import { makeKeyRotation, type RotationResult } from './key-rotation.ts';
-import { rotationPolicies } from './rotation-plan.ts';
 import { awaitPermissions } from './settling-permissions.ts';
 
 export function composeRotateKeys(
@@ -19,7 +18,6 @@ export function composeRotateKeys(
     kms,
     table: environment.keyringTable,
     algorithm: environment.signingAlgorithm,
-    policies: rotationPolicies({ ...environment, periodSeconds: environment.keyRotationSeconds }),
     makeId: makeRandomIds(random),
   });
 

@@ -1,39 +1,10 @@
 import type { KeyKind, KeyringKey, SigningAlgorithm } from '../../platform/keyring.ts';
-
-/** The times that keys of one kind are used and kept; all in milliseconds. */
-export interface RotationPolicy {
-  /** From a key's first use to its successor's. */
-  readonly period: number;
-  /** From the last use of a key to its deletion; `undefined` keeps keys for ever. */
-  readonly keptAfterUse: number | undefined;
-}
-
-export type RotationPolicies = Readonly<Record<KeyKind, RotationPolicy>>;
+import { accessTokenSeconds, refreshAbsoluteSeconds } from '../lifetimes.ts';
 
 /** The keys of one kind to create and to delete. */
 export interface RotationPlan {
   readonly create?: { readonly generation: number; readonly activeFrom: number };
   readonly remove: readonly KeyringKey[];
-}
-
-/** The configuration that the policies follow from; in seconds. */
-export interface RotationTimes {
-  readonly periodSeconds: number;
-  readonly accessTokenSeconds: number;
-  readonly refreshAbsoluteSeconds: number;
-}
-
-/**
- * Signing keys stay until the last token they signed has expired; MAC keys as long as the session of any refresh token
- * they authenticate, for reuse detection; sealing keys for ever, since what they sealed stays.
- */
-export function rotationPolicies(times: RotationTimes): RotationPolicies {
-  const period = times.periodSeconds * 1_000;
-  return {
-    signing: { period, keptAfterUse: times.accessTokenSeconds * 1_000 + day },
-    mac: { period, keptAfterUse: times.refreshAbsoluteSeconds * 1_000 + day },
-    sealing: { period, keptAfterUse: undefined },
-  };
 }
 
 /** The state of a key: published but not used yet, in use, or kept for what was made with it. */
@@ -54,7 +25,7 @@ export interface NextRotation {
 }
 
 /** Returns the moment when the next key of one kind is due, given all its keys, oldest first; `undefined` while there is none at all. */
-export function nextRotation(keys: readonly KeyringKey[], { period }: RotationPolicy): NextRotation | undefined {
+export function nextRotation(keys: readonly KeyringKey[]): NextRotation | undefined {
   const newest = keys.at(-1);
   if (!newest) return undefined;
   const activeFrom = newest.activeFrom + period;
@@ -66,8 +37,8 @@ export function nextRotation(keys: readonly KeyringKey[], { period }: RotationPo
  * the signing algorithm makes a new key due too.
  */
 export function planRotation(
+  kind: KeyKind,
   keys: readonly KeyringKey[],
-  { period, keptAfterUse }: RotationPolicy,
   now: number,
   algorithm?: SigningAlgorithm,
 ): RotationPlan {
@@ -81,11 +52,24 @@ export function planRotation(
     generation: newest.generation + 1,
     activeFrom: Math.max(due, now + publishedBeforeUse),
   };
-  const remove = keptAfterUse === undefined ? [] : keys.filter(key => lastUse(key, keys) + keptAfterUse <= now);
+  const remove = keys.filter(key => lastUse(key, keys) + keptAfterUse[kind] <= now);
   return { ...(isDue ? { create } : {}), remove };
 }
 
 const day = 86_400_000;
+
+/** From a key's first use to its successor's. */
+const period = 90 * day;
+
+/**
+ * From the last use of a key to its deletion. Signing keys stay until the last token they signed has expired; MAC keys as long as the
+ * session of any refresh token they authenticate, for reuse detection; sealing keys for ever, since what they sealed stays.
+ */
+const keptAfterUse: Readonly<Record<KeyKind, number>> = {
+  signing: accessTokenSeconds * 1_000 + day,
+  mac: refreshAbsoluteSeconds * 1_000 + day,
+  sealing: Number.POSITIVE_INFINITY,
+};
 
 /** Returns the moment when a key stops being the active one: the first use of any later one; `Infinity` while there is none. */
 function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {

@@ -25,15 +25,12 @@ export function makeSessionLimit({
   now,
   after,
   random,
-  accessTokenSeconds,
 }: StoreParts & {
   readonly log: Log;
   /** Draws from [0, 1). */
   readonly random: () => number;
   readonly after: After;
-  readonly accessTokenSeconds: number;
 }) {
-  const recent = Math.max(hour, accessTokenSeconds * 1_000);
   return { drawFirstNumber, apply };
 
   /** Draws the number of a user's first login through a client: which of each twenty logins counts depends on it. */
@@ -58,7 +55,7 @@ export function makeSessionLimit({
 
   /** Returns how many sessions it ended. */
   async function endSurplus(login: ActiveSession, abortSignal: AbortSignal): Promise<number> {
-    const surplus = surplusOf(await readOthers(login.session, abortSignal), login, now(), recent);
+    const surplus = surplusOf(await readOthers(login.session, abortSignal), login, now());
     await Promise.all(surplus.map(session => deleteUnused(session, abortSignal)));
     return surplus.length;
   }
@@ -104,15 +101,10 @@ const maxDeletions = 100;
 const mostRead = sessionsPerClient + maxDeletions;
 
 /** Returns the sessions to delete: of live ones those beyond the limit; then ended ones without room. */
-function surplusOf(
-  sessions: readonly Session[],
-  { client, user }: ActiveSession,
-  now: number,
-  recent: number,
-): readonly Session[] {
+function surplusOf(sessions: readonly Session[], { client, user }: ActiveSession, now: number): readonly Session[] {
   const isLive = (session: Session) => asActiveSession(client, user, session, now) !== undefined;
   const byWorth = sessions.toSorted(
-    (one, other) => worthOf(other, now - recent) - worthOf(one, now - recent) || other.rotatedAt - one.rotatedAt,
+    (one, other) => worthOf(other, now - hour) - worthOf(one, now - hour) || other.rotatedAt - one.rotatedAt,
   );
   const live = byWorth.filter(isLive);
   const ended = byWorth.filter(session => !isLive(session));
@@ -123,9 +115,8 @@ function surplusOf(
 
 /**
  * Returns the rank of a session: those of the last ranks go first, of each rank the longest unused first. One that was never refreshed
- * may be of a login that nobody got an answer to: it goes before those that were. Yet one of the last hour, or of the life of an access
- * token where that is longer, may be in use by its first one, and goes after those that nobody used since: a user's old sessions must not
- * end every new one.
+ * may be of a login that nobody got an answer to: it goes before those that were. Yet one of the last hour may be in use by its
+ * first access token, and goes after those that nobody used since: a user's old sessions must not end every new one.
  */
 function worthOf({ counter, rotatedAt }: Session, since: number): number {
   const isRecent = rotatedAt > since;

@@ -1,7 +1,6 @@
 import { createCipheriv } from 'node:crypto';
 import { PutCommand, type QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { makeKeyRotation } from '../../../lambdas/auth/keys/key-rotation.ts';
-import { rotationPolicies } from '../../../lambdas/auth/keys/rotation-plan.ts';
 import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
@@ -35,7 +34,6 @@ const rotation = makeKeyRotation({
   table: 'Keyring',
   keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
   algorithm: 'ES256',
-  policies: rotationPolicies({ periodSeconds: 1, accessTokenSeconds: 1, refreshAbsoluteSeconds: 1 }),
   now: () => 0,
   makeId: randomId,
 });

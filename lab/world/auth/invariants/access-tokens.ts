@@ -1,8 +1,9 @@
+import { accessTokenSeconds } from '../../../../lambdas/auth/lifetimes.ts';
 import type { Session } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Violate } from '../../invariants/violation.ts';
 import { claimsOf, makeSignatureCheck, scopeOf } from '../access-tokens.ts';
 import { timesOf, tokensOf } from '../journal.ts';
-import { accessTokenSeconds, audience, issuer } from '../token-stage.ts';
+import { audience, issuer } from '../token-stage.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Judges the scope of each token that was granted or shown: a session's later tokens have what its login got, as far as it is still allowed. */

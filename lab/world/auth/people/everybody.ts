@@ -1,11 +1,11 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { accessTokenSeconds, refreshIdleSeconds } from '../../../../lambdas/auth/lifetimes.ts';
 import { makeRandom, pick, shuffled } from '../../../../tools/support/random.ts';
 import { faultTime } from '../../fault-classes.ts';
 import { minute, second } from '../../times.ts';
 import type { TokenWorld } from '../make-token-world.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import { credentialsOf, type Scene } from '../scene.ts';
-import { accessTokenSeconds, refreshIdleSeconds } from '../token-stage.ts';
 import { guessers, guessSideBySide, mistypeLater, visit } from './guessers.ts';
 import { operateNow } from './operators-plan.ts';
 import { earlierSessions, logInForEach } from './service-account.ts';

@@ -1,9 +1,9 @@
+import { refreshIdleSeconds } from '../../../../lambdas/auth/lifetimes.ts';
 import type { Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { pick, type Random } from '../../../../tools/support/random.ts';
 import { minute, second } from '../../times.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import type { Scene } from '../scene.ts';
-import { refreshIdleSeconds } from '../token-stage.ts';
 
 /** Logs in for each request at some clients, and uses its refresh tokens hardly ever. */
 export async function logInForEach(

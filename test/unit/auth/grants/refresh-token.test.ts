@@ -1,13 +1,6 @@
 import { PutCommand, type PutCommandInput } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { composeToken } from '../../../../lambdas/auth/endpoints/token.composition.ts';
-import {
-  type Answer,
-  authEnvironment,
-  type ClientCredentials,
-  startAuthService,
-} from '../../../support/auth-service.ts';
-import { httpRequest } from '../../../support/http-request.ts';
+import { type Answer, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
 const day = 86_400_000;
 
@@ -205,27 +198,6 @@ describe('the refresh grant', () => {
       expect(answer.json.expires_in).toBe(seconds);
       expect(claimsOf(answer).exp - claimsOf(answer).iat).toBe(seconds);
     }
-  });
-
-  // Bug: of a refresh in grace, which no longer prolongs the session, it lived beyond the session's idle end.
-  it('gives one that ends with a session that nobody uses again', async () => {
-    const environment = { ...authEnvironment, refreshIdleSeconds: 600 };
-    const token = composeToken(environment, service.outside, service.telemetry);
-    const user = await service.makeUser();
-    const ask = async (form: Record<string, string>) => {
-      const body = new URLSearchParams({ client_id: client.id, client_secret: client.secret, ...form }).toString();
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-      const answer = await token(httpRequest({ method: 'POST', headers, body }));
-      const { expires_in, refresh_token } = JSON.parse(answer?.body ?? '');
-      return [expires_in, refresh_token];
-    };
-    const [life, first] = await ask({ grant_type: 'password', username: user.username, password: user.password });
-    expect(life).toBe(600);
-    service.clock.advance(100_000);
-    const again = () => ask({ grant_type: 'refresh_token', refresh_token: first });
-    expect(await again()).toEqual([600, expect.any(String)]);
-    service.clock.advance(29_000);
-    expect(await again()).toEqual([571, expect.any(String)]);
   });
 
   it('survives the rotation of the MAC key, with the same successor', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeyRotation, makeKeyRotation } from '../../../../lambdas/auth/keys/key-rotation.ts';
-import { keyState, rotationPolicies } from '../../../../lambdas/auth/keys/rotation-plan.ts';
+import { keyState } from '../../../../lambdas/auth/keys/rotation-plan.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
@@ -27,11 +27,6 @@ const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
     table: 'Keyring',
     keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
     algorithm,
-    policies: rotationPolicies({
-      periodSeconds: 90 * 86_400,
-      accessTokenSeconds: 900,
-      refreshAbsoluteSeconds: 90 * 86_400,
-    }),
     dynamo: database.dynamo,
     kms: kms.client,
     now: clock.now,

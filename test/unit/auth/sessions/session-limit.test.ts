@@ -343,25 +343,9 @@ it('a login does not wait for sessions that cannot be counted because nobody ans
     new Promise((_, reject) => abortSignal?.addEventListener('abort', () => reject(abortSignal.reason)));
   const limit = makeSessionLimit({
     ...{ dynamo: silent, table: 'Sessions', log, ...service.clock.time, random: () => 0 },
-    accessTokenSeconds: 900,
   });
   await limit.apply(20, { client: client.client, user: user.user, session: earlier(1) });
   expect(lines).toEqual(['sessions.not_limited']);
-});
-
-// Bug: an hour was taken for longer than any access token lives, whatever the stage says.
-it('takes a session for one in use as long as its access token lives', async () => {
-  const { clock, database, outside, telemetry } = service;
-  const parts = { ...outside, ...clock.time, ...telemetry, table: 'Sessions', random: () => 0 };
-  const limit = makeSessionLimit({ ...parts, dynamo: database.dynamo, accessTokenSeconds: 2 * 3_600 });
-  const { userId } = user.user;
-  const used = earlier(1, { sessionId: `${userId}-used`, rotatedAt: clock.now() - 90 * 60_000, counter: 1 });
-  const unused = Array.from({ length: 250 }, (_, at) =>
-    earlier(1, { sessionId: `${userId}-unused${at}`, rotatedAt: clock.now() - 121 * 60_000, counter: 2 }),
-  );
-  await store([used, ...unused]);
-  await limit.apply(20, { client: client.client, user: user.user, session: earlier(1) });
-  expect(await leftOf()).toContain(used.sessionId);
 });
 
 describe('a login through a client that may not refresh', () => {

@@ -54,9 +54,6 @@ const status = (replaced: Record<string, string | undefined>, ...args: string[])
       KEYRING_TABLE: 'Keyring',
       KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/1',
       SIGNING_ALGORITHM: 'ES256',
-      KEY_ROTATION_SECONDS: String((90 * day) / 1_000),
-      ACCESS_TOKEN_SECONDS: '900',
-      REFRESH_ABSOLUTE_SECONDS: '7776000',
     }),
     ...replaced,
   };
@@ -203,8 +200,8 @@ describe('ops status', () => {
   });
 
   it('tells what it can where a part cannot be read', async () => {
-    const { keys, queues: part, webhooks } = await read({ RotateKeysSettings: undefined, SlowQueueUrl: undefined });
-    expect(keys).toEqual({ unread: expect.stringContaining('has no output "RotateKeysSettings"') });
+    const { keys, queues: part, webhooks } = await read({ KeyringTable: undefined, SlowQueueUrl: undefined });
+    expect(keys).toEqual({ unread: expect.stringContaining('has no output "KeyringTable"') });
     expect(part).toEqual({ unread: expect.stringContaining('has no output "SlowQueueUrl"') });
     expect(webhooks).toMatchObject({ read: expect.any(Number) });
   });
