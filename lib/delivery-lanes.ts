@@ -14,8 +14,6 @@ import { retentionOf } from './stage-props.ts';
 export interface DeliveryLanesProps {
   readonly configuration: StageConfiguration;
   readonly data: DataStack;
-  /** Days that a delivery is kept after its final state. */
-  readonly historyDays: string;
   /** Receivers see it in `User-Agent`. */
   readonly serviceVersion: string;
   /** Tells publishers of the events that the first lane refuses. */
@@ -92,7 +90,7 @@ function addConsumer(
   scope: Construct,
   lane: Lane,
   { deadLetterQueue, queues }: Pick<DeliveryLanes, 'deadLetterQueue' | 'queues'>,
-  { configuration, data, historyDays, serviceVersion, refusedEvents }: DeliveryLanesProps,
+  { configuration, data, serviceVersion, refusedEvents }: DeliveryLanesProps,
 ) {
   const { functionId, recursiveLoop } = lanes[lane];
   const { retry, slow } = queues;
@@ -120,7 +118,6 @@ function addConsumer(
       SLOW_QUEUE_URL: slow.queueUrl,
       DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
       REFUSED_EVENTS_TOPIC_ARN: refusedEvents.topicArn,
-      HISTORY_DAYS: historyDays,
       OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
       SERVICE_VERSION: serviceVersion,
     },

@@ -33,7 +33,6 @@ export class DeliveryStack extends Stack {
   /** Publishers send to it. */
   readonly eventsQueue: WorkQueue;
   readonly #props: DeliveryStackProps;
-  readonly #historyDays: string;
   readonly #refusedEvents: RefusedEventsTopic;
   readonly #lanes: DeliveryLanes;
 
@@ -41,11 +40,9 @@ export class DeliveryStack extends Stack {
     super(scope, id, props);
     const { configuration, data } = props;
     this.#props = props;
-    this.#historyDays = String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds()));
     this.#refusedEvents = new RefusedEventsTopic(this, 'RefusedEvents', { configuration });
     this.#lanes = addDeliveryLanes(this, {
       ...props,
-      historyDays: this.#historyDays,
       refusedEvents: this.#refusedEvents,
     });
     const { queues, deadLetterQueue, consumers } = this.#lanes;
@@ -81,7 +78,6 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetterQueue.queueUrl });
     new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
     new CfnOutput(this, 'DeliveriesApiLogGroups', { value: deliveriesApi.logGroup.logGroupName });
-    new CfnOutput(this, 'HistoryDays', { value: this.#historyDays });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     if (configuration.smokeReceiverUrl) {
       new CfnOutput(this, 'SmokeReceiverUrl', { value: configuration.smokeReceiverUrl });
@@ -113,7 +109,6 @@ export class DeliveryStack extends Stack {
         KEY_ARN: configuration.stage === 'local' ? '' : keyArn,
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
-        HISTORY_DAYS: this.#historyDays,
       },
     });
     data.operations.grants.publish(sweep);
@@ -160,7 +155,6 @@ export class DeliveryStack extends Stack {
         RETRY_QUEUE_URL: retry.queueUrl,
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
-        HISTORY_DAYS: this.#historyDays,
       },
     });
     retry.grant(api, 'sqs:SendMessage');

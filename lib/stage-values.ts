@@ -102,15 +102,9 @@ export const stageValues = z.object({
   giveUp: choice('waiting', 'always').prefault('waiting'),
   /** Attempts that may begin at one slow webhook in a second. */
   slowRate: count(1, 1_000).prefault(20),
-  /** Deliveries are kept this long after their final state, rounded up to whole days. */
-  historyRetention: duration('1d', '365d').prefault('30d'),
 
   /** Registrations and replacements of webhooks, `POST` and `PUT`, that an account may request in a minute. */
   registrationLimit: count(1, 1_000_000).prefault(30),
-  /** Test events that an account may request in a minute. */
-  testLimit: count(1, 1_000).prefault(10),
-  /** Resends that may be requested for one webhook in a minute. */
-  resendLimit: count(1, 10_000).prefault(60),
 
   /**
    * Concurrent executions that the account has in this Region (Lambda's quota L-B99A9384): 10 in a new account. The lanes get their

@@ -119,7 +119,6 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
     REFUSED_EVENTS_TOPIC_ARN: outputs.RefusedEventsTopicArn,
     OWN_HOSTS: 'auth.example.com,api.example.com',
-    HISTORY_DAYS: '30',
     SERVICE_VERSION: '0.1.0',
   };
   return { LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };

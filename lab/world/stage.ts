@@ -98,7 +98,6 @@ export const deliveryEnvironment = {
   slowQueueUrl: queueOf.slow,
   deadLetterQueueUrl: deadLetters.queue,
   refusedEventsTopicArn: refusedTopic,
-  historyDays: 30,
 };
 
 /** The names of the stage's own hosts. */

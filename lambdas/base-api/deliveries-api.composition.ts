@@ -1,7 +1,7 @@
 import { resourcesOf } from '../api/route.ts';
 import { makeDeliveryHandlers } from '../delivery/api/deliveries.ts';
 import { makeReplayHandlers } from '../delivery/api/replays.ts';
-import { makeRequestLimits } from '../delivery/api/request-limits.ts';
+import { makeRequestLimits, requestLimits } from '../delivery/api/request-limits.ts';
 import { makeResend } from '../delivery/api/resend.ts';
 import { deliveryProblems, deliveryRoutes } from '../delivery/api/routes.ts';
 import { makeSendTest } from '../delivery/api/test-event.ts';
@@ -30,6 +30,7 @@ export function composeDeliveriesApi(
   environment: Environment<typeof deliveriesApiEnvironment>,
   { dynamo, sqs, time, random }: Pick<Outside, 'dynamo' | 'sqs' | 'time' | 'random'>,
   telemetry: MeasuringTelemetry,
+  perMinute = requestLimits,
 ) {
   const table = environment.deliveriesTable;
   const stored = { ...environment, ...time, dynamo, table };
@@ -41,7 +42,7 @@ export function composeDeliveriesApi(
   const webhookNotFound = makeWebhookNotFound(makeReadWithoutWebhook(stored));
   const makeId = makeRandomIds(random);
   const shared = { ...environment, ...telemetry, ...time, store, retryQueue, findWebhook, webhookNotFound, makeId };
-  const limits = makeRequestLimits(stored);
+  const limits = makeRequestLimits({ ...stored, ...perMinute });
   const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
   return makeBaseApi({

@@ -34,8 +34,6 @@ export const deliverEnvironment = z.object({
   SLOW_RATE: wholeNumber,
   /** Host names of this service's own APIs, which no delivery may go to. */
   OWN_HOSTS: list,
-  /** The time that a delivery is kept after its final state, in days. */
-  HISTORY_DAYS: wholeNumber,
   /** Told to receivers in `User-Agent`. */
   SERVICE_VERSION: text,
 });
@@ -57,8 +55,6 @@ export const sweepEnvironment = z.object({
   /** The topic that suspensions are announced on. */
   OPERATIONS_TOPIC_ARN: text,
   REFUSED_EVENTS_TOPIC_ARN: text,
-  /** The time that a delivery is kept after its final state, in days: the sweeper ends what could not be attempted for ten days. */
-  HISTORY_DAYS: wholeNumber,
 });
 
 /** The variables of DeliveriesApi, which serves deliveries by their webhook, resends, tests and replays. */
@@ -66,9 +62,4 @@ export const deliveriesApiEnvironment = z.extend(baseApiEnvironment, {
   RETRY_QUEUE_URL: text,
   /** The public address of demands that the links of sample events begin with. */
   DEMANDS_URL: demandsUrl,
-  /** The time that a delivery is kept after its final state, and a replay after its end, in days. */
-  HISTORY_DAYS: wholeNumber,
-  TEST_LIMIT: wholeNumber,
-  /** Resends of a webhook's deliveries in a minute. */
-  RESEND_LIMIT: wholeNumber,
 });

@@ -35,6 +35,9 @@ export const shownLateAfter = 3 * minute;
 /** A delivery ends when internal errors or a slow webhook have kept it from its attempts for this long. */
 export const maxAge = 10 * day;
 
+/** A delivery, and a replay, is kept for this long after its end. */
+export const historyKept = 30 * day;
+
 /** A receiver's answer is kept for this long after its attempt. */
 export const answerKept = 60 * day;
 

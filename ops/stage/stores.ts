@@ -74,7 +74,7 @@ export function openRotation(target: Target) {
   return makeKeyRotation({ ...connect(target), ...rotationSettings(target), kms: connectKms(target) });
 }
 
-export function rotationSettings(target: Target): RotationSettings {
+function rotationSettings(target: Target): RotationSettings {
   try {
     const environment = readEnvironment(rotateKeysEnvironment, JSON.parse(requireOutput(target, 'RotateKeysSettings')));
     return {
@@ -92,13 +92,11 @@ export function openWebhooks(target: Target) {
   return makeOperatorStore({ ...connect(target), table: requireOutput(target, 'WebhooksTable') });
 }
 
-/** Opens the target's deliveries. They are read and begun anew here; only the service writes final states, which set how long
- * a delivery is kept. */
 export function openDeliveries(target: Target) {
   const connection = connect(target);
   const { dynamo } = connection;
   const table = requireOutput(target, 'DeliveriesTable');
-  const store = makeDeliveryStore({ ...connection, table, historyDays: 0 });
+  const store = makeDeliveryStore({ ...connection, table });
   const { create, read, update } = store;
   return {
     create,
@@ -115,7 +113,7 @@ export function openReplays(target: Target, retryQueue: AttemptQueue) {
   const connection = connect(target);
   const { dynamo, now } = connection;
   const table = requireOutput(target, 'DeliveriesTable');
-  const stored = { ...connection, table, historyDays: Number(requireOutput(target, 'HistoryDays')) };
+  const stored = { ...connection, table };
   const store = makeDeliveryStore(stored);
   const replays = makeReplayStore(stored);
   const findWebhook = makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable'));

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await seed('Deliveries', deliveries, number => {
     const id = `evt_${String(number).padStart(27, '0')}`;
     const delivery = aDelivery({ id, accountId: 'account-0', createdAt: noon + number * 100 });
-    return itemFromDelivery(settled(delivery, number % 3 === 0 ? 'failed' : 'delivered', noon), 30);
+    return itemFromDelivery(settled(delivery, number % 3 === 0 ? 'failed' : 'delivered', noon));
   });
 }, 600_000);
 afterAll(() => database.stop());

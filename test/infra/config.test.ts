@@ -129,7 +129,6 @@ describe('the stage configuration', () => {
   it.each([
     ['retrySchedule', '100ms', '7d'],
     ['attemptTimeout', '100ms', '20s'],
-    ['historyRetention', '1d', '365d'],
   ])('takes %s from %s to %s, and says so of what is not', (key, least, most) => {
     for (const value of [least, most]) expect(() => stageConfiguration('dev', { [key]: value })).not.toThrow();
     for (const value of ['0s', '0ms', '999999999d', '366000d', `${Number.parseInt(most, 10) + 1}${most.at(-1)}`]) {
@@ -190,9 +189,7 @@ describe('the stage configuration', () => {
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
     ['a page with a fragment', 'dev', { docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
     ['a page over plain http', 'dev', { docsUrl: 'http://docs.example.com/' }, /docsUrl must be an https URL/],
-    ['no tests at all', 'dev', { testLimit: '0' }, /testLimit must be 1 to 1000/],
     ['no registrations at all', 'dev', { registrationLimit: '0' }, /registrationLimit must be 1 to 1000000/],
-    ['no resends at all', 'dev', { resendLimit: '0' }, /resendLimit must be 1 to 10000/],
     ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
     [
       'reservations that do not fit into the account',
@@ -269,10 +266,8 @@ describe('the concurrency of an account', () => {
 
 describe('the defaults', () => {
   it('are the documented ones', () => {
-    const day = 86_400_000;
     expect(prod()).toMatchObject({
       attemptTimeout: 15_000,
-      historyRetention: 30 * day,
       tokenConcurrency: 100,
     });
   });

@@ -72,7 +72,7 @@ export async function fillTables({ dynamo, kms }: Pick<Outside, 'dynamo' | 'kms'
     const items = Array.from({ length: count }, () => {
       const createdAt = now() - 1;
       const origin = { ...owner, id: `evt_${randomId(27)}`, webhookId, body: '{}', createdAt };
-      return itemFromDelivery(become(newDelivery(origin)), 30);
+      return itemFromDelivery(become(newDelivery(origin)));
     });
     await putAll(dynamo, 'Deliveries', items);
   }

@@ -68,7 +68,7 @@ describe('the page of the capacity', () => {
   });
 
   it('has the growth of a month', () => {
-    expect(stage.historyRetention).toBe(seconds * 1_000);
+    expect(limits.historyKept).toBe(seconds * 1_000);
     expect(cells('Growth and retention', 0)).toEqual(
       rates.map(rate => [whole(rate), whole(rate * seconds), whole((rate * seconds) / 1_024 ** 2)]),
     );

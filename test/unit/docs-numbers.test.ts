@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '../../lambdas/auth/lifetimes.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { sessionsPerClient } from '../../lambdas/auth/sessions/session-limit.ts';
+import { requestLimits } from '../../lambdas/delivery/api/request-limits.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { limits as wire } from '../../lambdas/platform/egress/connection-meter.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
@@ -64,16 +65,16 @@ describe('the numbers', () => {
     ['receiving', 'How to answer', `${wire.handshake.bytes / 1_024} KiB and ${wire.handshake.records} TLS records`],
     ['receiving', 'How to answer', `${wire.headers.bytes / 1_024} KiB and ${wire.headers.records} records for all`],
     ['deliveries', 'Suspend and reactivate', `for ${limits.suspendAfter / day} days or more`],
-    ['deliveries', 'Suspend and reactivate', `for ${stage.historyRetention / day} days`],
-    ['deliveries', 'History', `${stage.historyRetention / day} days`],
-    ['deliveries', 'Resend a delivery', `${stage.resendLimit} a minute`],
+    ['deliveries', 'Suspend and reactivate', `for ${limits.historyKept / day} days`],
+    ['deliveries', 'History', `${limits.historyKept / day} days`],
+    ['deliveries', 'Resend a delivery', `${requestLimits.resendLimit} a minute`],
     ['deliveries', 'Replay a span of time', `${second / limits.replaySlotInterval} a second`],
-    ['webhooks', 'Limits', `${stage.resendLimit} a minute for each webhook`],
+    ['webhooks', 'Limits', `${requestLimits.resendLimit} a minute for each webhook`],
     ['webhooks', 'Limits', `${stage.registrationLimit} a minute for each account`],
-    ['webhooks', 'Limits', `${stage.testLimit} a minute for each account`],
+    ['webhooks', 'Limits', `${requestLimits.testLimit} a minute for each account`],
     ['webhooks', 'Limits', `${maximumUrlLength.toLocaleString('en')} characters`],
     ['webhooks', 'Replace the secret', `${signsUntil({ sealed: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`],
-    ['webhooks', 'Test', `${stage.testLimit} tests a minute`],
+    ['webhooks', 'Test', `${requestLimits.testLimit} tests a minute`],
     ['receiving', 'How to answer', `within ${inWords(stage.attemptTimeout)}`],
     ['receiving', 'How to answer', `up to ${limits.maxRetryAfter / hour} hours`],
     ['tokens', 'Lifetimes', `${inWords(accessTokenSeconds * 1_000)}`],

@@ -104,7 +104,7 @@ describe('what a request to {base_url} asks of a full store', () => {
       const id = `evt_${state[0]}${EVENT_NAMES.indexOf(eventName)}${String(back).padStart(25, '0')}`;
       const createdAt = noon - 1_000 - back * 1_000;
       const delivery = settled(aDelivery({ id, eventName, createdAt, scheduledAt: createdAt }), state, createdAt);
-      return { ...itemFromDelivery(delivery, 30), ...(back < expired && { ttl: 1 }) };
+      return { ...itemFromDelivery(delivery), ...(back < expired && { ttl: 1 }) };
     });
 
   beforeAll(async () => {

@@ -97,7 +97,7 @@ export function apisWith(alter: Alter): Partial<Compositions> {
   return {
     sweep: (environment, outside, telemetry) => composeSweep(environment, altered(outside), telemetry),
     webhooksApi: (environment, outside, telemetry) => composeWebhooksApi(environment, altered(outside), telemetry),
-    deliveriesApi: (environment, outside, telemetry) => composeDeliveriesApi(environment, altered(outside), telemetry),
+    deliveriesApi: (environment, outside, ...rest) => composeDeliveriesApi(environment, altered(outside), ...rest),
   };
 }
 

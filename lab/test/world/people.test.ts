@@ -4,7 +4,7 @@ import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.compositio
 import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { runSeed } from '../../world/run-seed.ts';
-import type { Compositions } from '../../world/stage.ts';
+import { type Compositions, requestLimits } from '../../world/stage.ts';
 import {
   answering,
   apisWith,
@@ -269,7 +269,8 @@ const products: readonly Faulty[] = [
     altered: {
       ...consumersWith(sending({ Authorization: 'other' })),
       ...apisWith(askAgain),
-      deliveriesApi: (stage, ...rest) => composeDeliveriesApi({ ...stage, resendLimit: 1 }, ...rest),
+      deliveriesApi: (environment, outside, telemetry) =>
+        composeDeliveriesApi(environment, outside, telemetry, { ...requestLimits, resendLimit: 1 }),
     },
     found: [/^GET .* makes \d+ calls/, /refused below the limit/, /another Authorization/],
   },

@@ -16,7 +16,9 @@ export function baseApiFunctions({
 }: Stage): readonly FunctionDefinition<ProcessOutside>[] {
   return [
     apiFunction('webhooks-api', (outside, telemetry) => compositions.webhooksApi(environment, outside, telemetry)),
-    apiFunction('deliveries-api', (outside, telemetry) => compositions.deliveriesApi(environment, outside, telemetry)),
+    apiFunction('deliveries-api', (outside, telemetry) =>
+      compositions.deliveriesApi(environment, outside, telemetry, requestLimits),
+    ),
   ];
 
   function apiFunction(name: string, compose: Compose): FunctionDefinition<ProcessOutside> {
@@ -49,7 +51,6 @@ function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
 
 const environment = {
   ...deliveryEnvironment,
-  ...requestLimits,
   clientsTable: 'Clients',
   usersTable: 'Users',
   sessionsTable: 'Sessions',

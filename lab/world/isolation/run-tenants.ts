@@ -131,7 +131,7 @@ function failedDelivery({ tenant, number, publication }: TenantEvent, now: numbe
     ...{ id, accountId, body, eventName: eventOf(tenant), webhookId: webhookIdOf(hostOf(tenant)) },
     createdAt: now - minute - number,
   });
-  return itemFromDelivery(settled(delivery, 'failed', now - 1), deliveryEnvironment.historyDays);
+  return itemFromDelivery(settled(delivery, 'failed', now - 1));
 }
 
 const hour = 60 * minute;

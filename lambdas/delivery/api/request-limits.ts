@@ -9,16 +9,7 @@ export type RequestLimits = ReturnType<typeof makeRequestLimits>;
  * Makes the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. Table `Deliveries`: items
  * `limit#tests#<account>` and `limit#resends#<account>#<event>`.
  */
-export function makeRequestLimits({
-  testLimit,
-  resendLimit,
-  ...stored
-}: StoreParts & {
-  /** Tests per account and minute. */
-  readonly testLimit: number;
-  /** Resends per account, event and minute: a new registration does not reset the count. */
-  readonly resendLimit: number;
-}) {
+export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StoreParts & typeof requestLimits) {
   const tests = limitOf(stored, testLimit, testLimitId);
   const resends = limitOf(stored, resendLimit, resendLimitId);
   return { countTest, countResend };
@@ -42,6 +33,14 @@ export function makeCountRegistration({
 }: StoreParts & { readonly registrationLimit: number }) {
   return limitOf(stored, registrationLimit, registrationLimitId).countWithinLimit;
 }
+
+/** The requests in a minute. */
+export const requestLimits: {
+  /** Tests per account. */
+  readonly testLimit: number;
+  /** Resends per account and event: a new registration does not reset the count. */
+  readonly resendLimit: number;
+} = { testLimit: 10, resendLimit: 60 };
 
 export function limitIdsOf(accountId: string, eventNames: readonly EventName[]): readonly string[] {
   return [

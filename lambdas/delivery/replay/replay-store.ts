@@ -70,15 +70,7 @@ export function makeReplayReader({ dynamo, table, now }: StoreParts) {
 }
 
 /** Makes the store of replays over the table `Deliveries`. */
-export function makeReplayStore({
-  dynamo,
-  table,
-  now,
-  historyDays,
-}: StoreParts & {
-  /** The time that a replay is shown after its end, in days. */
-  readonly historyDays: number;
-}) {
+export function makeReplayStore({ dynamo, table, now }: StoreParts) {
   const reader = makeReplayReader({ dynamo, table, now });
   return { ...reader, start, claim, save, end, hide, cancel };
 
@@ -101,7 +93,7 @@ export function makeReplayStore({
   async function archive(latest: Replay): Promise<void> {
     const { id: replayId, ...past } = pastReplayOf(latest, now());
     const { key } = pastKey(table, idOf(latest.accountId, latest.eventName), replayId);
-    const ttl = cleanUpAt(past.endedAt ?? now(), historyDays);
+    const ttl = cleanUpAt(past.endedAt ?? now());
     const put = new PutCommand({
       TableName: table,
       Item: { ...past, ...key, replayId, ttl },
@@ -145,7 +137,7 @@ export function makeReplayStore({
   async function finish(replay: Replay, state: 'completed' | 'cancelled', when: Expression): Promise<boolean> {
     const moment = now();
     const finished = await update(replay, {
-      set: { state, endedAt: moment, ttl: cleanUpAt(moment, historyDays), dueShard: undefined, dueAt: undefined },
+      set: { state, endedAt: moment, ttl: cleanUpAt(moment), dueShard: undefined, dueAt: undefined },
       when,
     });
     return finished !== undefined;

@@ -3,6 +3,7 @@ import type { Item } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState, Wait } from '../delivery.ts';
+import { historyKept } from '../limits.ts';
 import { packAttempt, unpackAttempt } from './attempt-records.ts';
 import { headPart } from './head-key.ts';
 
@@ -31,8 +32,8 @@ export function taskAttributes(id: string, sweepAt: number): Item {
 }
 
 /** Returns the moment, in seconds since the epoch, from which an item that was final at `settledAt` may be cleaned up. */
-export function cleanUpAt(settledAt: number, historyDays: number): number {
-  return Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60;
+export function cleanUpAt(settledAt: number): number {
+  return Math.ceil(settledAt / 1_000) + historyKept / 1_000;
 }
 
 /** Returns the partitions of index `byWebhook` that hold one webhook's delivered deliveries, or all its others. */
@@ -71,7 +72,7 @@ export function backlogShardsOf(accountId: string, eventName: string): readonly 
  * Returns the stored form of a delivery: its head. Of the answers it holds the latest attempt's at most (`answer-item.ts`). What is
  * undefined here is not stored: each attribute counts where a head is to stay under 1 KB.
  */
-export function itemFromDelivery(delivery: Delivery, historyDays: number): Item {
+export function itemFromDelivery(delivery: Delivery): Item {
   const { wait, attempts, createdAt, scheduledAt, internalErrors, ...rest } = delivery;
   return {
     ...rest,
@@ -83,7 +84,7 @@ export function itemFromDelivery(delivery: Delivery, historyDays: number): Item 
     scheduledAt: scheduledAt === createdAt ? undefined : scheduledAt,
     internalErrors: internalErrors || undefined,
     overdueCount: wait?.overdueCount || undefined,
-    ...derivedAttributes(delivery, historyDays),
+    ...derivedAttributes(delivery),
   };
 }
 
@@ -154,9 +155,9 @@ function shardsOf(...names: string[]): readonly string[] {
 const shardCount = 8;
 
 /** Returns the attributes of a delivery that only the indexes and the clean-up need. */
-function derivedAttributes(delivery: Delivery, historyDays: number): Item {
+function derivedAttributes(delivery: Delivery): Item {
   const { id, accountId, eventName, state, settledAt, wait } = delivery;
-  const sweepAt = nextSweep(delivery, historyDays);
+  const sweepAt = nextSweep(delivery);
   const shard = hashOf(id) % shardCount;
   return {
     listShard: listShardsOf(accountId, eventName, state === 'delivered')[shard],
@@ -164,14 +165,14 @@ function derivedAttributes(delivery: Delivery, historyDays: number): Item {
     ...(state !== 'delivered' && { stateShard: stateShardsOf(accountId, eventName, state)[shard] }),
     ...(sweepAt !== undefined && dueAttributes(id, sweepAt)),
     ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
-    ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
+    ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt) }),
   };
 }
 
 /** Returns the moment when the sweeper looks at a delivery: at `sweepAt`, or, while it is held, at its end. */
-function nextSweep({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined {
+function nextSweep({ state, wait, settledAt }: Delivery): number | undefined {
   if (state !== 'held' || settledAt === undefined) return wait?.sweepAt;
-  return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
+  return cleanUpAt(settledAt) * 1_000 - countedBefore;
 }
 
 /** Returns a stable number for an id, spread evenly. */

@@ -51,15 +51,12 @@ export function makeDeliveryStore({
   dynamo,
   table,
   now,
-  historyDays,
   retryForMs = 0,
   pause,
   turn,
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
 }: StoreParts & {
-  /** The time that deliveries are kept after their final state, in days. */
-  readonly historyDays: number;
   /** The time that the writing of an outcome is repeated where the store does not answer: by default it is not. */
   readonly retryForMs?: number;
   /** Reads for `readWith`; by default each reading is a call of its own. */
@@ -159,11 +156,11 @@ export function makeDeliveryStore({
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const begun = now();
     const { settledAt } = delivery;
-    const { head, answers } = partAnswers(delivery, settledAt && cleanUpAt(settledAt, historyDays));
+    const { head, answers } = partAnswers(delivery, settledAt && cleanUpAt(settledAt));
     for (const Item of answers) {
       await untilAnswered(begun, () => dynamo(new PutCommand({ TableName: table, Item })));
     }
-    const item = itemFromDelivery(head, historyDays);
+    const item = itemFromDelivery(head);
     const write = { begun, item, condition: conditionOf(when) };
     return isTogether ? insertTogether(item, earlier => putHead(write, earlier)) : putHead(write);
   }

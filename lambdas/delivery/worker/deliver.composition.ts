@@ -26,7 +26,6 @@ export function composeDeliver(
     ...time,
     dynamo,
     table: tables.deliveries,
-    historyDays: environment.historyDays,
     readItems: makeBatchedReads(dynamo),
     retryForMs: storeRetryTime,
     writesTogether: true,

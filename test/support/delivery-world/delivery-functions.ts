@@ -52,7 +52,7 @@ export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsPart
 
   function resend(...[process]: Parameters<Start>) {
     const { time, dynamo, sqs } = outsideOf(process);
-    const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: environment.historyDays });
+    const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries' });
     const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl });
     return ({ delivery, ago }: { delivery: Delivery; ago: number }) =>
       makeResend({ ...telemetry, store, retryQueue, now: () => time.now() - ago })(delivery);

@@ -11,7 +11,6 @@ import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { fakeTelemetry, noon } from '../../unit/delivery/builders.ts';
 import { makeCallers } from './callers.ts';
 import { deliveryFunctions } from './delivery-functions.ts';
-import { environment } from './environment.ts';
 import { makeLooks } from './looks.ts';
 import { makeOwner } from './owner.ts';
 import { makeReceivers } from './receivers.ts';
@@ -53,7 +52,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     ...makeOwner(now, dynamo),
     ...{ posts: receivers.posts, answers: receivers.answers, during: receivers.during },
     /** These stores act past all processes, and so do `register`, `remove` and the like. */
-    store: makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: environment.historyDays }),
+    store: makeDeliveryStore({ ...time, dynamo, table: 'Deliveries' }),
     webhooks: makeWebhookStore({ dynamo, table: 'Webhooks' }),
     dynamo,
     tables,

@@ -51,7 +51,7 @@ const known = async (): Promise<StoredSlowness> => slownessOf(owner, await itemO
 const many = <Result>(count: number, make: (at: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
 const tasks = async () => {
-  const store = makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
+  const store = makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries' });
   const all = (await Promise.all([taskShard, ...dueShards].map(shard => store.due(shard)))).flat();
   return all.filter(({ id }) => id === slownessId(owner));
 };

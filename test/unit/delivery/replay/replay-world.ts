@@ -30,7 +30,7 @@ export const fill = async (
     const createdAt = noon + number * 1_000;
     return settled(aDelivery({ id, createdAt, scheduledAt: createdAt, attempt: 5, ...changes }), state, createdAt + 1);
   });
-  const items = made.map(delivery => itemFromDelivery(delivery, 30));
+  const items = made.map(delivery => itemFromDelivery(delivery));
   await putAll(world.dynamo, 'Deliveries', items);
   await world.pass(count * 1_000 + 1);
   return made;

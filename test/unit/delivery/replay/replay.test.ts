@@ -236,7 +236,7 @@ describe('a replay', { timeout: 30_000 }, () => {
 
   it('stays hidden when a start that read it before goes on', async () => {
     const { now } = world;
-    const store = makeReplayStore({ dynamo: world.dynamo, table: 'Deliveries', now, historyDays: 30 });
+    const store = makeReplayStore({ dynamo: world.dynamo, table: 'Deliveries', now });
     const { json } = await start(); // of nothing: it ended at once
     const read = await store.findLatest('conta-1', 'demanda.criada');
     if (!read) throw new Error('no replay');

@@ -43,7 +43,6 @@ const storeWith = (...troubles: Trouble[]) => {
     ...clock.time,
     dynamo: send as never,
     table: 'Deliveries',
-    historyDays: 30,
     retryForMs: 2_000,
     pause: async milliseconds => clock.advance(milliseconds),
     writesTogether: true,

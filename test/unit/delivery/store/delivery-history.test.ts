@@ -16,14 +16,14 @@ const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
 const { time } = frozenClock();
-const storeHere = () => makeDeliveryStore({ ...time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
+const storeHere = () => makeDeliveryStore({ ...time, dynamo: database.dynamo, table: 'Deliveries' });
 const readHistory: ReturnType<typeof makeReadHistory> = query =>
   makeReadHistory({ dynamo: database.dynamo, table: 'Deliveries', store: storeHere() })(query);
 
 /** The same when all that was final at noon is past its time. */
 const readLater: typeof readHistory = query => {
   const later = { ...time, now: () => noon + 31 * 24 * 3_600_000, dynamo: database.dynamo, table: 'Deliveries' };
-  return makeReadHistory({ ...later, store: makeDeliveryStore({ ...later, historyDays: 30 }) })(query);
+  return makeReadHistory({ ...later, store: makeDeliveryStore({ ...later }) })(query);
 };
 
 const idOf = (accountId: string, number: number) => `evt_${accountId}-${String(number).padStart(20, '0')}`;
@@ -47,7 +47,7 @@ const fill = async (
     const createdAt = noon + (first + number) * 1_000;
     return inState(aDelivery({ id, accountId, createdAt, ...changes }), stateOf(number));
   });
-  const items = deliveries.map(delivery => itemFromDelivery(delivery, 30));
+  const items = deliveries.map(delivery => itemFromDelivery(delivery));
   await putAll(database.dynamo, 'Deliveries', items);
   return deliveries.toReversed();
 };
@@ -133,7 +133,7 @@ describe('the history', () => {
             return last;
           };
           const dynamo = inTurn as unknown as Dynamo;
-          const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: 30 });
+          const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries' });
           const read = makeReadHistory({ dynamo, table: 'Deliveries', store });
           const pages = await readAll(accountId, limit, wanted, undefined, read);
           const ids = pages.flat().map(({ id }) => id);

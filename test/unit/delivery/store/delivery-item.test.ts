@@ -8,7 +8,7 @@ describe('the items of deliveries', () => {
   it('are spread over all partitions of the indexes: one would throttle a hot account', () => {
     const wait = { nextAttemptAt: 1, sweepAt: 1, overdueCount: 0 };
     const items = Array.from({ length: 500 }, (_, at) =>
-      itemFromDelivery(aDelivery({ id: deliveryIdOf('conta-1', 'demanda.criada', String(at)), wait }), 30),
+      itemFromDelivery(aDelivery({ id: deliveryIdOf('conta-1', 'demanda.criada', String(at)), wait })),
     );
     expect(new Set(items.map(({ dueShard }) => dueShard)).size).toBe(16);
     expect(new Set(items.map(({ listShard }) => listShard)).size).toBe(8);
@@ -18,14 +18,14 @@ describe('the items of deliveries', () => {
 
   // The quick path: each index entry is a write unit.
   it('stand in one index only when they are delivered', () => {
-    const { listShard, ...item } = itemFromDelivery(settled(aDelivery(), 'delivered', noon), 30);
+    const { listShard, ...item } = itemFromDelivery(settled(aDelivery(), 'delivered', noon));
     expect(listShard).toMatch(/^conta-1#demanda\.criada#delivered#\d$/);
     expect(item).not.toHaveProperty('stateShard');
     expect(item).not.toHaveProperty('dueShard');
   });
 
   it.each(['failed', 'held', 'cancelled'] as const)('stand in their state’s part of an index: %s', state => {
-    const { listShard, stateShard } = itemFromDelivery(settled(aDelivery(), state, noon), 30);
+    const { listShard, stateShard } = itemFromDelivery(settled(aDelivery(), state, noon));
     expect(listShard).toMatch(/^conta-1#demanda\.criada#undelivered#\d$/);
     expect(stateShard).toBe(`conta-1#demanda.criada#${state}#${String(listShard).at(-1)}`);
     expect(contentsOfStateShard(String(stateShard))).toEqual({

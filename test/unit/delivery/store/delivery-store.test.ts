@@ -18,8 +18,7 @@ afterAll(() => database.stop());
 const clock = frozenClock();
 beforeEach(() => clock.set(noon));
 
-const storeHere = () =>
-  makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
+const storeHere = () => makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries' });
 
 let made = 0;
 const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
@@ -155,7 +154,7 @@ describe('what waits for a slot', () => {
       if (command instanceof BatchGetCommand) await storeHere().update(one, settled(one, 'delivered', noon));
       return database.dynamo(command);
     };
-    const lagging = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries', historyDays: 30 });
+    const lagging = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries' });
     expect((await lagging.waitingForSlot(shards('waits-4'), 10)).deliveries).toEqual([other]);
   });
 
@@ -166,7 +165,7 @@ describe('what waits for a slot', () => {
       const isPage = command instanceof QueryCommand;
       return isPage ? { ...answer, LastEvaluatedKey: headKey('Deliveries', String(one?.id)).key } : answer;
     };
-    const paged = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries', historyDays: 30 });
+    const paged = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries' });
     expect(await paged.waitingForSlot(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
   });
 });
@@ -251,7 +250,6 @@ const troubled = (retryForMs: number, ...steps: readonly Step[]) => {
     ...clock.time,
     dynamo: send as never,
     table: 'Deliveries',
-    historyDays: 30,
     retryForMs,
     pause: async milliseconds => {
       paused.push(milliseconds);

@@ -34,7 +34,7 @@ describe('the head of a delivery', () => {
       attempts: Array.from({ length: 10 }, (_, at) => record(at + 1)),
       wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0, claimedUntil: noon },
     });
-    const item = itemFromDelivery(partAnswers(delivery, undefined).head, 30);
+    const item = itemFromDelivery(partAnswers(delivery, undefined).head);
     expect(itemSize(await kept(item))).toBeLessThan(1_000);
   });
 });

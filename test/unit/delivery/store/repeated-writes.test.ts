@@ -37,7 +37,7 @@ const tellOfTwo = <Output extends object>(called: Promise<Output>): Promise<Outp
     answer => Object.assign(answer, { $metadata: { attempts: 2 } }),
     error => Promise.reject(Object.assign(error, { $metadata: { attempts: 2 } })),
   );
-const store = () => makeDeliveryStore({ ...systemTime, now: world.now, dynamo, table: 'Deliveries', historyDays: 30 });
+const store = () => makeDeliveryStore({ ...systemTime, now: world.now, dynamo, table: 'Deliveries' });
 const slownessStore = () => makeSlownessStore({ dynamo, table: 'Deliveries', now: world.now, rate: 20 });
 
 /** What the SDK repeats after a lost answer meets its own first try, and is refused. */
@@ -75,7 +75,7 @@ describe('a conditional write that the SDK repeated', () => {
 
   describe('of a replay', () => {
     const { id, path } = { id: replayIdOf('0'.repeat(22)), path: '/v1/webhooks/demanda.criada/reenvios' };
-    const replays = () => makeReplayStore({ dynamo, table: 'Deliveries', now: world.now, historyDays: 30 });
+    const replays = () => makeReplayStore({ dynamo, table: 'Deliveries', now: world.now });
     const begin = async () => {
       const now = world.now();
       const replay = {

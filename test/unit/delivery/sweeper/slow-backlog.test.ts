@@ -93,7 +93,7 @@ describe('the sweeper’s task for a slow webhook', () => {
 
   const { now } = clock;
   const { dynamo } = makeDeliveryWorld();
-  const store = () => makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries', historyDays: 30 });
+  const store = () => makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries' });
   const slownessStore = () => makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: 20 });
   const slowness = () => slownessStore().change(owner, () => undefined);
   const takeAllUntil = async (nextSlotAt: number) => {

@@ -37,7 +37,7 @@ const fill = async (
     if (state !== 'pending') return settled(delivery, state, noon);
     return { ...delivery, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } };
   });
-  const items = made.map(delivery => itemFromDelivery(delivery, 30));
+  const items = made.map(delivery => itemFromDelivery(delivery));
   await putAll(database.dynamo, 'Deliveries', items);
 };
 
@@ -140,7 +140,7 @@ describe('an operator’s source', () => {
     const target = targetOf();
     const source = makeOperatorSource(target);
     expect(await source.findReplay(webhook)).toBeUndefined();
-    const replays = makeReplayStore({ ...target.time, dynamo: target.dynamo, table: 'Deliveries', historyDays: 30 });
+    const replays = makeReplayStore({ ...target.time, dynamo: target.dynamo, table: 'Deliveries' });
     const cursor = `${new Date(noon).toISOString()}#~`;
     const [from, to] = [noon, noon + 1];
     await replays.start(

@@ -43,7 +43,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
     if (state !== 'pending') return settled(delivery, state, noon);
     return { ...delivery, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } };
   });
-  const items = made.map(delivery => itemFromDelivery(delivery, 30));
+  const items = made.map(delivery => itemFromDelivery(delivery));
   await putAll(database.dynamo, 'Deliveries', items);
 };
 
@@ -158,7 +158,6 @@ describe('ops deliveries show', () => {
       dynamo: database.dynamo,
       table: 'Deliveries',
       now: frozenClock(noon).now,
-      historyDays: 30,
     });
     const made = aDelivery({ id, body: '{"event":"demanda.criada","id_demanda":7}' });
     const answered = (number: number, response: string) =>
@@ -215,7 +214,7 @@ it('ops deliveries list and show have what waits for a registration that is gone
   const id = `evt_${'c'.repeat(27)}`;
   const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
   const waiting = aDelivery({ id, accountId: 'gone', wait });
-  await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: itemFromDelivery(waiting, 30) }));
+  await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: itemFromDelivery(waiting) }));
   const cancelled = expect.objectContaining({ id, state: 'cancelada', nextAttemptAt: null });
   for (const more of [[], ['--state', 'cancelada'], ['--event', 'demanda.criada']])
     expect(await listed('--account', 'gone', ...more)).toEqual([cancelled]);
@@ -235,7 +234,7 @@ it.each([
   const resend = async (...args: string[]) => {
     const nextAttemptAt = Date.now() - late;
     const wait = { nextAttemptAt, sweepAt: nextAttemptAt + 120_000, overdueCount: 0 };
-    const Item = itemFromDelivery(aDelivery({ id, wait }), 30);
+    const Item = itemFromDelivery(aDelivery({ id, wait }));
     await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
     return (await runOpsOn({ ...outputs, ...run }, 'deliveries', 'resend', id, ...args)).stdout;
   };

@@ -29,10 +29,10 @@ const store = async (accountId: string, count: number, isResent: (number: number
     Array.from({ length: count }, (_, number) => {
       const id = `evt_${accountId}${String(number).padStart(23, '0')}`;
       const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000 });
-      const failed = itemFromDelivery(settled(delivery, 'failed', noon), 30);
+      const failed = itemFromDelivery(settled(delivery, 'failed', noon));
       const { stateShard } = failed;
       const item = isResent(number)
-        ? { ...itemFromDelivery(settled(delivery, 'delivered', noon), 30), stateShard }
+        ? { ...itemFromDelivery(settled(delivery, 'delivered', noon)), stateShard }
         : failed;
       return operated.database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: item }));
     }),
@@ -40,7 +40,7 @@ const store = async (accountId: string, count: number, isResent: (number: number
 };
 
 const targetAt = (time = systemTime) => {
-  const outputs = { ...operated.outputs, RetryQueueUrl: 'http://127.0.0.1:1/retry', HistoryDays: '30' };
+  const outputs = { ...operated.outputs, RetryQueueUrl: 'http://127.0.0.1:1/retry' };
   return localTarget(outputs, { ...thisWorld, time });
 };
 
@@ -69,7 +69,7 @@ it('counts the webhooks that it asks for up to a thousand', async () => {
     const items = Array.from({ length: count }, (_, number) => {
       const accountId = `${name}${number}`;
       const delivery = aDelivery({ id: `evt_${accountId.padStart(27, '0')}`, accountId, createdAt });
-      return itemFromDelivery(settled(delivery, 'failed', noon), 30);
+      return itemFromDelivery(settled(delivery, 'failed', noon));
     });
     await putAll(operated.database.dynamo, 'Deliveries', items);
   };

@@ -67,14 +67,14 @@ it('brings back a delivery that waited for a slot as one that the sweeper finds 
   const { ask, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Deliveries');
   const waiting = waitingForSlot(aDelivery(), noon);
-  const Item = itemFromDelivery(waiting, 30);
+  const Item = itemFromDelivery(waiting);
   await database.dynamo(new PutCommand({ TableName: restored, Item }));
   expect(await ask(['tables', 'copy', 'deliveries', restored])).toMatchObject({ copied: 1 });
   const { dynamo } = database;
   const index = makeDueIndex({ dynamo, table: 'Deliveries', now: () => noon + 1 });
   const found = (await Promise.all(dueShards.map(shard => index.due(shard)))).flat();
   expect(found.map(({ id }) => id)).toEqual([waiting.id]);
-  const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', historyDays: 30 });
+  const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries' });
   expect(await store.read([waiting.id])).toEqual([{ ...waiting, wait: { ...waiting.wait, slowLane: undefined } }]);
   await stop();
 });

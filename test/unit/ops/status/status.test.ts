@@ -229,7 +229,6 @@ describe('ops status of deliveries', () => {
     dynamo: database.dynamo,
     table: 'Deliveries',
     now: () => now,
-    historyDays: 30,
   });
   const add = async (id: string, changes: Partial<Delivery>) => {
     const delivery = aDelivery({ accountId: 'acme', createdAt: now - 60 * minute, ...changes, id: `evt_${id}` });
@@ -321,7 +320,7 @@ describe('ops status of deliveries', () => {
     const at = now - 8 * minute;
     const shard = { dueShard: backlogShardsOf('many', 'demanda.criada')[0] };
     const waiting = Array.from({ length: 275 }, (_, number) => ({
-      ...itemFromDelivery(waitingForSlot(aDelivery({ id: `evt_many${number}`, accountId: 'many' }), at), 30),
+      ...itemFromDelivery(waitingForSlot(aDelivery({ id: `evt_many${number}`, accountId: 'many' }), at)),
       ...shard,
     }));
     await putAll(database.dynamo, 'Deliveries', waiting);

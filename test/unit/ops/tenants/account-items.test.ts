@@ -8,7 +8,11 @@ import { makeSecretUse } from '../../../../lambdas/auth/principals/secret-use.ts
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { makeClientRateLimit, makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
-import { makeCountRegistration, makeRequestLimits } from '../../../../lambdas/delivery/api/request-limits.ts';
+import {
+  makeCountRegistration,
+  makeRequestLimits,
+  requestLimits,
+} from '../../../../lambdas/delivery/api/request-limits.ts';
 import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
@@ -21,7 +25,6 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
-import { stageConfiguration } from '../../../../lib/config.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
 import { resumeExport } from '../../../../ops/tenants/partial-export.ts';
@@ -107,10 +110,10 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
       attempts,
       wait,
     });
-    return makeDeliveryStore({ ...store('Deliveries'), historyDays: 30 }).create(delivery);
+    return makeDeliveryStore({ ...store('Deliveries') }).create(delivery);
   },
   'delivery/replay/replay-store.ts': async () => {
-    const replays = makeReplayStore({ ...store('Deliveries'), historyDays: 30 });
+    const replays = makeReplayStore({ ...store('Deliveries') });
     await replays.start(aReplay('reenvio_1'), undefined);
     await replays.start(aReplay('reenvio_2'), await replays.findLatest(account, eventName));
   },
@@ -119,7 +122,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
       withSlowDns(found, moment),
     ),
   'delivery/api/request-limits.ts': async () => {
-    const parts = { ...store('Deliveries'), ...stageConfiguration('dev') };
+    const parts = { ...store('Deliveries'), ...requestLimits, registrationLimit: 30 };
     await makeCountRegistration(parts)(account);
     const limits = makeRequestLimits(parts);
     await limits.countTest(account);

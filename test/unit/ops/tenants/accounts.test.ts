@@ -107,7 +107,7 @@ describe('ops accounts delete', () => {
   // Bug: the delivery of an attempt that had read its webhook was stored after the deletion, and stayed with its answer.
   it('waits for attempts that are under way, and deletes what they stored', async () => {
     const { dynamo } = operated.database;
-    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', historyDays: 30 });
+    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries' });
     const late = aDelivery({ createdAt: Date.now(), accountId: 'attempting' });
     await create('attempting');
     await send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook({ accountId: 'attempting' }) }));
@@ -183,7 +183,7 @@ describe('ops accounts delete', () => {
 describe('the export of an account', () => {
   it('has each delivery once, though one moves to the other list and one moves back meanwhile', async () => {
     const { dynamo } = operated.database;
-    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', historyDays: 30 });
+    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries' });
     const [retried, resent] = [1, 2].map(number =>
       aDelivery({
         createdAt: Date.now(),
