@@ -108,11 +108,9 @@ export class DeliveryStack extends Stack {
           configuration.stage === 'local' ? '' : sources.map(source => source.eventSourceMappingId).join(','),
         KEY_ARN: configuration.stage === 'local' ? '' : keyArn,
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
-        REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
       },
     });
     data.operations.grants.publish(sweep);
-    this.#refusedEvents.grants.publish(sweep);
     for (const queue of [retry, slow]) queue.grant(sweep, 'sqs:SendMessage');
     deadLetterQueue.grant(sweep, 'sqs:GetQueueAttributes');
     iam.Grant.addToPrincipal({
@@ -124,8 +122,7 @@ export class DeliveryStack extends Stack {
     // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {
-      description:
-        'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks, tells of refused events',
+      description: 'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });

@@ -50,7 +50,7 @@ export const stageValues = z.object({
   /**
    * The ARNs of publishers without the managed policy. Roles and users of other accounts must exist: AWS refuses a policy that names
    * another. SNS topics need raw message delivery. EventBridge rules are of the stage's own account, with the events queue as their
-   * target: a rule of another account sends by a role. Notices of refused events name one sender for all topics and one for all rules.
+   * target: a rule of another account sends by a role.
    */
   publishers: list(publisherArn, 100).prefault([]),
   /**

@@ -54,7 +54,6 @@ export const sweepEnvironment = z.object({
   SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */
   OPERATIONS_TOPIC_ARN: text,
-  REFUSED_EVENTS_TOPIC_ARN: text,
 });
 
 /** The variables of DeliveriesApi, which serves deliveries by their webhook, resends, tests and replays. */

@@ -214,20 +214,5 @@ export const releasedPerSweep = 6_000;
 /** The time in which each address of a receiver must accept a connection, by lane, in milliseconds. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4 * second } as const;
 
-/** Refused events of one principal and reason that publishers are told of one by one in a minute. */
+/** One process sends at most this many notices of refused events for each reason in a minute. */
 export const noticesPerMinute = 10;
-
-/** The minute by which refused events are counted: it begins when the clock's does. */
-export const refusalWindow = minute;
-
-/** A process stores the count of a group that has had all its notices at most once in this time. */
-export const pauseBetweenCounts = second;
-
-/** The sweeper tells of a minute's count this long after its end: longer than a count may take to be stored. */
-export const countedAfter = 5 * second;
-
-/** A count that cannot be told is cleaned up after this long. */
-export const refusalsKept = day;
-
-/** After a notice that could not be sent, the sweeper sends none for this long: its other tasks must not wait for the topic. */
-export const pauseAfterFailedNotice = 30 * second;

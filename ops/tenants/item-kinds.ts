@@ -103,12 +103,6 @@ export const itemKinds = {
     notExported: 'they are the counts of one minute',
     isDeleted: true,
   },
-  refusals: {
-    table: 'Deliveries',
-    is: ({ id }) => String(id).startsWith('refusals#'),
-    notExported: 'they name the principal that published, and no account',
-    notDeleted: 'they name the principal that published, and no account',
-  },
   keys: { table: 'Keyring', is: () => true, notExported: ofNoAccount, notDeleted: ofNoAccount },
 } as const satisfies Record<string, ItemKind>;
 

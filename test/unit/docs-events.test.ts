@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
+import { refusalNotice } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { blocksOf, firstCells, inlineCode, readPage } from '../support/markdown-page.ts';
@@ -85,9 +85,8 @@ describe('the page for publishers', () => {
   });
 
   it('shows notices as they are sent', () => {
-    const [one, count] = examples;
+    const [one] = examples;
     expect(refusalNotice.parse(one)).toEqual(one);
-    expect(suppressedRefusals.parse(count)).toEqual(count);
     const refused = parse({ id_conta: 'acme', event: 'proposta.recebida', id_demanda: 10, id: 'proposal-20' });
     expect(refused).toMatchObject({ outcome: 'rejected', reason: one.reason, detail: one.detail, publisherId: one.id });
   });

@@ -2,7 +2,6 @@ import { limitIdsOf } from '../../../lambdas/delivery/api/request-limits.ts';
 import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
 import { withoutWebhookId } from '../../../lambdas/delivery/intake/without-webhook.ts';
 import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
-import { refusalsPrefix } from '../../../lambdas/delivery/refusals/refusal-counts.ts';
 import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { answersPrefix } from '../../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
@@ -37,7 +36,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
         if (dueShard !== undefined && state !== 'pending' && state !== 'held')
           violate(`ended, and in the index: ${key}`);
         if (!isAnswer && !accounts.some(account => account.id === accountId)) violate(`of an unknown account: ${key}`);
-      } else if (!own.has(String(id)) && !String(id).startsWith(`${refusalsPrefix}#`)) {
+      } else if (!own.has(String(id))) {
         violate(`an item that belongs to nothing: ${key}`);
       }
     }

@@ -7,8 +7,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges what publishers are told of their refused events: in all as many as there were, at most, and ten of a minute one by one. Of a copy
- * they are told where a field differs that the stored event has.
+ * Judges the notices of refused events: publishers get at least the first ten of each minute and reason. A copy has a notice if a
+ * field differs from the stored event's.
  */
 export function judgeRefusals(
   { cloud, bodies, metrics, faultClass }: World,
@@ -37,7 +37,7 @@ export function judgeRefusals(
     }
     const known = new Set(refused.map(({ messageId }) => messageId));
     for (const { messageId } of notices) {
-      if (messageId !== undefined && !known.has(messageId)) violate(`told of ${messageId}, which was not refused`);
+      if (!known.has(messageId)) violate(`told of ${messageId}, which was not refused`);
     }
   }
 
@@ -76,23 +76,20 @@ export function judgeRefusals(
   }
 
   function judgeReason(reason: string, came: readonly Refused[], notices: readonly Notice[]): void {
-    const single = notices.filter(({ messageId }) => messageId !== undefined);
-    const sums = new Map(notices.filter(isSum).map(one => [`${one.since} ${one.suppressed}`, one.suppressed ?? 0]));
-    const told = new Set(single.map(({ messageId }) => messageId)).size;
-    const all = told + [...sums.values()].reduce((sum, count) => sum + count, 0);
-    if (all > came.length) violate(`${reason}: told of ${all}, and ${came.length} came`);
-    const isComplete = all >= new Set(came.map(({ messageId }) => messageId)).size;
+    const told = new Set(notices.map(({ messageId }) => messageId));
+    const refused = new Set(came.map(({ messageId }) => messageId));
+    const isComplete = told.size >= Math.min(noticesPerMinute, refused.size);
     if (!isComplete && !mayDie && metrics.sum('RefusalNotTold') === 0)
-      violate(`${reason}: told of ${all}, ${came.length} came, and nothing says that some are not told`);
+      violate(`${reason}: told of ${told.size}, ${came.length} came, and nothing says that some are not told`);
     if (faultClass !== 'calm') return;
-    if (all < came.length) violate(`${reason}: told of ${all} in calm, and ${came.length} came`);
-    if (told < single.length) violate(`${reason}: told twice in calm`);
-    for (const [began, count] of perMinute(came)) {
+    if (!isComplete) violate(`${reason}: told of ${told.size} in calm, and ${came.length} came`);
+    if (told.size < notices.length) violate(`${reason}: told twice in calm`);
+    for (const began of new Set(came.map(minuteOf))) {
       if (came.some(one => isBesideEnd(one, began))) continue;
       const ofMinute = new Set(came.filter(one => minuteOf(one) === began).map(({ messageId }) => messageId));
-      const toldOfMinute = single.filter(({ messageId = '' }) => ofMinute.has(messageId)).length;
-      const due = Math.min(noticesPerMinute, count);
-      if (toldOfMinute !== due) violate(`${reason}: ${toldOfMinute} of ${count} were told one by one in a minute`);
+      const toldOfMinute = ofMinute.intersection(told).size;
+      const due = Math.min(noticesPerMinute, ofMinute.size);
+      if (toldOfMinute < due) violate(`${reason}: ${toldOfMinute} of ${ofMinute.size} were told in a minute`);
     }
   }
 
@@ -120,12 +117,9 @@ interface Refused {
   readonly timestamp: string;
 }
 
-/** Of one event, or of several that were kept back. */
 interface Notice {
   readonly reason: string;
-  readonly messageId?: string;
-  readonly suppressed?: number;
-  readonly since?: string;
+  readonly messageId: string;
 }
 
 /** From the send of a refused message to its deletion. Milliseconds. */
@@ -133,16 +127,6 @@ const longestMove = second;
 
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const refusedLine = /"message":"event\.(?:refused|conflicting_copy)"/;
-
-function isSum({ suppressed }: Notice): boolean {
-  return suppressed !== undefined;
-}
-
-function perMinute(refused: readonly Refused[]): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>();
-  for (const one of refused) counts.set(minuteOf(one), (counts.get(minuteOf(one)) ?? 0) + 1);
-  return counts;
-}
 
 /** Returns whether an event was refused so shortly before a minute or its end that its notice may be one of the next minute. */
 function isBesideEnd({ timestamp }: Refused, began: number): boolean {

@@ -1,10 +1,8 @@
 import * as z from 'zod/mini';
 
 /*
- * The notices on the topic of refused events: one for each event that was refused and, where a sender has more of them in a
- * minute than are told one by one, one of how many were kept back. A copy of an event that tells
- * something else is dropped and told the same way, though it is no dead letter. Publishers read them: the schemas are part of the
- * interface. Of a refused message they hold the publisher's own `id` and nothing else.
+ * The notices on the topic of refused events. A copy of an event with other fields is dropped and has a notice, though it is no
+ * dead letter. Publishers read notices: the schema is part of the interface. Of a message they hold the publisher's own `id` only.
  */
 
 /** The reason why an event was refused. */
@@ -23,21 +21,7 @@ export const refusalNotice = z.object({
   detail: z.string(),
 });
 
-/** A notice of how many refused events of a principal were not told one by one. */
-export const suppressedRefusals = z.object({
-  /** The principal: `SenderId` of SQS up to the first colon, which is without the name of a role's session. */
-  sender: z.string(),
-  reason: refusalReason,
-  suppressed: z.int().check(z.positive()),
-  /** The minute in which they were refused: RFC 3339, UTC. */
-  since: z.string(),
-  until: z.string(),
-});
-
 export type RefusalNotice = Readonly<z.infer<typeof refusalNotice>>;
-
-/** A notice of those that were kept back. */
-export type SuppressedRefusals = Readonly<z.infer<typeof suppressedRefusals>>;
 
 export type RefusalReason = z.infer<typeof refusalReason>;
 
@@ -45,11 +29,6 @@ export type RefusalReason = z.infer<typeof refusalReason>;
 export function noticedId(publisherId: string | undefined): string | null {
   if (publisherId === undefined) return null;
   return [...publisherId.slice(0, 2 * longestId)].slice(0, longestId).join('');
-}
-
-/** Returns the principal of a `SenderId`, which ends in the name of the session where it is a role's: `AROA…:session`. */
-export function principalOf(sender: string): string {
-  return sender.split(':', 1)[0] ?? '';
 }
 
 /** Characters of an `id`: as many as an event's may have. */

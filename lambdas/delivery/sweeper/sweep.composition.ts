@@ -5,9 +5,6 @@ import type { sweepEnvironment } from '../environment.ts';
 import { slownessPrefix } from '../isolation/slow-since.ts';
 import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeAttemptQueue } from '../queues.ts';
-import { makeRefusalTotals, refusalsPrefix } from '../refusals/refusal-counts.ts';
-import { makePublishNotice } from '../refusals/refused-events-topic.ts';
-import { makeSuppressedRefusalsTask } from '../refusals/suppressed-refusals.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeReadHistory } from '../store/delivery-history.ts';
@@ -22,13 +19,13 @@ import { makeKeyLook } from './key-look.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
 import { makeSweep } from './sweep.ts';
 
-/** Composes the sweeper: what is due, replays, slow backlogs, announcements, counts of refused events, and its looks at what else may fail. */
+/** Composes the sweeper: what is due, replays, slow backlogs, announcements, and its looks at what else may fail. */
 export function composeSweep(
   environment: Environment<typeof sweepEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'readEventSourceState' | 'readKeyState' | 'time' | 'random'>,
+  outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'readEventSourceState' | 'readKeyState' | 'time'>,
   telemetry: MeasuringTelemetry,
 ) {
-  const { dynamo, sqs, publish, readEventSourceState, readKeyState, time, random } = outside;
+  const { dynamo, sqs, publish, readEventSourceState, readKeyState, time } = outside;
   const table = environment.deliveriesTable;
   const stored = { ...environment, ...time, dynamo, table };
   const store = makeDeliveryStore(stored);
@@ -57,11 +54,6 @@ export function composeSweep(
         health: makeWebhookHealth({ ...shared, store: makeWebhookHealthStore(webhooks) }),
       }),
       [replaysPrefix]: makeReplayTask({ ...time, replays, run }),
-      [refusalsPrefix]: makeSuppressedRefusalsTask({
-        ...shared,
-        totals: makeRefusalTotals({ ...stored, random: random.number }),
-        publish: makePublishNotice(publish, environment.refusedEventsTopicArn),
-      }),
     },
   });
   const publishAnnouncements = makePublishAnnouncements({

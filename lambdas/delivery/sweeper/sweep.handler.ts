@@ -16,5 +16,5 @@ const services = { dynamo: makeDynamo(), sqs: makeSqs(), publish: makePublish() 
 const looks = { readEventSourceState: makeReadEventSourceState(), readKeyState: makeReadKeyState() };
 const outside = { ...machine, ...services, ...looks };
 
-/** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements and counts of refused events. */
+/** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements. */
 export const handler = makeHandler(telemetry, composeSweep(environment, outside, telemetry));

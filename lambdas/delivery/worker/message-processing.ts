@@ -8,7 +8,6 @@ import { makeWithoutWebhook } from '../intake/without-webhook.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Lane, LaterLane } from '../lane-routing.ts';
 import type { AttemptQueue } from '../queues.ts';
-import { makeRefusalCounts } from '../refusals/refusal-counts.ts';
 import { makeRefusalNotices } from '../refusals/refusal-notices.ts';
 import { makePublishNotice } from '../refusals/refused-events-topic.ts';
 import { makeReplayReader } from '../replay/replay-store.ts';
@@ -37,7 +36,6 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   const suspensions = makeSuspensions({ ...parts, health, applyOutcome });
   const refusals = makeRefusalNotices({
     ...parts,
-    counts: makeRefusalCounts(deliveries),
     publish: makePublishNotice(parts.publish, parts.refusedEventsTopicArn),
   });
   const withoutWebhook = makeWithoutWebhook({ ...parts, table: tables.deliveries });

@@ -1,4 +1,4 @@
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Tables, TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { fractionIn } from '../database/database.ts';
@@ -12,10 +12,8 @@ export function makeWatchedTables() {
   const operations: string[] = [];
   /** Each item that was put. */
   const puts: Item[] = [];
-  /** Whether the answer of each update is lost, and the SDK repeats it. */
-  const table = { repeatsUpdates: false };
   let stand: Interception = (command, next) => next(command);
-  return { execute, looks: { operations, puts, table, intercept } };
+  return { execute, looks: { operations, puts, intercept } };
 
   /** Has something stand before the tables. */
   function intercept(interception: Interception): void {
@@ -27,17 +25,8 @@ export function makeWatchedTables() {
     operations.push(command.constructor.name);
     const fraction = fractionIn(command.input);
     if (fraction !== undefined) throw new Error(`${command.constructor.name} sends ${fraction}.`);
-    if (table.repeatsUpdates && command instanceof UpdateCommand) executeUnheard(command, next);
     const answer = stand(command, next);
     if (command instanceof PutCommand) puts.push({ ...command.input.Item });
     return answer;
-  }
-}
-
-function executeUnheard(command: UpdateCommand, next: Tables['execute']): void {
-  try {
-    next(command);
-  } catch {
-    // nobody hears of it
   }
 }

@@ -16,7 +16,6 @@ import {
 import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
-import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
@@ -132,12 +131,6 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     const withoutWebhook = makeWithoutWebhook({ ...store('Deliveries'), log });
     withoutWebhook.note(account, eventName, moment);
     await withoutWebhook.settled();
-  },
-  'delivery/refusals/refusal-counts.ts': async () => {
-    const counts = makeRefusalCounts({ ...store('Deliveries'), random: () => 0 });
-    const minute = { principal: 'publisher', reason: 'malformed', beganAt: moment } as const;
-    await counts.claim(minute, counts.noneClaimed(), 1);
-    await counts.keepBack(minute, 1, true);
   },
   'webhooks/webhook-store.ts': () => makeWebhookStore(store('Webhooks')).create(aWebhook({ accountId: account })),
   'webhooks/operator-store.ts': () => makeOperatorStore(store('Webhooks')).suspend(account, 'mensagem.recebida'),
