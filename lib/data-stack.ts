@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
@@ -8,6 +8,7 @@ import { AlarmMails } from './constructs/alarm-mails.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
 import { makeRollbackNumber } from './constructs/rollback-number.ts';
+import { SecretParameter } from './constructs/secret-parameter.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
@@ -25,6 +26,11 @@ export class DataStack extends Stack {
   readonly webhooks: Table;
   readonly deliveries: Table;
   readonly keyring: Keyring;
+  /**
+   * The client and the user of smoke tests. They outlive the stage: with the id of its key in the name, a stage that is created again
+   * has a parameter of its own.
+   */
+  readonly smokeCredentials: SecretParameter;
   /** Programs hear here of alarms that can wait, and of what becomes of webhooks. */
   readonly operations: sns.Topic;
   /** {auth_url} */
@@ -71,6 +77,11 @@ export class DataStack extends Stack {
       removalPolicy,
     });
     this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
+    const keyId = Fn.select(1, Fn.split('/', key.keyArn)); // of the ARN, which the stack for smoke tests imports anyway
+    this.smokeCredentials = new SecretParameter(this, 'SmokeCredentials', {
+      parameterName: `/emissor/${configuration.stage}/smoke/${keyId}/credentials`,
+      key,
+    });
 
     const topic = (name: string, displayName: string): sns.Topic =>
       new sns.Topic(this, name, { displayName: `Emissor ${configuration.stage} ${displayName}`, enforceSSL: true });
@@ -99,6 +110,9 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'TicketsTopicArn', { value: tickets.topicArn });
     new CfnOutput(this, 'UnsentMailsQueueUrl', { value: unsent.queueUrl });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
+    if (configuration.stage !== 'local') {
+      new CfnOutput(this, 'SmokeCredentialsParameter', { value: this.smokeCredentials.parameterName });
+    }
     // No function writes to it: the operators' command line does.
     const auditTrail = new logs.LogGroup(this, 'AuditLogs', {
       retention: logs.RetentionDays.THIRTEEN_MONTHS,

@@ -38,7 +38,7 @@ export const logNames = {
   revoke: ['granted', 'refused'],
   sessions: ['limited', 'not_limited'],
   slow_lane: ['slots_given', 'slots_not_reserved'],
-  smoke: ['failed', 'passed', 'secret_missing', 'secret_not_read'],
+  smoke: ['failed', 'passed'],
   token: ['granted', 'refused'],
   webhook: [
     'announced',

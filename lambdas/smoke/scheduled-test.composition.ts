@@ -3,34 +3,43 @@ import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import type { Outside } from '../platform/outside.ts';
 import { describeError, type Telemetry } from '../platform/telemetry.ts';
-import { makeScheduledTest, type scheduledTestEnvironment, standingIdentity } from './scheduled-test.ts';
-import { otherReceiver, ownReceiver } from './smoke-test.ts';
+import type { scheduledTestEnvironment } from './environment.ts';
+import { type Identity, maxStepsMs, parseIdentity, runSmokeTest, SmokeError } from './smoke-test.ts';
 
+/** Composes the smoke test that runs on a schedule. If it failed, it throws: Lambda counts that, and an alarm watches it. */
 export function composeScheduledTest(
   environment: Environment<typeof scheduledTestEnvironment>,
   { sqs, readParameter, fetch, time, random }: Pick<Outside, 'sqs' | 'readParameter' | 'fetch' | 'time' | 'random'>,
-  telemetry: Telemetry,
+  { log }: Pick<Telemetry, 'log'>,
 ) {
-  const { receiverUrl: url, receiverKeyParameter: keyParameter } = environment;
-  const makeId = makeRandomIds(random);
-  return makeScheduledTest({
-    ...telemetry,
-    effects: {
-      ...time,
-      authUrl: environment.authUrl,
-      baseUrl: environment.baseUrl,
-      fetch,
-      identity: standingIdentity(() => readParameter(environment.credentialsParameter)),
-      receiver:
-        keyParameter === undefined
-          ? otherReceiver(url, false, makeId)
-          : ownReceiver({ ...time, url, readSecret: () => readParameter(keyParameter), makeId }),
-      publish: async (body, accountId) => {
-        const QueueUrl = environment.eventsQueueUrl;
-        await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body, MessageGroupId: accountId }));
+  return async function runScheduledTest(): Promise<void> {
+    const end = new AbortController();
+    const cancel = time.after(maxStepsMs, () => end.abort(new SmokeError(`not done after ${maxStepsMs / 1_000} s`)));
+    const { failure, steps, ...result } = await runSmokeTest(
+      {
+        ...environment,
+        ...time,
+        fetch,
+        readIdentity,
+        publish: async (MessageBody, MessageGroupId) => {
+          await sqs.send(new SendMessageCommand({ QueueUrl: environment.eventsQueueUrl, MessageBody, MessageGroupId }));
+        },
+        describeError: error => describeError(error).errorName,
+        makeId: makeRandomIds(random),
+        onStep: () => undefined,
       },
-      describeError: error => describeError(error).errorName,
-      makeId,
-    },
-  });
+      end.signal,
+    );
+    cancel();
+    const times = Object.fromEntries(steps.map(({ name, durationMs }) => [name, durationMs]));
+    if (!failure) return log.info('smoke.passed', { ...result, times });
+    log.error('smoke.failed', { ...failure, ...result, times });
+    throw new Error(`The smoke test failed at "${failure.step}".`);
+  };
+
+  async function readIdentity(): Promise<Identity> {
+    const stored = await readParameter(environment.credentialsParameter);
+    if (stored === undefined) throw new SmokeError('there is no client and user yet: run "smoke" once to create them');
+    return parseIdentity(stored);
+  }
 }

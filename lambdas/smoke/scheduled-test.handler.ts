@@ -4,8 +4,8 @@ import { readEnvironment } from '../platform/environment.ts';
 import { makeHandler } from '../platform/lambda-handler.ts';
 import { machine } from '../platform/outside.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
+import { scheduledTestEnvironment } from './environment.ts';
 import { composeScheduledTest } from './scheduled-test.composition.ts';
-import { scheduledTestEnvironment } from './scheduled-test.ts';
 
 const environment = readEnvironment(scheduledTestEnvironment);
 const telemetry = makeTelemetry('smoke-test');

@@ -1,206 +1,283 @@
+import * as z from 'zod/mini';
 import { smokeAccount } from '../auth/principals/account.ts';
-import { smokeTestIdLength } from '../delivery/intake/event.ts';
-import type { Clock } from '../platform/clock.ts';
+import { deliveryIdOf, smokeTestIdLength } from '../delivery/intake/event.ts';
+import { businessEvents } from '../delivery/intake/event-catalogue.ts';
 import type { MakeId } from '../platform/identifiers.ts';
-import { type Pause, withDeadline } from '../platform/timer.ts';
-import { makeRunKey } from './receiver.ts';
-import { type Identity, makeService } from './service.ts';
-import type { ServiceAddress } from './service-client.ts';
-import {
-  type Done,
-  type Failure,
-  makeStepRecord,
-  messageOf,
-  type Step,
-  type StepEffects,
-  type StepRecord,
-  said,
-  TestFinding,
-  tidyUpLimitMs,
-  unlessAborted,
-  useLimitMs,
-} from './step-record.ts';
-import {
-  describeDelivered,
-  eventOf,
-  registerSomewhere,
-  removeOldWebhooks,
-  removeWebhook,
-  untilDelivered,
-  verifyDelivery,
-  withRunId,
-} from './test-steps.ts';
+import { type Time, withDeadline } from '../platform/timer.ts';
+
+/** The client and the user that log in. */
+export type Identity = Readonly<z.infer<typeof identitySchema>>;
+
+export interface SmokeEffects extends Pick<Time, 'elapsed' | 'after' | 'pause'> {
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly receiverUrl: string;
+  readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
+  readonly readIdentity: () => Promise<Identity>;
+  /** Sends a message to the events queue, in the group of the account. */
+  readonly publish: (message: string, accountId: string) => Promise<void>;
+  readonly makeId: MakeId;
+  /** Returns the text that may be shown of an error that an effect threw. */
+  readonly describeError: (error: unknown) => string;
+  readonly onStep: (step: Step) => void;
+}
+
+/** A step that succeeded. */
+export interface Step {
+  readonly name: keyof typeof lookAt;
+  readonly durationMs: number;
+}
 
 /** The outcome of a smoke test. It contains no secret. */
 export interface SmokeResult {
-  readonly durationMs: number;
   readonly steps: readonly Step[];
-  /** `undefined` where the test passed. */
-  readonly failure: Failure | undefined;
-  /** The `webhook-id` of the event; `undefined` where none was published. */
+  /** `undefined` if the test passed. */
+  readonly failure: { readonly step: Step['name']; readonly reason: string; readonly lookAt: string } | undefined;
+  readonly durationMs: number;
+  /** `undefined` if no event was published. */
   readonly deliveryId: string | undefined;
 }
 
-/** The effects of a smoke test on the world, and the differences between an operator's and a scheduled one. */
-export interface SmokeEffects extends ServiceAddress, StepEffects {
-  /** Removes what a test that crashed left behind, and says what that was. Without it there is no such step. */
-  readonly removeLeftOvers?: () => Promise<string>;
-  readonly identity: TestIdentity;
-  readonly receiver: TestReceiver;
-  /** Sends a message to the events queue, in the group of the account. */
-  readonly publish: (body: string, accountId: string) => Promise<void>;
-  readonly now: Clock;
-  readonly makeId: MakeId;
-  readonly pause: Pause;
+/** The reason why a test failed. Its message contains no secret and is shown as it is. */
+export class SmokeError extends Error {
+  override readonly name = 'SmokeError';
 }
 
-export interface TestIdentity {
-  readonly open: () => Promise<Identity>;
-  /** Deletes what `open` made, also where it failed half-way or is not done yet. Without it they outlive the test. */
-  readonly close?: () => Promise<void>;
-}
+/** In milliseconds: all steps take at most this long, and deleting the webhook at most this much longer. */
+export const maxStepsMs = 120_000;
+export const maxDeletionMs = 30_000;
 
 /**
- * Runs a smoke test: logs in, registers a webhook, publishes an event, waits until its receiver has it, and verifies what
- * arrived. Whatever happens, it tidies up after itself. It never throws.
+ * Runs a smoke test: logs in, registers a webhook, publishes an event, waits until its delivery is recorded, and deletes the webhook,
+ * also if it failed. It never throws. All tests use the same event, so if two run at once, the later one may fail.
  *
- * @param signal - ends the test early; its reason is an `Error` whose message says why.
+ * @param signal - ends the test early; its reason says why.
  */
 export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): Promise<SmokeResult> {
-  const { elapsed } = effects;
+  const { elapsed, after, describeError, onStep } = effects;
   const startedAt = elapsed();
-  const record = makeStepRecord(effects, signal);
-  const undo: Undo[] = [];
-  const known: { deliveryId?: string } = {};
-  try {
-    await takeSteps(effects, signal, record, undo, known);
-  } catch (error) {
-    record.fail(error);
+  const steps: Step[] = [];
+  let failure: SmokeResult['failure'];
+  let deliveryId: string | undefined;
+  let removeWebhook: ((signal: AbortSignal) => Promise<unknown>) | undefined;
+  await takeSteps().catch(() => undefined); // `failure` has the reason
+  if (removeWebhook) {
+    const work = withDeadline(after, maxDeletionMs, removeWebhook);
+    await take('delete webhook', () => work).catch(() => undefined);
   }
-  await record.take('tidy up', () => tidyUp(undo, effects)).catch(record.fail);
-  return {
-    durationMs: Math.round(elapsed() - startedAt),
-    steps: record.steps,
-    failure: record.failure(),
-    deliveryId: known.deliveryId,
-  };
-}
+  return { steps, failure, durationMs: Math.round(elapsed() - startedAt), deliveryId };
 
-export interface TestReceiver {
-  readonly url: string;
-  /** Makes the value of `Authorization` that the receiver is sent. */
-  readonly makeKey: () => Promise<string>;
-  /** True when it answers with a receipt. Somebody else's receiver may, and need not. */
-  readonly givesReceipts: boolean;
+  async function takeSteps(): Promise<void> {
+    const identity = await take('identity', () => unlessAborted(effects.readIdentity(), signal));
+    const token = await take('token', () => logIn(effects, identity, signal));
+    const callApi = makeCallApi(effects, token);
+    removeWebhook = limit => callApi('DELETE', webhookPath, limit);
+    await take('clean up', () => callApi('DELETE', webhookPath, signal)); // of a test that crashed
+    const webhook = { evento: eventName, url: effects.receiverUrl };
+    await take('register', () => callApi('POST', '/v1/webhooks', signal, webhook));
+    const id = effects.makeId(smokeTestIdLength);
+    deliveryId = deliveryIdOf(smokeAccount, eventName, id);
+    await take('publish', () => unlessAborted(effects.publish(messageOf(id), smokeAccount), signal));
+    const path = `${webhookPath}/entregas/${deliveryId}`;
+    await take('receive', () => untilDelivered(() => callApi('GET', path, signal), effects, signal));
+  }
+
+  async function take<Value>(name: Step['name'], work: () => Promise<Value>): Promise<Value> {
+    const stepStartedAt = elapsed();
+    try {
+      const value = await work();
+      const step = { name, durationMs: Math.round(elapsed() - stepStartedAt) };
+      steps.push(step);
+      onStep(step);
+      return value;
+    } catch (error) {
+      const reason = error instanceof SmokeError ? error.message : describeError(error);
+      failure ??= { step: name, reason, lookAt: lookAt[name] };
+      throw error;
+    }
+  }
 }
 
 /**
- * Returns the receiver of the stage's own, which knows the keys of tests by a secret that it shares with them.
+ * Parses the identity that a stage has stored.
  *
- * @param readSecret - reads the secret; `undefined` where there is none yet.
+ * @throws {SmokeError} if it is none. The parser's own errors would quote a secret.
  */
-export function ownReceiver({
-  url,
-  readSecret,
-  now,
-  makeId,
-}: {
-  readonly url: string;
-  readonly readSecret: () => Promise<string | undefined>;
-  readonly now: Clock;
-  readonly makeId: MakeId;
-}): TestReceiver {
-  return { url, givesReceipts: true, makeKey };
+export function parseIdentity(stored: string): Identity {
+  const identity = parseJson(identitySchema, stored);
+  if (identity) return identity;
+  throw new SmokeError('the parameter contains no client and user: replace them with "smoke rotate-credentials"');
+}
 
-  async function makeKey(): Promise<string> {
-    const secret = await readSecret();
-    if (secret !== undefined) return makeRunKey(secret, now() + useLimitMs, makeId(22));
-    throw new TestFinding('the receiver has no key yet', '"smoke": the first one from the command line makes it');
+const eventName = 'demanda.criada';
+const webhookPath = `/v1/webhooks/${eventName}`;
+const pollIntervalMs = 500;
+
+const webhooksLog =
+  'the log of the webhooks API (saved queries "webhooks/internal errors" for a 5xx, "webhooks/refused requests" otherwise) and the alarm RequestsFail';
+
+/** What to look at when a step failed. */
+const lookAt = {
+  identity:
+    'the parameter in the output SmokeCredentialsParameter, the tables of clients and users, and your AWS credentials',
+  token:
+    'the log of the token function (saved queries "auth/internal errors" for a 5xx, "auth/refused tokens" otherwise) and the alarm RequestsFail',
+  'clean up': webhooksLog,
+  register: `the receiver's URL (it must be public, https, and no host of Emissor) and ${webhooksLog}`,
+  publish: 'the events queue, and whether the caller may sqs:SendMessage to it',
+  receive:
+    'the delivery ("deliveries show" with its id), the log of DeliverFirst (saved query "delivery/internal errors"), the alarm EventsStuck, and the dead-letter queue ("dlq list")',
+  'delete webhook': `${webhooksLog}; the next test deletes the webhook`,
+} as const;
+
+function messageOf(id: string): string {
+  const message = businessEvents.message(eventName, { id_conta: smokeAccount, id }, businessEvents.exampleValues);
+  return JSON.stringify(message);
+}
+
+async function logIn(effects: SmokeEffects, identity: Identity, signal: AbortSignal): Promise<string> {
+  const { clientId: client_id, clientSecret: client_secret, username, password } = identity;
+  const form = { grant_type: 'password', client_id, client_secret, username, password };
+  const answer = await send(effects, `${effects.authUrl}/oauth/v1/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+    signal,
+  });
+  return read(tokenSchema, answer).access_token;
+}
+
+type CallApi = (method: string, path: string, signal: AbortSignal, body?: object) => Promise<Answer>;
+
+function makeCallApi(effects: SmokeEffects, token: string): CallApi {
+  return (method, path, signal, body) =>
+    send(effects, `${effects.baseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal,
+    });
+}
+
+/** @throws {SmokeError} if the delivery can no longer become delivered, or the test ends before. */
+async function untilDelivered(
+  readDelivery: () => Promise<Answer>,
+  { pause }: SmokeEffects,
+  signal: AbortSignal,
+): Promise<void> {
+  let state = 'no attempt is recorded: the message may still be in the events queue';
+  try {
+    for (;;) {
+      const answer = await readDelivery();
+      if (answer.status !== 404) {
+        const delivery = read(deliverySchema, answer);
+        if (delivery.estado === 'entregue') return;
+        state = describeDelivery(delivery);
+        if (delivery.estado !== 'pendente') throw new SmokeError(state);
+      }
+      await pause(pollIntervalMs, signal);
+    }
+  } catch (error) {
+    if (signal.aborted) throw new SmokeError(`${reasonOf(signal)}; ${state}`);
+    throw error;
   }
 }
 
-/** Returns a receiver of somebody else. It is sent a random key, which it need not check. */
-export function otherReceiver(url: string, givesReceipts: boolean, makeId: MakeId): TestReceiver {
-  return { url, givesReceipts, makeKey: async () => `Bearer ${makeId(43)}` };
+function describeDelivery({ estado, tentativas }: z.infer<typeof deliverySchema>): string {
+  const latest = tentativas.at(-1);
+  if (!latest) return `the delivery is ${estado}, and no attempt is recorded`;
+  const outcome = [latest.resultado, latest.detalhe, latest.status].filter(part => part !== null).join(' ');
+  return `the delivery is ${estado}: its last attempt ended with ${outcome}`;
 }
 
-/** Removes one thing that the test made. */
-interface Undo {
-  /** The name of the thing that it removes. */
-  readonly what: string;
-  readonly remove: (signal: AbortSignal) => Promise<void>;
+interface Answer {
+  /** Method and path. */
+  readonly call: string;
+  readonly status: number;
+  readonly text: string;
 }
 
-/** Everything between the start and the tidying up. What is to be removed is noted before it is made. */
-async function takeSteps(
-  effects: SmokeEffects,
-  signal: AbortSignal,
-  { take }: StepRecord,
-  undo: Undo[],
-  known: { deliveryId?: string },
-): Promise<void> {
-  const { removeLeftOvers, identity, receiver, makeId } = effects;
-  const service = makeService(effects);
-
-  if (removeLeftOvers) await take('left-overs', async () => said(await unlessAborted(removeLeftOvers(), signal)));
-
-  if (identity.close) undo.push({ what: 'the client and the user', remove: identity.close });
-  const opened = await take('client and user', async () => {
-    const value = await unlessAborted(identity.open(), signal);
-    return { value, detail: `of account ${smokeAccount}` };
-  });
-
-  const tokens = await take('token', async () => {
-    const value = await service.logIn(opened, signal);
-    return { value, detail: 'by the password grant' };
-  });
-  undo.push({ what: 'the session', remove: limit => service.revoke(opened, tokens.refreshToken, limit) });
-
-  const runId = makeId(smokeTestIdLength);
-  const { webhook, key } = await take('register', async () => {
-    const url = withRunId(receiver.url, runId);
-    const removed = await removeOldWebhooks(service, tokens, effects.now, signal);
-    const autorizacao = await unlessAborted(receiver.makeKey(), signal);
-    undo.push({ what: 'the webhook', remove: limit => removeWebhook(service, tokens, url, limit) });
-    const registered = await registerSomewhere(service, tokens, { url, autorizacao }, signal);
-    const leftOvers = removed.length === 0 ? '' : `, after removing what was left over for ${removed.join(', ')}`;
-    return {
-      value: { webhook: registered, key: autorizacao },
-      detail: `${registered.evento} at ${new URL(url).host}${leftOvers}`,
-    };
-  });
-
-  const event = eventOf(webhook.evento, runId);
-  await take('publish', async () => {
-    known.deliveryId = event.deliveryId;
-    await unlessAborted(effects.publish(event.message, smokeAccount), signal);
-    return said(event.deliveryId);
-  });
-
-  const delivery = await take('receive', async () => {
-    const value = await untilDelivered(service, effects.pause, tokens, event, signal);
-    return { value, detail: describeDelivered(value) };
-  });
-
-  await take('verify', async () =>
-    said(verifyDelivery({ delivery, event, key, secret: webhook.segredo, givesReceipts: receiver.givesReceipts })),
-  );
+/**
+ * Sends a request. A webhook or delivery that does not exist is an answer, too.
+ *
+ * @throws {SmokeError} for other failures. It quotes only the service's codes: the rest of an answer may repeat a secret.
+ */
+async function send(
+  { fetch }: SmokeEffects,
+  url: string,
+  request: RequestInit & { readonly signal: AbortSignal },
+): Promise<Answer> {
+  const { host, pathname } = new URL(url);
+  const call = `${request.method} ${pathname}`;
+  let answer: Answer;
+  try {
+    const response = await fetch(url, { ...request, redirect: 'error' });
+    answer = { call, status: response.status, text: await response.text() };
+  } catch (error) {
+    const reason = request.signal.aborted ? reasonOf(request.signal) : codeOf(error);
+    throw new SmokeError(`${call} was not answered by ${host} (${reason})`);
+  }
+  const { status, text } = answer;
+  if ((status >= 200 && status < 300) || (status === 404 && request.method !== 'POST')) return answer;
+  const { error, code, errors = [] } = parseJson(refusalSchema, text) ?? {};
+  const codes = [error, code, ...errors.flatMap(finding => [finding.pointer, finding.code])].filter(Boolean).join(' ');
+  throw new SmokeError(`${call} returned ${status}${codes === '' ? '' : ` (${codes})`}`);
 }
 
-/** Removes everything, the latest first, whatever fails. @throws {TestFinding} naming what could not be removed. */
-async function tidyUp(
-  undo: readonly Undo[],
-  { describeError, after }: Pick<SmokeEffects, 'describeError' | 'after'>,
-): Promise<Done<undefined>> {
-  const left: string[] = [];
-  const latestFirst = undo.toReversed();
-  await withDeadline(after, tidyUpLimitMs, async limit => {
-    for (const { what, remove } of latestFirst) {
-      await unlessAborted(remove(limit), limit).catch(error =>
-        left.push(`${what} (${messageOf(error, describeError)})`),
-      );
-    }
-  });
-  if (left.length > 0) throw new TestFinding(`could not remove ${left.join(', ')}`);
-  return said(undo.length === 0 ? 'nothing to remove' : `removed ${latestFirst.map(({ what }) => what).join(', ')}`);
+function read<Schema extends z.ZodMiniType>(schema: Schema, { call, status, text }: Answer): z.output<Schema> {
+  const value = parseJson(schema, text);
+  if (value !== undefined) return value;
+  throw new SmokeError(`${call} returned ${status} with unexpected content`);
 }
+
+function parseJson<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> | undefined {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the system's or OpenSSL's code of a failed request, which `fetch` has in the cause. */
+function codeOf(error: unknown): string {
+  const { code }: { readonly code?: unknown } = Object(error instanceof Error ? error.cause : undefined);
+  return typeof code === 'string' ? code : 'no connection';
+}
+
+function reasonOf({ reason }: AbortSignal): string {
+  return reason instanceof SmokeError ? reason.message : 'not done in time';
+}
+
+/** Waits for work that cannot be aborted. If the signal aborts, the work goes on. */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(new SmokeError(reasonOf(signal)));
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
+}
+
+const identitySchema = z.object({
+  clientId: z.string(),
+  clientSecret: z.string(),
+  username: z.string(),
+  password: z.string(),
+});
+
+const tokenSchema = z.object({ access_token: z.string() });
+
+const deliverySchema = z.object({
+  estado: z.string(),
+  tentativas: z.array(
+    z.object({ resultado: z.string(), detalhe: z.nullable(z.string()), status: z.nullable(z.number()) }),
+  ),
+});
+
+const word = z.string().check(z.regex(/^[\w./-]{1,100}$/));
+
+/** The codes of a failure: OAuth's `error`, or those of problem details. */
+const refusalSchema = z.object({
+  error: z.optional(word),
+  code: z.optional(word),
+  errors: z.optional(z.array(z.object({ code: word, pointer: z.optional(word) }))),
+});

@@ -12,7 +12,7 @@ export const accountId = z.string().refine(isAccountId, 'It must be 1 to 64 lett
 
 /** The id of an account that somebody may be given a client, a user or an event of. */
 export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(value), {
-  error: ({ input }) => `"${input}" is reserved for Emissor itself: "smoke" uses and clears it.`,
+  error: ({ input }) => `"${input}" is reserved for Emissor itself: "smoke" uses it.`,
 });
 
 /** An id or a name that is looked up. */

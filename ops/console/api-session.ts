@@ -7,7 +7,7 @@ import {
   makeServiceClient,
   type ServiceAddress,
   UnexpectedAnswer,
-} from '../../lambdas/smoke/service-client.ts';
+} from '../stage/service-client.ts';
 import { Refusal } from './views.ts';
 
 /** The credentials that an integrator logs in with. */

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { isTest } from '../../lambdas/delivery/delivery.ts';
 import { wireReplayStates } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { type Answer, UnexpectedAnswer } from '../../lambdas/smoke/service-client.ts';
+import { type Answer, UnexpectedAnswer } from '../stage/service-client.ts';
 import {
   acceptedAnswer,
   deliveriesAnswer,

@@ -28,11 +28,7 @@ export function adviceOn(
   const openUp = cloudFormation('update-termination-protection --no-enable-termination-protection');
 
   if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging(stack)) {
-    const commands = [
-      `npm run ops -- --stage ${stage} smoke remove`,
-      ...(found.EnableTerminationProtection ? [openUp] : []),
-      cloudFormation('delete-stack'),
-    ];
+    const commands = [...(found.EnableTerminationProtection ? [openUp] : []), cloudFormation('delete-stack')];
     return `stack ${stackName} is left over: stages/${stage}.ts asks for it no more, and no deployment deletes it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`;
   }
   if (settled.includes(state)) return undefined;

@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { makeReceipt } from '../../lambdas/smoke/receiver.ts';
 import type { ReceivedDelivery } from '../console/operator/sandbox.ts';
 
 /**
@@ -28,8 +27,7 @@ export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): 
     const delivery = { at, method, path, headers, body: body.toString('utf8'), status };
     deliveries = [...deliveries, delivery].slice(-keptDeliveries);
     onDelivery(delivery);
-    if (isForSmokeTest(path)) answer(response, status, 'application/json', JSON.stringify(makeReceipt(headers, body)));
-    else response.writeHead(status).end();
+    response.writeHead(status).end();
   };
 
   return function receiver(request, response) {
@@ -53,11 +51,6 @@ function joinHeaders(request: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(', ') ?? '']),
   );
-}
-
-/** `/smoke` answers with the receipt that smoke tests verify. */
-function isForSmokeTest(path: string): boolean {
-  return /^\/smoke(?:\?|$)/.test(path);
 }
 
 async function readStart(request: IncomingMessage): Promise<Buffer> {

@@ -1,30 +1,20 @@
 import {
-  otherReceiver,
-  ownReceiver,
+  type Identity,
   runSmokeTest,
+  SmokeError,
   type SmokeResult,
-  type TestReceiver,
+  type Step,
 } from '../../lambdas/smoke/smoke-test.ts';
-import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import { openQueues } from '../stage/queues.ts';
-import { outputsOfStacks } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import { openParameters } from './parameters.ts';
-import {
-  createIdentity,
-  findPrincipals,
-  leftOverAt,
-  makeTestIdentity,
-  removeLeftOvers,
-  removePrincipals,
-} from './smoke-principals.ts';
+import { createIdentity, deleteIdentity, deleteParameter, readIdentity, storeIdentity } from './smoke-identity.ts';
 
 interface TestOptions {
   /** In seconds. */
   readonly timeout: number;
-  /** Ends the test early; it tidies up all the same. */
+  /** Ends the test early; it deletes its webhook all the same. */
   readonly interruption: AbortSignal;
   readonly onStep: (step: Step) => void;
 }
@@ -32,130 +22,116 @@ interface TestOptions {
 /**
  * Runs a smoke test against the target.
  *
- * @throws {CliError} where it failed: at which step, why, and what to look at.
+ * @throws {CliError} if it failed: at which step, why, and what to look at.
  */
 export async function testStage({ target, nameDone }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
-  const receiver = receiverOf(target);
-  const { time, makeId } = target;
   const queues = openQueues(target);
-  const ended = new AbortController();
-  const endLimit = time.after(timeout * 1_000, () => ended.abort(new TestEnded(`not done after ${timeout} s`)));
-  const interrupt = () => ended.abort(new TestEnded('interrupted', 'who or what interrupted it, if it was not you'));
+  const end = new AbortController();
+  const cancel = target.time.after(timeout * 1_000, () => end.abort(new SmokeError(`not done after ${timeout} s`)));
+  const interrupt = () => end.abort(new SmokeError('interrupted'));
   interruption.addEventListener('abort', interrupt, { once: true });
   if (interruption.aborted) interrupt();
+  const identity = openIdentity(target);
   try {
     const result = await runSmokeTest(
       {
+        ...target.time,
         authUrl: requireOutput(target, 'AuthUrl'),
         baseUrl: requireOutput(target, 'BaseUrl'),
+        receiverUrl: requireOutput(target, 'SmokeReceiverUrl'),
         fetch,
-        removeLeftOvers: () => removeLeftOvers(target),
-        identity: makeTestIdentity(target),
-        receiver,
-        publish: async (body, accountId) => {
-          await queues.send('EventsQueueUrl', body, accountId);
+        readIdentity: identity.open,
+        publish: async (message, accountId) => {
+          await queues.send('EventsQueueUrl', message, accountId);
         },
         describeError: error => describeError(error, target.unreachable),
         onStep,
-        ...time,
-        makeId,
+        makeId: target.makeId,
       },
-      ended.signal,
+      end.signal,
     );
     if (result.deliveryId !== undefined) nameDone({ delivery: result.deliveryId });
-    if (!result.failure) return result;
-    throw failed(target, result, result.failure);
+    if (result.failure) throw failed(target, result, result.failure);
+    return result;
   } finally {
-    endLimit();
+    cancel();
     interruption.removeEventListener('abort', interrupt);
+    await identity.close();
   }
 }
 
 /**
- * Makes another client and user for the scheduled test, and deletes the ones before: those that the parameter named, and what was left
- * behind. Others may be those of a command that stores them in a moment. A test that runs at this moment fails.
+ * Replaces the client and the user of smoke tests, and deletes the former ones. A test that runs at this moment fails.
  *
- * @throws {CliError} where the stage has no scheduled test.
+ * @throws {CliError} for a local run, which stores none.
  */
 export async function rotateCredentials({ target, nameDone }: AuditedTask) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
-    throw new CliError(
-      `${target.label} tests itself on no schedule: set smokeSchedule in its file, and deploy it first.`,
-    );
+    throw new CliError(`${target.label} stores no client and user: each smoke test creates its own.`);
   }
-  const identity = await createIdentity(target, 'standing');
+  const former = await readIdentity(target, parameter).catch(ignoreMalformed);
+  const identity = await createIdentity(target);
   nameDone({ client: identity.clientId });
-  const parameters = openParameters(target);
-  const replaced = (await parameters.read(parameter)) ?? '';
-  await parameters.replace(parameter, JSON.stringify(identity));
+  await storeIdentity(target, parameter, identity);
+  if (former) await deleteIdentity(target, former);
   const { clientId, username } = identity;
-  const { clients, users } = await findPrincipals(target, 'standing');
-  const isLeft = leftOverAt(target.clock.now());
-  const before = {
-    clients: clients.filter(client => replaced.includes(client.clientId) || isLeft(client)),
-    users: users.filter(user => replaced.includes(user.email) || isLeft(user)),
-  };
-  const removed: string[] = [];
-  for await (const name of removePrincipals(target, before)) removed.push(name);
-  return { clientId, username, parameter, removed: removed.length };
+  return { clientId, username, parameter, hasReplaced: former !== undefined };
 }
 
 /**
- * Removes all that smoke tests keep on a stage: parameters, clients and users. Tests that are under way fail.
+ * Deletes the parameter, the client and the user of smoke tests. Returns their names.
  *
- * @throws {CliError} where nobody confirmed.
+ * @throws {CliError} if the operator did not confirm.
  */
-export async function removeAll({ target, confirm, nameDone }: AuditedTask): Promise<readonly string[]> {
+export async function removeIdentity({ target, confirm, nameDone }: AuditedTask): Promise<readonly string[]> {
   await confirm(
-    `This removes the clients, users and parameters of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
+    `This deletes the client, the user and the parameter of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
   );
-  // Also of a stack that the stage's file asks for no more: its outputs are none of the target's.
-  const outputs = { ...target.outputs, ...outputsOfStacks(target.deployed?.stacks ?? []) };
-  const { SmokeReceiverKeyParameter, SmokeCredentialsParameter } = outputs;
-  const parameters = [SmokeReceiverKeyParameter, SmokeCredentialsParameter].filter(name => name !== undefined);
-  const removed: string[] = [];
-  const note = (name: string) => nameDone({ count: removed.push(name) });
-  for (const name of parameters) {
-    await openParameters(target).remove(name);
-    note(name);
-  }
-  const found = await Promise.all([findPrincipals(target, 'standing'), findPrincipals(target, 'temporary')]);
-  const all = { clients: found.flatMap(({ clients }) => clients), users: found.flatMap(({ users }) => users) };
-  for await (const name of removePrincipals(target, all)) note(name);
+  const parameter = target.outputs.SmokeCredentialsParameter;
+  if (parameter === undefined) return [];
+  const identity = await readIdentity(target, parameter).catch(ignoreMalformed);
+  if (identity) await deleteIdentity(target, identity);
+  await deleteParameter(target, parameter);
+  const removed = [...(identity ? [`client ${identity.clientId}`, `user ${identity.username}`] : []), parameter];
+  nameDone({ count: removed.length });
   return removed;
 }
 
-function failed({ label }: Target, result: SmokeResult, { step, reason, lookAt }: NonNullable<SmokeResult['failure']>) {
+/** Opens the identity of a test: the one that the stage has stored. A local run has no Parameter Store, so a test creates its own. */
+function openIdentity(target: Target) {
+  const parameter = target.outputs.SmokeCredentialsParameter;
+  let opening: Promise<Identity> | undefined;
+  return { open, close };
+
+  function open(): Promise<Identity> {
+    opening = parameter === undefined ? createIdentity(target) : openStored(target, parameter);
+    return opening;
+  }
+
+  async function close(): Promise<void> {
+    const identity = await opening?.catch(() => undefined); // it may still be created
+    if (identity && parameter === undefined) await deleteIdentity(target, identity);
+  }
+}
+
+async function openStored(target: Target, parameter: string): Promise<Identity> {
+  const stored = await readIdentity(target, parameter);
+  if (stored) return stored;
+  const identity = await createIdentity(target);
+  await storeIdentity(target, parameter, identity);
+  return identity;
+}
+
+function ignoreMalformed(error: unknown): undefined {
+  if (!(error instanceof SmokeError)) throw error;
+}
+
+function failed({ label }: Target, result: SmokeResult, failure: NonNullable<SmokeResult['failure']>) {
   const { steps, durationMs, deliveryId } = result;
+  const { step, reason, lookAt } = failure;
   return new CliError(
     `the smoke test of ${label} failed at "${step}" after ${(durationMs / 1_000).toFixed(1)} s: ${reason}. Look at ${lookAt}.`,
-    { passed: false, step, reason, lookAt, durationMs, deliveryId: deliveryId ?? null, steps },
+    { passed: false, ...failure, durationMs, deliveryId: deliveryId ?? null, steps },
   );
 }
-
-/** @throws {CliError} where the target has none, or it is one of the service's own hosts. */
-function receiverOf(target: Target): TestReceiver {
-  const { clock, makeId } = target;
-  const own = ['AuthUrl', 'BaseUrl'].map(name => URL.parse(requireOutput(target, name))?.host);
-  const { SmokeReceiverUrl: url, SmokeReceiverKeyParameter: parameter } = target.outputs;
-  if (url === undefined) {
-    throw new CliError(`${target.label} has no receiver for smoke tests: deploy or start this version first.`);
-  }
-  const host = URL.parse(url)?.host;
-  if (host === undefined || own.includes(host)) {
-    throw new CliError(
-      `the receiver of ${target.label} is ${url}, which is Emissor itself: it never delivers to its own hosts. Change smokeReceiverUrl in the stage's file, or leave it out, and deploy.`,
-    );
-  }
-  if (parameter === undefined) return otherReceiver(url, host === localReceiver, makeId);
-  return ownReceiver({
-    url,
-    readSecret: () => openParameters(target).readOrMake(parameter, () => makeId(43)),
-    now: clock.now,
-    makeId,
-  });
-}
-
-/** The receiver of a local run answers with receipts. */
-const localReceiver = 'receiver.example.com';

@@ -338,7 +338,7 @@ describe('the mails of a stage', () => {
 describe('a failed smoke test', () => {
   // Bug: for a 503 of {base_url} it named an alarm that could not ring, and a query without the cause.
   it('names alarms and saved queries that exist', () => {
-    const told = read('lambdas/smoke/step-record.ts');
+    const told = read('lambdas/smoke/smoke-test.ts');
     const queries = Object.entries(savedQueries).flatMap(([area, of]) =>
       Object.keys(of).map(name => `${area}/${name}`),
     );

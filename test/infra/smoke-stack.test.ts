@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { longestStepsMs, longestTestMs, tidyUpLimitMs } from '../../lambdas/smoke/step-record.ts';
+import { maxDeletionMs, maxStepsMs } from '../../lambdas/smoke/smoke-test.ts';
 import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
 import { casesOf } from '../support/sample.ts';
 import { isOwn, required, resourcesOf, stacksOf, stageTemplates } from './templates.ts';
@@ -37,7 +37,7 @@ describe('the stack for smoke tests', () => {
 });
 
 /** It has the id of the stage's key: a stage that is made anew has another, and opens no secret of the one before. */
-const parameterName = (name: string): unknown => ({
+const parameterName = (key: unknown): unknown => ({
   'Fn::Join': [
     '',
     [
@@ -46,26 +46,22 @@ const parameterName = (name: string): unknown => ({
         'Fn::Select': [
           1,
           {
-            'Fn::Split': [
-              '/',
-              { 'Fn::ImportValue': expect.stringMatching(/^Emissor-prod-Data:ExportsOutputFnGetAttKey.*Arn/) },
-            ],
+            'Fn::Split': ['/', key],
           },
         ],
       },
-      `/${name}`,
+      '/credentials',
     ],
   ],
 });
 
 describe('the time of the scheduled test', () => {
-  it('is enough for the steps and tidying up, and over before another test takes anything for a left-over', () => {
+  it('is enough for the steps and deleting the webhook', () => {
     const { Smoke } = stageTemplates('prod');
     const [timeout = 0] = resourcesOf(Smoke, 'AWS::Lambda::Function')
       .filter(([, { Properties }]) => Properties.Environment?.Variables.CREDENTIALS_PARAMETER)
       .map(([, { Properties }]) => Properties.Timeout * 1_000);
-    expect(timeout).toBeGreaterThan(longestStepsMs + tidyUpLimitMs);
-    expect(timeout).toBeLessThan(longestTestMs);
+    expect(timeout).toBeGreaterThan(maxStepsMs + maxDeletionMs);
   });
 });
 
@@ -76,7 +72,6 @@ describe('the receiver of a stage', () => {
     const [[id, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::Url');
     expect(Properties.AuthType).toBe('NONE');
     Smoke.hasOutput('SmokeReceiverUrl', { Value: { 'Fn::GetAtt': [id, 'FunctionUrl'] } });
-    expect(Smoke.toJSON().Outputs.SmokeReceiverKeyParameter.Value).toEqual(parameterName('receiver-key'));
     const actions = resourcesOf(Smoke, 'AWS::Lambda::Permission').map(([, permission]) => permission.Properties);
     expect(actions).toEqual(
       expect.arrayContaining([
@@ -140,15 +135,16 @@ describe('the scheduled test', () => {
     expect(JSON.stringify(Properties.Qualifier)).toContain('ScheduledTestLive');
   });
 
-  it('is given the parameters by their names', () => {
+  it('is given the parameter that is an output of the stage', () => {
     const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::Function').filter(([id]) =>
       id.startsWith('ScheduledTest'),
     );
-    expect(Properties.Environment.Variables).toMatchObject({
-      CREDENTIALS_PARAMETER: parameterName('credentials'),
-      RECEIVER_KEY_PARAMETER: parameterName('receiver-key'),
-    });
-    expect(Smoke.toJSON().Outputs.SmokeCredentialsParameter.Value).toEqual(parameterName('credentials'));
+    const imported = { 'Fn::ImportValue': expect.stringMatching(/^Emissor-prod-Data:ExportsOutputFnGetAttKey.*Arn/) };
+    expect(Properties.Environment.Variables.CREDENTIALS_PARAMETER).toEqual(parameterName(imported));
+    const own = { 'Fn::GetAtt': [expect.stringMatching(/^Key/), 'Arn'] };
+    const { Outputs } = stageTemplates('prod').Data.toJSON();
+    expect(Outputs.SmokeCredentialsParameter.Value).toEqual(parameterName(own));
+    expect(stageTemplates('local').Data.toJSON().Outputs).not.toHaveProperty('SmokeCredentialsParameter');
   });
 
   it('is given the receiver that is configured', () => {
@@ -156,7 +152,6 @@ describe('the scheduled test', () => {
     const variables = resourcesOf(other, 'AWS::Lambda::Function')
       .filter(isOwn)
       .map(([, { Properties }]) => Properties.Environment.Variables);
-    expect(variables).toEqual([expect.objectContaining({ RECEIVER_URL: url, RECEIVER_KEY_PARAMETER: '' })]);
-    expect(JSON.stringify(other.toJSON())).not.toContain('receiver-key');
+    expect(variables).toEqual([expect.objectContaining({ RECEIVER_URL: url })]);
   });
 });

@@ -1,6 +1,11 @@
-import type { Answer, Form } from '../../lambdas/smoke/service-client.ts';
 import * as accounts from '../../tools/support/accounts.ts';
-import { makeServiceClient, passwordGrant, type Tokens } from '../../tools/support/service-client.ts';
+import {
+  type Answer,
+  type Form,
+  makeServiceClient,
+  passwordGrant,
+  type Tokens,
+} from '../../tools/support/service-client.ts';
 import { authUrl, baseUrl, plant, run } from './e2e-target.ts';
 
 const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });

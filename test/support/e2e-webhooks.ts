@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Answer } from '../../lambdas/smoke/service-client.ts';
+
 import type { Client, NewUser, User } from '../../tools/support/accounts.ts';
-import { makeServiceClient, type NewWebhook } from '../../tools/support/service-client.ts';
+import { type Answer, makeServiceClient, type NewWebhook } from '../../tools/support/service-client.ts';
 import { createUser, logIn } from './e2e-accounts.ts';
 import { mapHost } from './e2e-receiver.ts';
 import { authUrl, baseUrl, plant, run } from './e2e-target.ts';

@@ -1,6 +1,4 @@
 import * as z from 'zod';
-import { systemTime } from '../../lambdas/platform/timer.ts';
-import { type Answer, type Form, makeServiceClient as makeClient } from '../../lambdas/smoke/service-client.ts';
 import type { Client, User } from './accounts.ts';
 
 export type Tokens = z.output<typeof tokensSchema>;
@@ -30,14 +28,28 @@ export interface NewWebhook {
   readonly autorizacao?: string;
 }
 
-/** Makes a client of the service with these outputs. */
+type ServiceClient = ReturnType<typeof makeServiceClient>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; `undefined` if it is none. */
+  readonly json: Record<string, unknown> | undefined;
+}
+
+/** The fields of a form; as pairs if one is given twice. */
+export type Form = Readonly<Record<string, string>> | readonly [string, string][];
+
+interface ApiRequest {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON; a string or bytes are sent as they are, without a content type. */
+  readonly body?: unknown;
+}
+
+/** Creates a client of the service with these outputs. */
 export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'BaseUrl', string>) {
-  const address = { authUrl: AuthUrl, baseUrl: BaseUrl };
-  const { callApi, ...client } = makeClient({
-    ...systemTime,
-    ...address,
-    fetch: (url, request) => fetch(url, request),
-  });
   return { postForm, getTokens, callApi, register };
 
   /** POSTs a form to an endpoint of {auth_url}. */
@@ -46,7 +58,27 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     form: Form,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Answer> {
-    return client.postForm(endpoint, form, { headers });
+    return send(`${AuthUrl}/oauth/v1/${endpoint}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...headers },
+      body: new URLSearchParams(form).toString(),
+    });
+  }
+
+  /** Sends a request to {base_url}. */
+  function callApi(method: string, path: string, { token, headers, body }: ApiRequest = {}): Promise<Answer> {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+    const json = body === undefined || isRaw ? undefined : JSON.stringify(body);
+    const bytes = body instanceof Uint8Array ? new Uint8Array(body) : new TextEncoder().encode(`${body}`);
+    return send(`${BaseUrl}${path}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: json ?? bytes }),
+    });
   }
 
   /** Exchanges a grant for tokens. @throws when the token endpoint refuses it. */
@@ -61,6 +93,21 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     const answer = await callApi('POST', '/v1/webhooks', { token, body: webhook });
     if (answer.status !== 201) throw new Error(`Registering ${webhook.evento}: ${answer.status} ${answer.text}`);
     return String(answer.json?.segredo);
+  }
+}
+
+async function send(url: string, request: RequestInit): Promise<Answer> {
+  const signal = AbortSignal.timeout(30_000); // longer than the gateway waits for a function that starts
+  const response = await fetch(url, { ...request, redirect: 'error', signal });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: parseJson(text) };
+}
+
+function parseJson(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

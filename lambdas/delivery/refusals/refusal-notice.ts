@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
  */
 
 /** The reason why an event was refused. */
-export const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
+const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 
 /** A notice of one refused event. */
 export const refusalNotice = z.object({

@@ -1,86 +1,95 @@
-import { describe, expect, it, vi } from 'vitest';
-import { makeScheduledTest, standingIdentity } from '../../../lambdas/smoke/scheduled-test.ts';
-import type { SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
-import { makeFakeService, type Script, secrets } from './fake-service.ts';
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../lambdas/platform/random.ts';
+import { systemTime } from '../../../lambdas/platform/timer.ts';
+import { composeScheduledTest } from '../../../lambdas/smoke/scheduled-test.composition.ts';
+import { identity, makeFakeService, type Script, secrets } from './fake-service.ts';
 
-const { clientSecret, password } = secrets;
-const credentials = JSON.stringify({ clientId: 'client', clientSecret, username: 'schedule@smoke.invalid', password });
-
-const runOnce = async (
-  parameter: string | undefined,
-  script: Script = () => undefined,
-  { meanwhile, ...changes }: Partial<SmokeEffects> & { readonly meanwhile?: () => Promise<unknown> } = {},
-) => {
-  const fake = makeFakeService({ script });
+const runOnce = async (parameter: string | undefined, script: Script = () => undefined, isHanging = false) => {
+  const { effects, webhooks } = makeFakeService({ script });
   const lines: unknown[] = [];
   const log =
     (level: string) =>
     (...line: unknown[]) =>
       void lines.push([level, ...line]);
-  const { removeLeftOvers: _, ...effects } = fake.effects;
-  const run = makeScheduledTest({
-    effects: { ...effects, identity: standingIdentity(async () => parameter), ...changes },
-    log: { info: log('info'), warn: log('warn'), error: log('error') },
-  });
-  const [thrown] = await Promise.all([run().catch(error => String(error)), meanwhile?.()]);
-  return { fake, lines, thrown };
+  let end = () => {};
+  const time = {
+    ...systemTime,
+    after: (milliseconds: number, callback: () => void) => {
+      if (milliseconds === 120_000) end = callback;
+      return () => undefined;
+    },
+  };
+  const send = async ({ input }: { input: { MessageBody: string; MessageGroupId: string } }) => {
+    await effects.publish(input.MessageBody, input.MessageGroupId);
+    if (!isHanging) return;
+    end();
+    await new Promise(() => undefined);
+  };
+  const { authUrl, baseUrl, receiverUrl, fetch } = effects;
+  const run = composeScheduledTest(
+    { authUrl, baseUrl, receiverUrl, eventsQueueUrl: 'https://sqs/events', credentialsParameter: '/smoke/credentials' },
+    {
+      sqs: { send: send as never },
+      readParameter: async name => (name === '/smoke/credentials' ? parameter : undefined),
+      fetch,
+      time,
+      random: systemRandom,
+    },
+    { log: { info: log('info'), warn: log('warn'), error: log('error') } },
+  );
+  const thrown = await run().catch(error => String(error));
+  expect([...webhooks]).toEqual([]);
+  expect(JSON.stringify(lines)).not.toContain(secrets.password);
+  return { lines, thrown };
 };
 
+const stored = JSON.stringify(identity);
+
 describe('the scheduled test', () => {
-  it('logs that it passed, and tidies up', async () => {
-    const { fake, lines, thrown } = await runOnce(credentials);
+  it('logs that it passed', async () => {
+    const { lines, thrown } = await runOnce(stored);
     expect(thrown).toBeUndefined();
-    expect(lines).toEqual([['info', 'smoke.passed', expect.objectContaining({ deliveryId: expect.any(String) })]]);
-    expect([...fake.webhooks.keys()]).toEqual([]);
-    expect(fake.state.sessions).toBe(0);
-  });
-
-  it('logs that it failed, and throws, both without a secret', async () => {
-    const { lines, thrown } = await runOnce(credentials, call =>
-      call === 'publish' ? new Error(`no ${password}`) : undefined,
-    );
-    expect(thrown).toBe('Error: The smoke test failed at "publish".');
     expect(lines).toEqual([
       [
-        'error',
-        'smoke.failed',
-        expect.objectContaining({ step: 'publish', reason: 'Error', times: expect.any(Object) }),
+        'info',
+        'smoke.passed',
+        {
+          deliveryId: expect.any(String),
+          durationMs: expect.any(Number),
+          times: expect.objectContaining({ receive: expect.any(Number) }),
+        },
       ],
     ]);
-    for (const secret of Object.values(secrets)) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  it.each([
-    ['is missing', undefined, /^the scheduled test has no client and user yet$/],
-    ['holds something else', `{"password":"${password}"`, /^the parameter holds no client and user$/],
-  ])('says what makes its client and user where the parameter %s', async (_case, parameter, reason) => {
-    const { lines, thrown } = await runOnce(parameter);
-    expect(thrown).toBe('Error: The smoke test failed at "client and user".');
+  it.each<[string, string | undefined, Script, string, RegExp]>([
+    [
+      'the queue does',
+      stored,
+      call => (call === 'publish' ? new Error(secrets.password) : undefined),
+      'publish',
+      /^Error$/,
+    ],
+    ['there is no parameter', undefined, () => undefined, 'identity', /^there is no client and user yet: run "smoke"/],
+    [
+      'the parameter is malformed',
+      `{"password":"${secrets.password}"`,
+      () => undefined,
+      'identity',
+      /^the parameter contains no client and user: .*"smoke rotate-credentials"$/,
+    ],
+  ])('fails if %s, logs why, and throws', async (_case, parameter, script, step, reason) => {
+    const { lines, thrown } = await runOnce(parameter, script);
+    expect(thrown).toBe(`Error: The smoke test failed at "${step}".`);
     expect(lines).toEqual([
-      [
-        'error',
-        'smoke.failed',
-        expect.objectContaining({
-          step: 'client and user',
-          reason: expect.stringMatching(reason),
-          lookAt: expect.stringContaining('"smoke rotate-credentials"'),
-        }),
-      ],
+      ['error', 'smoke.failed', expect.objectContaining({ step, reason: expect.stringMatching(reason) })],
     ]);
-    expect(JSON.stringify(lines)).not.toContain(password);
   });
 
-  it('ends its steps in time to tidy up', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const { fake, thrown } = await runOnce(credentials, undefined, {
-        publish: () => new Promise(() => undefined),
-        meanwhile: () => vi.advanceTimersByTimeAsync(120_000),
-      });
-      expect(thrown).toBe('Error: The smoke test failed at "publish".');
-      expect([...fake.webhooks.keys()]).toEqual([]);
-    } finally {
-      vi.useRealTimers();
-    }
+  it('ends its steps in time to delete the webhook', async () => {
+    const { lines } = await runOnce(stored, undefined, true);
+    expect(lines).toEqual([
+      ['error', 'smoke.failed', expect.objectContaining({ step: 'publish', reason: 'not done after 120 s' })],
+    ]);
   });
 });

@@ -10,7 +10,6 @@ import {
 } from '../../../../lambdas/delivery/intake/event.ts';
 import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
-import { eventOf } from '../../../../lambdas/smoke/test-steps.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
 import { eventsToCome } from '../../../support/events-to-come.ts';
 
@@ -131,12 +130,10 @@ describe('an event of the account of smoke tests', () => {
   });
 
   it('is one where it is a test’s own', () => {
-    const { message, deliveryId } = eventOf('demanda.criada', randomId(smokeTestIdLength));
-    expect(parseEventMessage(message, 'm', 'https://d')).toMatchObject({
-      outcome: 'event',
-      event: { accountId: '_smoke', deliveryId },
-    });
-    expect(rejectionOf(message.replace('"id_demanda":10', '"id_demanda":"10"'))).toMatchObject({ reason: 'malformed' });
+    const id = randomId(smokeTestIdLength);
+    const deliveryId = deliveryIdOf('_smoke', 'demanda.criada', id);
+    expect(parse({ ...ofSmoke, id })).toMatchObject({ outcome: 'event', event: { accountId: '_smoke', deliveryId } });
+    expect(rejectionOf(JSON.stringify({ ...ofSmoke, id, id_demanda: '10' }))).toMatchObject({ reason: 'malformed' });
   });
 });
 

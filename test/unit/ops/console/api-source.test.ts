@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, UnexpectedAnswer } from '../../../../lambdas/smoke/service-client.ts';
 import { type ApiSession, openApiSession, SessionEnded } from '../../../../ops/console/api-session.ts';
 import { makeApiSource } from '../../../../ops/console/api-source.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import type { Language } from '../../../../ops/console/texts.ts';
 import { NotThere } from '../../../../ops/console/views.ts';
+import { type Answer, UnexpectedAnswer } from '../../../../ops/stage/service-client.ts';
 import { frozenClock } from '../../../support/clock.ts';
 
 const webhook = {

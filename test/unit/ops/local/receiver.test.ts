@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeReceipt } from '../../../../lambdas/smoke/receiver.ts';
 import type { ReceivedDelivery } from '../../../../ops/console/operator/sandbox.ts';
 import { makeReceiver } from '../../../../ops/local/receiver.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
@@ -45,9 +44,4 @@ it('shows what it got at its own address, as JSON, until that is deleted', async
 it('answers with the status that a path names', async () => {
   expect(await deliver('/status/503')).toMatchObject({ status: 503 });
   expect(await deliver('/status/199')).toMatchObject({ status: 200 });
-});
-
-it('answers a smoke test with its receipt', async () => {
-  const { body } = await deliver('/smoke', 'sent');
-  expect(JSON.parse(body)).toEqual(makeReceipt({ 'webhook-id': 'evt_1' }, Buffer.from('sent')));
 });

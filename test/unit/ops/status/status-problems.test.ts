@@ -167,13 +167,13 @@ describe('the problems of a stage', () => {
     const stacks = statusOf(orphaned).stacks?.map((view, index) => (index === 4 ? { ...view, version: '0' } : view));
     const advice = [
       expect.stringMatching(
-        /^stack Emissor-dev-Smoke is left over: .* npx cdk destroy --all would fail at Emissor-dev-Data, .* Run: npm run ops -- --stage dev smoke remove, then: aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Smoke$/,
+        /^stack Emissor-dev-Smoke is left over: .* npx cdk destroy --all would fail at Emissor-dev-Data, .* Run: aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Smoke$/,
       ),
     ];
     expect(problems(orphaned, { stacks: stacks ?? null })).toEqual(advice);
     expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'ROLLBACK_COMPLETE' } }))).toEqual(advice);
     expect(problems(stage(elsewhere, { Smoke: { EnableTerminationProtection: true } }))[0]).toMatch(
-      /then: aws cloudformation update-termination-protection .*, then: aws cloudformation delete-stack/,
+      /Run: aws cloudformation update-termination-protection .*, then: aws cloudformation delete-stack/,
     );
     expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
   });

@@ -1,4 +1,4 @@
-import { type After, withDeadline } from '../platform/timer.ts';
+import { type After, withDeadline } from '../../lambdas/platform/timer.ts';
 
 /**
  * Makes a client of the service at these public URLs: it sends requests as an integrator does, and reads whatever is answered.
@@ -13,7 +13,7 @@ export function makeServiceClient({ authUrl, baseUrl, fetch, after }: ServiceAdd
     return send(`${authUrl}/oauth/v1/${endpoint}`, signal, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...headers },
-      body: new URLSearchParams(form as Record<string, string>).toString(),
+      body: new URLSearchParams(form).toString(),
     });
   }
 
@@ -21,7 +21,7 @@ export function makeServiceClient({ authUrl, baseUrl, fetch, after }: ServiceAdd
   function callApi(method: string, path: string, { token, headers, signal, body }: ApiRequest = {}): Promise<Answer> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const json = body === undefined || isRaw ? undefined : JSON.stringify(body);
-    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body as Uint8Array<ArrayBuffer>);
+    const bytes = body instanceof Uint8Array ? new Uint8Array(body) : new TextEncoder().encode(`${body}`);
     return send(`${baseUrl}${path}`, signal, {
       method,
       headers: {
@@ -63,7 +63,7 @@ export interface ServiceAddress {
 }
 
 /** The fields of a form; as pairs where one is given twice. */
-export type Form = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+export type Form = Readonly<Record<string, string>> | readonly [string, string][];
 
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
