@@ -11,3 +11,4 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 require('./dependencies.cjs');
 require('./compile-cache.cjs');
+require('./loopback.cjs');

@@ -26,6 +26,17 @@ describe('ops smoke', () => {
     expect(await leftOvers()).toEqual([]);
   });
 
+  // Bug: it asked a proxy of the environment about this machine.
+  it.each([{ NODE_USE_ENV_PROXY: '1' }, { NODE_OPTIONS: '--use-env-proxy' }])(
+    'passes with %o and a proxy',
+    async node => {
+      const closed = 'http://127.0.0.1:1';
+      const proxies = { http_proxy: closed, https_proxy: closed, HTTP_PROXY: closed, HTTPS_PROXY: closed };
+      const { code, stderr } = await runOps(['--outputs', run.outputsFile, 'smoke'], '', { ...node, ...proxies });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    },
+  );
+
   it('deletes its webhook after Ctrl-C', async () => {
     const { code, stdout, stderr } = await interruptAfter('register ');
     expect(code).toBe(1);

@@ -4,9 +4,9 @@ import { askOps, type OpsResult } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
 
 /** Runs the operator's command line as an operator would, with exactly these arguments. */
-export function runOps(args: readonly string[], input = ''): Promise<OpsResult> {
+export function runOps(args: readonly string[], input = '', environment: NodeJS.ProcessEnv = {}): Promise<OpsResult> {
   return new Promise((resolve, reject) => {
-    const child = startOps(args);
+    const child = startOps(args, environment);
     const streams = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -21,9 +21,10 @@ export function runOps(args: readonly string[], input = ''): Promise<OpsResult> 
 }
 
 /** Starts the operator's command line as a process of its own. */
-export function startOps(args: readonly string[]) {
+export function startOps(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   return spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
     cwd: root,
+    env: { ...process.env, ...environment },
     timeout: limit,
     killSignal: 'SIGKILL',
   });

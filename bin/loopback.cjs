@@ -1,0 +1,12 @@
+/**
+ * Keeps Node from asking a proxy of the environment about this machine, where the local run is. Node has read `NO_PROXY` by now, so it
+ * has to read it again. Child processes inherit it.
+ */
+const { setGlobalProxyFromEnv } = require('node:http');
+
+const { NODE_USE_ENV_PROXY, NODE_OPTIONS = '', no_proxy, NO_PROXY } = process.env;
+if (NODE_USE_ENV_PROXY === '1' || NODE_OPTIONS.includes('--use-env-proxy')) {
+  const hosts = [no_proxy || NO_PROXY, 'localhost', '127.0.0.1', '::1', '[::1]'].filter(Boolean).join();
+  Object.assign(process.env, { no_proxy: hosts, NO_PROXY: hosts });
+  setGlobalProxyFromEnv?.();
+}
