@@ -1,6 +1,5 @@
 import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { startLogs } from '@emissor/local-cloud/logs';
 import { expect, it } from 'vitest';
 import { dueShards, itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
@@ -8,13 +7,10 @@ import { makeDueIndex } from '../../../../lambdas/delivery/store/due-index.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { readKeys } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { copyMissing } from '../../../../ops/deployment/tables.command.ts';
-import { localTarget } from '../../../../ops/stage/target.ts';
 import { type TableName, tableDefinition } from '../../../../tools/support/tables.ts';
 import type { Database } from '../../../support/database/database.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
-import { aTask } from '../a-task.ts';
 
 /** Makes the table that AWS restores another to. Returns its name. */
 async function makeRestored({ client }: Database, name: TableName): Promise<string> {
@@ -46,7 +42,7 @@ it('brings back a sealing key whose number another has by now, below all others 
 
   const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/add --yes\.\n$/) };
   expect(await run('tables', 'copy', 'keyring', restored)).toEqual(unasked);
-  expect(await ask(['tables', 'copy', 'keyring', restored])).toMatchObject({ missing: 0, changed: 4, copied: 2 });
+  expect(await ask(['tables', 'copy', 'keyring', restored])).toMatchObject({ changed: 2, copied: 2 });
   const [first, second, ...rest] = await ask(['keys', 'list', '--kind', 'sealing']);
   expect([first.keyId, second.keyId].toSorted()).toEqual(lost.map(({ keyId }) => keyId).toSorted());
   expect([first, second, ...rest].map(({ generation, state }) => `${generation} ${state}`)).toEqual([
@@ -101,21 +97,44 @@ it('brings back a credential only where its user has the address', async () => {
   await database.dynamo(new PutCommand({ TableName: 'Users', Item: { userId: spoilt } }));
   expect(await run('tables', 'copy', 'credentials', restored, '--yes')).toEqual({
     code: 0,
-    stdout: expect.stringMatching(/^Copied 1, left out 3\. .* 4 are missing,/),
+    stdout: expect.stringMatching(/^Copied 1 of 4 restored items and left out 3: /),
     stderr: expect.stringContaining(`warning: user ${spoilt} `),
   });
   expect((await credentials()).map(({ email }) => email).toSorted()).toEqual(['lost@acme.example', 'new@acme.example']);
   await stop();
 });
 
-it.each(['sessions', 'lockouts'] as const)('%s are not copied: one that was ended would come back', async table => {
-  const logs = await startLogs();
-  const confirmed: string[] = [];
-  const target = localTarget({ LogsEndpoint: logs.endpoint, Region: 'us-east-1', AuditLogGroup: 'audit' });
-  const task = aTask(target, { confirm: async text => void confirmed.push(text) });
-  await expect(copyMissing.act(task, { table, restored: 'restored' })).rejects.toThrow(
-    new RegExp(`^${table} are not copied: `),
-  );
-  expect(confirmed).toEqual([]);
-  await logs.stop();
+it('copies what is missing and overwrites nothing, however often it runs', async () => {
+  const { ask, database, stop } = await startOperatedTables();
+  const { dynamo } = database;
+  const restored = await makeRestored(database, 'Clients');
+  const put = (TableName: string, items: readonly object[]) =>
+    Promise.all(items.map(Item => dynamo(new PutCommand({ TableName, Item }))));
+  const numbered = (name: string, count: number, more: object = {}) =>
+    Array.from({ length: count }, (_, at) => ({ clientId: `${name}${at}`, data: new Uint8Array([at]), ...more }));
+  const [same, missing] = [numbered('same', 3), numbered('missing', 50, { ttl: Math.floor(Date.now() / 1_000) + 60 })];
+  const [expired, added] = [numbered('expired', 4, { ttl: 1_000 }), numbered('added', 2)];
+  const changed = numbered('changed', 5, { later: true });
+  await put(restored, [...same, ...numbered('changed', 5), ...missing, ...expired]);
+  await put('Clients', [...same, ...changed, ...added]);
+
+  const copy = () => ask(['tables', 'copy', 'clients', restored]);
+  const counts = { restored: 62, changed: 5, expired: 4, notCopied: 0 };
+  expect(await copy()).toEqual({ ...counts, same: 3, copied: 50 });
+  const { Items = [] } = await dynamo(new ScanCommand({ TableName: 'Clients' }));
+  const byId = (items: readonly { clientId?: string }[]) => new Map(items.map(item => [item.clientId, item]));
+  expect(byId(Items)).toEqual(byId([...same, ...changed, ...added, ...missing]));
+  expect(await copy()).toEqual({ ...counts, same: 53, copied: 0 });
+  await stop();
+});
+
+it.each([
+  ['sessions: one that was ended would come back', ['sessions', 'Sessions-restored'], 2],
+  ['lockouts: a lock that was lifted would come back', ['lockouts', 'Lockouts-restored'], 2],
+  ['a table with other keys', ['clients', 'Users'], 1],
+  ['a table that does not exist', ['clients', 'Clients-restored'], 1],
+])('does not copy %s', async (_what, words, code) => {
+  const { run, stop } = await startOperatedTables();
+  expect(await run('tables', 'copy', ...words, '--yes')).toMatchObject({ code, stdout: '' });
+  await stop();
 });
