@@ -21,12 +21,8 @@ import type { ExportedKind } from './item-kinds.ts';
 
 type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
 
-/**
- * Makes the readers of what an account's export shows of each kind: no hash and no secret.
- *
- * @param exported - the ids of the deliveries that are left out; those that are read are added.
- */
-export function makeRecordReaders(target: Target, items: AccountItems, exported: Set<string>): RecordReaders {
+/** Makes the readers of what an account's export shows of each kind: no hash and no secret. */
+export function makeRecordReaders(target: Target, items: AccountItems): RecordReaders {
   const { account, table } = items;
   const dynamo = target.dynamo;
   const [users, clients] = [once(items.listUsers), once(items.listClients)];
@@ -37,6 +33,7 @@ export function makeRecordReaders(target: Target, items: AccountItems, exported:
      */
     deliveries: async function* readDeliveries() {
       const { read, readAnswers } = openDeliveries(target);
+      const exported = new Set<string>();
       for await (const ids of inBatches(items.deliveryIds(['others', 'delivered', 'others']), readSize)) {
         for (const delivery of await read(ids.filter(id => !exported.has(id)))) {
           exported.add(delivery.id);

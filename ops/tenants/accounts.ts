@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { timeAroundAttempt } from '../../lambdas/delivery/limits.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
-import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { lookedAt, openQueues } from '../stage/queues.ts';
 import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
-import { requireOutput, type Task } from '../stage/target.ts';
+import type { Task } from '../stage/target.ts';
 import { type AccountItems, openAccountItems } from './account-items.ts';
 import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
 import { deleteLetters } from './account-letters.ts';
@@ -16,27 +16,19 @@ import { makeRecordReaders } from './account-records.ts';
 import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
-import { endExport, resumeExport } from './partial-export.ts';
 
 /**
- * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
- * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial:
- * a run that was ended half-way is repeated within a day of the first one, and goes on with the deliveries that are not in it yet.
- * Returns how many of each kind.
+ * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. It
+ * leaves out password hashes, secrets and dead letters. The file gets its name when it is complete. Returns how many of each kind.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
-export async function exportAll({ target, progress, warn }: Task, account: string, file: string) {
-  // Another stage may have an account of that name.
-  const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
-  const { ids: exported, begunAt } = await resumeExport(partial, target.clock.now());
-  if (exported.size > 0)
-    warn(`goes on with ${exported.size} deliveries read since ${isoTime(begunAt)}, which are in ${partial}`);
+export async function exportAll({ target, progress }: Task, account: string, file: string) {
+  const partial = `${file}.partial`;
   const kinds = kindsWith('exportedAs');
   const counts = Object.fromEntries(kinds.map(kind => [kind, 0])) as Record<ExportedKind, number>;
-  counts.deliveries = exported.size;
-  const readers = makeRecordReaders(target, openAccountItems(target, account, progress), exported);
-  const output = createWriteStream(partial, { mode: 0o600, flags: 'a' });
+  const readers = makeRecordReaders(target, openAccountItems(target, account, progress));
+  const output = createWriteStream(partial, { mode: 0o600 });
   const failed = once(output, 'error').then(([error]: readonly NodeJS.ErrnoException[]) => {
     throw new CliError(`${partial} cannot be written (${error?.code}).`);
   });
@@ -49,7 +41,6 @@ export async function exportAll({ target, progress, warn }: Task, account: strin
   }
 
   async function writeAll(): Promise<void> {
-    // The deliveries stand first: a repeated run goes on with them.
     for (const kind of kinds) {
       progress(`Reading ${kind.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)}`);
       for await (const record of readers[kind]()) await write(kind, record);
@@ -61,11 +52,10 @@ export async function exportAll({ target, progress, warn }: Task, account: strin
   try {
     await Promise.race([writeAll(), failed]);
     if (Object.values(counts).every(count => count === 0)) throw nothingOf(account);
-    await endExport(partial, file);
+    await rename(partial, file);
   } catch (error) {
     output.destroy();
-    if (counts.deliveries === 0) await endExport(partial);
-    else warn(`${counts.deliveries} deliveries are in ${partial}: the same command goes on with the others`);
+    await rm(partial, { force: true });
     throw error;
   }
   return counts;

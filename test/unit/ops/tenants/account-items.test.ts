@@ -26,7 +26,6 @@ import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.t
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
-import { resumeExport } from '../../../../ops/tenants/partial-export.ts';
 import { tableNames } from '../../../../tools/support/tables.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
@@ -180,13 +179,9 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
   expect(text).not.toMatch(/argon2|passwordHash|"hash"|sealed/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 
-  // One that ended half-way, in the middle of a line, is taken up.
-  const had = lines.find(line => JSON.parse(line).type === 'delivery')?.replace('{', '{"had":true,');
-  const partial = `${second}.Deliveries.${account}.partial`;
-  await resumeExport(partial, Date.now());
-  await writeFile(partial, `${had}\n{"type":"delivery","id":"evt_cut`);
-  const resumed = await exported(second);
-  expect([resumed.lines[0], resumed.types]).toEqual([had, types]);
+  // An export that was interrupted in the middle of a line starts again.
+  await writeFile(`${second}.partial`, `${lines[0]}\n{"type":"delivery","id":"evt_cut`);
+  expect((await exported(second)).types).toEqual(types);
   expect(await readdir(folder)).toEqual(['account.ndjson', 'second.ndjson']);
 
   const unconfirmed = await operated.run('accounts', 'delete', account);

@@ -205,7 +205,7 @@ describe('the export of an account', () => {
         expect(await store.update(done, settled(resent, 'failed', Date.now()))).toBe(true);
       }
     }
-    const readers = makeRecordReaders(localTarget(operated.outputs), { ...items, deliveryIds }, new Set());
+    const readers = makeRecordReaders(localTarget(operated.outputs), { ...items, deliveryIds });
     const ids: unknown[] = [];
     for await (const record of readers.deliveries()) ids.push('id' in record && record.id);
     expect(ids.sort()).toEqual([retried.id, resent.id]);
