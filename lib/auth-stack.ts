@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import {
@@ -26,6 +27,8 @@ export interface AuthStackProps extends StageProps {
 
 /** {auth_url}: the endpoints that issue and judge tokens, the documents that describe them, and the rotation of keys. */
 export class AuthStack extends Stack {
+  /** The logs of the functions that answer requests. */
+  readonly requestLogs: readonly ILogGroup[];
   readonly #props: AuthStackProps;
 
   constructor(scope: Construct, id: string, props: AuthStackProps) {
@@ -52,8 +55,7 @@ export class AuthStack extends Stack {
     data.auth.addRoutes(this, authRoutes, name => functions[name]);
     data.auth.addDefaultRoute(this, discovery);
 
-    const logGroups = [token, revoke, introspect, discovery].map(({ logGroup }) => logGroup.logGroupName);
-    new CfnOutput(this, 'AuthLogGroups', { value: logGroups.join(',') });
+    this.requestLogs = Object.values(services).map(({ logGroup }) => logGroup);
     // The operator's command line applies the stage's rule for passwords, invokes the rotation, and rotates with its settings.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });
     new CfnOutput(this, 'RotateKeysFunction', { value: rotateKeys.live.functionArn });

@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
@@ -32,6 +33,8 @@ export interface DeliveryStackProps extends StageProps {
 export class DeliveryStack extends Stack {
   /** Publishers send to it. */
   readonly eventsQueue: WorkQueue;
+  /** The log of the function that answers requests. */
+  readonly requestLog: ILogGroup;
   readonly #props: DeliveryStackProps;
   readonly #refusedEvents: RefusedEventsTopic;
   readonly #lanes: DeliveryLanes;
@@ -68,6 +71,7 @@ export class DeliveryStack extends Stack {
 
     addPublishers(this, { configuration, queue: queues.first, refusedEvents: this.#refusedEvents });
     this.eventsQueue = queues.first;
+    this.requestLog = deliveriesApi.logGroup;
     // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
     this.exportValue(queues.first.queueArn);
     this.exportValue(queues.first.queueUrl);
@@ -77,7 +81,6 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'SlowQueueUrl', { value: queues.slow.queueUrl });
     new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetterQueue.queueUrl });
     new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
-    new CfnOutput(this, 'DeliveriesApiLogGroups', { value: deliveriesApi.logGroup.logGroupName });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     if (configuration.smokeReceiverUrl) {
       new CfnOutput(this, 'SmokeReceiverUrl', { value: configuration.smokeReceiverUrl });

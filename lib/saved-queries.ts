@@ -94,4 +94,17 @@ export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, {
   }
 }
 
+/** Saves the query that finds a request by its id, in the access logs and in the logs of the functions that answer requests. */
+export function addRequestQuery(stack: Stack, { stage }: StageConfiguration, logGroups: logs.ILogGroup[]): void {
+  new logs.QueryDefinition(stack, 'Query one request', {
+    queryDefinitionName: `Emissor/${stage}/one request`,
+    queryString: new logs.QueryString({
+      fields: ['@timestamp', '@message'],
+      filterStatements: ["requestId = 'REPLACE_ME'"],
+      sort: '@timestamp asc',
+    }),
+    logGroups,
+  });
+}
+
 type Query = Omit<logs.QueryStringProps, 'filter' | 'stats' | 'parse'>;

@@ -9,7 +9,7 @@ import { endRelease } from './constructs/release-end.ts';
 import { Table } from './constructs/table.ts';
 import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
-import { addSavedQueries } from './saved-queries.ts';
+import { addRequestQuery, addSavedQueries } from './saved-queries.ts';
 import { SmokeStack } from './smoke-stack.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
 
@@ -51,6 +51,13 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   addSavedQueries(auth, 'auth', configuration);
   addSavedQueries(webhooks, 'webhooks', configuration);
   addSavedQueries(delivery, 'delivery', configuration);
+  const accessLogs = [data.auth.accessLogs, data.base.accessLogs];
+  addRequestQuery(delivery, configuration, [
+    ...accessLogs,
+    ...auth.requestLogs,
+    webhooks.requestLog,
+    delivery.requestLog,
+  ]);
 }
 
 /** Returns a text that changes with the code or the settings of any function. */

@@ -1,4 +1,5 @@
-import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { apiRoutes } from '../lambdas/api/routes.ts';
@@ -18,6 +19,9 @@ export interface WebhooksStackProps extends StageProps {
 
 /** {base_url}: the management of webhooks, and the answer to all paths that no other route takes. */
 export class WebhooksStack extends Stack {
+  /** The log of the function that answers requests. */
+  readonly requestLog: ILogGroup;
+
   constructor(scope: Construct, id: string, props: WebhooksStackProps) {
     super(scope, id, props);
     const { configuration, data } = props;
@@ -45,7 +49,7 @@ export class WebhooksStack extends Stack {
     new Alarms(this, 'Alarms', { configuration, rows: webhooksAlarms(configuration, data) });
     new GradualReleases(this, 'Releases', { configuration, services: { webhooks: api } });
 
-    new CfnOutput(this, 'WebhooksLogGroups', { value: api.logGroup.logGroupName });
+    this.requestLog = api.logGroup;
     data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);
     data.base.addDefaultRoute(this, api);
   }

@@ -70,7 +70,6 @@ export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>
   publish: async () => (await import('./deliveries/publish.command.ts')).publish,
   deliveries: async () => (await import('./deliveries/deliveries.command.ts')).deliveries,
   events: async () => (await import('./deliveries/events.command.ts')).events,
-  requests: async () => (await import('./deliveries/requests.command.ts')).requests,
   dlq: async () => (await import('./deliveries/dlq.command.ts')).dlq,
   status: async () => (await import('./status/status.command.ts')).status,
   smoke: async streams => (await import('./smoke/smoke.command.ts')).smoke(streams),

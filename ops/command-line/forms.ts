@@ -78,11 +78,6 @@ export const deliveryOrMessageId = z
     error: 'It must be a webhook-id ("evt_" and 27 letters or digits) or a message id (letters, digits, "_" or "-").',
   });
 
-/** The gateway's id of a request, which is base64 of either alphabet. */
-export const requestId = z
-  .string()
-  .regex(/^[A-Za-z0-9+/_-]{1,126}={0,2}$/, 'It must be the id of a request, such as JKJaXmPLvHcESHA=, after "--".');
-
 /** The publisher's own id of an event, measured in characters as in the queue message. */
 export const publishersId = z
   .string()

@@ -70,20 +70,16 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** The logs of the functions that deliver, as far as an id is looked for. */
-export type EventLog = Pick<ReturnType<typeof openLogs>, 'keptSince' | 'find'>;
+export type EventLog = Pick<ReturnType<typeof openEventLog>, 'keptSince' | 'find'>;
 
 /** The values of which each field has one. None may hold a quotation mark. */
 type FieldFilters = Readonly<Record<string, readonly string[]>>;
 
+/** Opens the log groups of the functions that deliver, which are searched as one. */
 export function openEventLog(target: Target, interruption?: AbortSignal) {
-  return openLogs(target, ['DeliveryLogGroups'], interruption);
-}
-
-/** Opens the log groups that outputs of the target name, which are searched as one. */
-export function openLogs(target: Target, outputs: readonly string[], interruption?: AbortSignal) {
   const client = target.connect(CloudWatchLogsClient, 'LogsEndpoint');
   const { clock, pause } = target;
-  const logGroupNames = outputs.flatMap(output => requireOutput(target, output).split(','));
+  const logGroupNames = requireOutput(target, 'DeliveryLogGroups').split(',');
 
   const groupKeptSince = async (logGroupName: string): Promise<number> => {
     const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));

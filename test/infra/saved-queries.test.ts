@@ -51,11 +51,28 @@ describe('saved queries', () => {
   ] as const)('of %s search every function of their stack, and are in the runbook', (area, template) => {
     const functions = resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn);
     const groups = functions.map(([, { Properties }]) => Properties.LoggingConfig.LogGroup);
-    const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => Properties);
+    const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ Name }) => Name.startsWith(`Emissor/prod/${area}/`));
     const names = Object.keys(savedQueries[area]);
     expect(queries.map(({ Name }) => Name).sort()).toEqual(names.map(name => `Emissor/prod/${area}/${name}`).sort());
     for (const { LogGroupNames } of queries) expect(LogGroupNames).toEqual(expect.arrayContaining(groups));
     for (const name of names) expect(runbook).toContain(`\`${area}/${name}\``);
+  });
+
+  it('find a request by its id in the access logs and in the logs of all functions behind the APIs', () => {
+    const [query] = resourcesOf(templates.Delivery, 'AWS::Logs::QueryDefinition').filter(
+      ([, { Properties }]) => Properties.Name === 'Emissor/prod/one request',
+    );
+    const { QueryString, LogGroupNames } = query?.[1].Properties ?? {};
+    expect(QueryString).toContain("filter requestId = 'REPLACE_ME'");
+    const logs = ['AuthEndpoint', 'BaseEndpoint', 'TokenLogs', 'RevokeLogs', 'IntrospectLogs', 'DiscoveryLogs'];
+    for (const name of [...logs, 'WebhooksApiLogs', 'DeliveriesApiLogs'])
+      expect(
+        LogGroupNames.filter((group: object) => JSON.stringify(group).includes(name)),
+        name,
+      ).toHaveLength(1);
+    expect(runbook).toContain('`one request`');
   });
 
   // Bug: of a throttled store they showed neither why it was, nor for whom, which the runbook reads there.

@@ -3,14 +3,12 @@ import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type AccountEvent, listAccountEvents } from '../../deliveries/account-events.ts';
 import type { EventVerdict } from '../../deliveries/event-verdict.ts';
 import { type EventReference, findPublished } from '../../deliveries/events.ts';
-import { findRequest as findInLogs } from '../../deliveries/requests.command.ts';
-import type { LoggedLine } from '../../stage/cloudwatch.ts';
 import type { Task } from '../../stage/target.ts';
 import { eventName } from './event-name.ts';
 
-/** Makes the part of an operator's source that says what became of events and requests. */
+/** Makes the part of an operator's source that says what became of events. */
 export function operatorEvents(task: Task) {
-  return { listEvents, findEvent, findRequest };
+  return { listEvents, findEvent };
 
   /** The latest events, or those among more of them that had one fate. */
   async function listEvents(account: string, fate?: EventVerdict) {
@@ -37,11 +35,6 @@ export function operatorEvents(task: Task) {
       delivery: delivery && { account: delivery.accountId, event: delivery.eventName, id: delivery.id },
       searchedSince: logSince === undefined ? undefined : isoTime(logSince),
     };
-  }
-
-  async function findRequest(id: string) {
-    const { access, lines } = await findInLogs.act(task, { id });
-    return [...(access ? [access] : []), ...lines].map(lineView);
   }
 }
 
@@ -72,8 +65,4 @@ function referenceOf({ id, account, event }: FindQuery): EventReference {
     return { deliveryId: deliveryIdOf(account, eventName(event), id) };
   }
   return id.startsWith('evt_') || id.startsWith('teste_') ? { deliveryId: id } : { messageId: id };
-}
-
-function lineView({ at, fields }: LoggedLine) {
-  return { at: isoTime(at), text: JSON.stringify(fields, null, 1) };
 }

@@ -10,7 +10,6 @@ import {
   link,
   type Parameters,
   pathOf,
-  table,
   timeOf,
   troubleNote,
 } from '../page.ts';
@@ -60,9 +59,7 @@ async function found(context: Context, asked: Asked): Promise<{ readonly status?
 async function operatorCard(context: Context, { id, account, event }: Asked): Promise<Html> {
   const { texts } = context;
   if ((account === undefined) !== (event === undefined)) throw new Refusal(texts.findLead);
-  return account === undefined && !/^(?:evt_|teste_|[0-9a-f]{8}-[0-9a-f]{4}-)/.test(id)
-    ? requestCard(context, id)
-    : eventCard(context, { id, account, event });
+  return eventCard(context, { id, account, event });
 }
 
 /** Writes what became of an event, with the way to its delivery or to its dead letter. */
@@ -80,22 +77,6 @@ async function eventCard(context: Context, asked: Asked): Promise<Html> {
       ])
     }`,
     { beside: searchedSince !== undefined && html`<p>${texts.lookedSince} ${exactTimeOf(searchedSince, context)}</p>` },
-  );
-}
-
-async function requestCard(context: Context, id: string): Promise<Html> {
-  const { texts } = context;
-  const lines = await operatorOf(context).findRequest(id);
-  return card(
-    html`${texts.request} <span class="code">${id}</span>`,
-    table<(typeof lines)[number]>(
-      [
-        { heading: texts.sent, value: ({ at }) => timeOf(at, context) },
-        { heading: texts.logLine, value: ({ text }) => html`<pre>${text}</pre>`, isText: true },
-      ],
-      lines,
-      texts.noLines,
-    ),
   );
 }
 

@@ -168,7 +168,6 @@ export const operator: OperatorSource = {
     return { discarded: ids.length, missing: [], inFlight: 0 };
   },
   findEvent: async () => ({ verdict: 'refused', cause: refusal, delivery: undefined, searchedSince: undefined }),
-  findRequest: async () => [{ at: '2026-11-22T10:00:00.000Z', text: hostile }],
   sandbox: {
     demo: {
       account: 'acme',

@@ -24,8 +24,8 @@ describe('the search', () => {
     ['an account and an event that AWS does not answer for', 'id=1&account=acme&event=demanda.criada', 502],
   ])('keeps what was typed: %s', async (_, query, status) => {
     const source = anOperator({
-      findRequest: () => Promise.reject(new CliError('that is no id')),
-      findEvent: () => Promise.reject(new Error('AWS does not answer')),
+      findEvent: ({ id }) =>
+        Promise.reject(id === '<' ? new CliError('that is no id') : new Error('AWS does not answer')),
     });
     const { status: answered, text } = await find(source, query);
     expect(answered).toBe(status);
