@@ -18,9 +18,7 @@ import { argument, flag, option, required, timed } from '../command-line/words.t
 import { CliError } from '../stage/operator.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { countUndelivered, readDeliveries, requireDelivery, resend, type UndeliveredCount } from './deliveries.ts';
-import { replayAll } from './replay-all.ts';
-import { replayWebhook } from './replay-deliveries.ts';
-import type { RangeOutcome } from './replay-range.ts';
+import { type ReplayOutcome, replayAll, replayWebhook } from './replay.ts';
 
 const examples = `
 A delivery is named by its webhook-id header, which "publish" shows too.
@@ -48,8 +46,8 @@ replay skips a delivery whose state has changed, tests, and deliveries of earlie
 time. The command shows how far it is and waits for its end; the service goes on without it.
 
 Without --event it takes every webhook of the account, without both those of all accounts: it asks with their number, replays ten
-at once, and tells each by a line. Typed again with the same --since and --until it skips those whose replay of that range exists;
-of one that was cancelled it says what sends the rest.
+at once, and reports each by a line. It skips a webhook that is suspended or has a replay in progress. It can be repeated: what
+was sent again is in that state no more.
 
 Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
@@ -95,7 +93,7 @@ const count = makeShape<UndeliveredCount>([
   { json: 'state', value: ({ state }) => wireStates[state] },
 ]);
 
-const outcome = makeShape<RangeOutcome>([
+const outcome = makeShape<ReplayOutcome>([
   { json: 'accountId', heading: 'account', value: ({ account }) => account },
   { json: 'evento', heading: 'event', value: ({ event }) => event },
   { json: 'outcome', heading: 'outcome' },

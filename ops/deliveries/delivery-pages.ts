@@ -10,7 +10,7 @@ import { CliError } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
 import { openDeliveries, openReplays } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import { begin, type ReplayRequest } from './replay-deliveries.ts';
+import { type ReplayRequest, startReplay } from './replay.ts';
 import { noWebhook, type Registration } from './webhooks.ts';
 
 /** The choice of a page. Times in milliseconds since the epoch. */
@@ -59,7 +59,7 @@ export async function findDelivery(target: Target, id: string): Promise<Delivery
 export const beginReplay = audited('deliveries replay', {
   effect: 'writes',
   act: async ({ target, nameDone }, request: ReplayRequest) => {
-    const { id } = await begin(request, openReplays(target, openRetryQueue(target)));
+    const { id } = await startReplay(request, openReplays(target, openRetryQueue(target)));
     nameDone({ replay: id });
     return id;
   },

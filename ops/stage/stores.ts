@@ -21,7 +21,6 @@ import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { readEnvironment } from '../../lambdas/platform/environment.ts';
-import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
@@ -130,10 +129,7 @@ export function openReplays(target: Target, retryQueue: AttemptQueue) {
   return {
     findWebhook,
     findLatest: replays.findLatest,
-    find: replays.find,
     cancel: replays.cancel,
-    /** Makes what starts replays whose ids are made of what `makeId` returns. */
-    startWith: (makeId: MakeId) => makeStartReplay({ ...silence, replays, run, makeId, now }),
     start: makeStartReplay({ ...silence, replays, run, makeId: target.makeId, now }),
   };
 }

@@ -15,11 +15,11 @@ import { aDelivery, noon } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
 
 let questions: string[];
-let told: string[];
+let reported: string[];
 const operated = await startOperatedTables();
 beforeEach(() => {
   questions = [];
-  told = [];
+  reported = [];
 });
 afterAll(() => operated.stop());
 
@@ -45,7 +45,7 @@ const targetAt = (time = systemTime) => {
 };
 
 const taskOn = (target: Target) =>
-  aTask(target, { tell: line => void told.push(line), confirm: async text => void questions.push(text) });
+  aTask(target, { tell: line => void reported.push(line), confirm: async text => void questions.push(text) });
 
 const range = { since: noon, until: noon + 3_600_000, state: 'falhou' } as const;
 const replayAll = async (account?: string) => (await replay.act(taskOn(targetAt()), { account, ...range })).all;

@@ -1,0 +1,215 @@
+import { progressAt, type Replay, type ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
+import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import type { Pause } from '../../lambdas/platform/timer.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { AuditedTask } from '../audit/audit.ts';
+import { CliError } from '../stage/operator.ts';
+import { openRetryQueue } from '../stage/queues.ts';
+import { openDeliveries, openReplays } from '../stage/stores.ts';
+import { countUndelivered } from './deliveries.ts';
+import { noWebhook } from './webhooks.ts';
+
+/** The choice of the deliveries of one webhook to replay. */
+export interface ReplayRequest extends ReplayRange {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+export interface Replayed {
+  readonly id: string;
+  readonly total: number;
+  readonly sent: number;
+}
+
+/** A webhook that has deliveries to replay. */
+export interface ReplayedWebhook {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+/** The outcome of one webhook's replay. `skipped`: it did not start, or did not come to its end. */
+export type ReplayOutcome = ReplayedWebhook &
+  ((Replayed & { readonly outcome: 'done' }) | { readonly outcome: 'skipped'; readonly reason: string });
+
+/**
+ * Replays a range of the deliveries of one webhook and waits for its end. If the command ends before that, the service continues the
+ * replay.
+ *
+ * @throws {CliError} when it cannot start, or is cancelled.
+ */
+export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayRequest): Promise<Replayed> {
+  const replays = { ...openReplays(target, openRetryQueue(target)), now: target.clock.now, pause: target.pause };
+  return runReplay(request, replays, {
+    onStarted: async () => {},
+    onProgress: (replay, sent) => {
+      task.nameDone({ replay: replay.id, count: sent });
+      task.progress(
+        replay.countCursor === null
+          ? `Sent ${sent} of ${replay.total} deliveries, ten a second`
+          : `Counting: ${replay.total} deliveries so far`,
+      );
+    },
+  });
+}
+
+/**
+ * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for their ends. It can be repeated:
+ * what an earlier run sends is in that state no more.
+ *
+ * @throws {CliError} when nobody confirms it.
+ */
+export async function replayAll(
+  task: AuditedTask,
+  { account, ...range }: ReplayRange & { readonly account?: string | undefined },
+): Promise<readonly ReplayOutcome[]> {
+  const { target, confirm } = task;
+  const webhooks = await webhooksWith(task, account, range);
+  if (webhooks.length === 0) return [];
+  const count = webhooks.length > maxCounted ? `more than ${maxCounted.toLocaleString('en')}` : webhooks.length;
+  const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
+  await confirm(
+    `This sends deliveries of ${count} webhook${count === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
+  );
+  const replays = { ...openReplays(target, openRetryQueue(target)), now: target.clock.now, pause: target.pause };
+  return replayEach(webhooks, task, (webhook, onStarted) =>
+    runReplay({ ...webhook, ...range }, replays, { onStarted, onProgress: () => {} }),
+  );
+}
+
+/**
+ * Runs the replays of many webhooks, ten at once, and reports each by a line.
+ *
+ * @throws the first failure that does not concern one webhook alone; no further replay starts after it.
+ */
+export async function replayEach(
+  webhooks: readonly ReplayedWebhook[],
+  { tell, progress, nameDone, nameMore }: Pick<AuditedTask, 'tell' | 'progress' | 'nameDone' | 'nameMore'>,
+  replayOne: (webhook: ReplayedWebhook, onStarted: (replay: string) => Promise<void>) => Promise<Replayed>,
+): Promise<readonly ReplayOutcome[]> {
+  const waiting = [...webhooks];
+  const outcomes: ReplayOutcome[] = [];
+  let started = 0;
+  const results = await Promise.allSettled(Array.from({ length: maxAtOnce }, () => work()));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return outcomes;
+
+  async function work(): Promise<void> {
+    for (let webhook = waiting.shift(); webhook; webhook = waiting.shift()) {
+      const outcome = await outcomeOf(webhook);
+      outcomes.push(outcome);
+      tell(`${webhook.account} ${webhook.event}: ${describe(outcome)}`);
+      progress(`${outcomes.length} of ${webhooks.length} webhooks`);
+    }
+  }
+
+  async function outcomeOf(webhook: ReplayedWebhook): Promise<ReplayOutcome> {
+    try {
+      const done = await replayOne(webhook, async replay => {
+        nameDone({ count: ++started });
+        await nameMore({ ...webhook, replay });
+      });
+      return { ...webhook, outcome: 'done', ...done };
+    } catch (error) {
+      if (error instanceof CliError) return { ...webhook, outcome: 'skipped', reason: error.message };
+      waiting.length = 0;
+      throw error;
+    }
+  }
+}
+
+/** Runs the replay of one webhook to its end. @throws {CliError} when it cannot start, or is cancelled. */
+export async function runReplay(
+  request: ReplayRequest,
+  {
+    findWebhook,
+    findLatest,
+    start,
+    now,
+    pause,
+  }: {
+    readonly findWebhook: FindWebhook;
+    findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
+    readonly start: StartReplay;
+    readonly now: () => number;
+    readonly pause: Pause;
+  },
+  {
+    onStarted,
+    onProgress,
+  }: {
+    readonly onStarted: (replay: string) => Promise<void>;
+    readonly onProgress: (replay: Replay, sent: number) => void;
+  },
+): Promise<Replayed> {
+  let replay = await startReplay(request, { findWebhook, start });
+  await onStarted(replay.id);
+  for (;;) {
+    const { state, sent } = progressAt(replay, now());
+    const { id, total } = replay;
+    onProgress(replay, sent);
+    if (state === 'completed') return { id, total, sent };
+    if (state === 'cancelled') {
+      throw new CliError(
+        `the replay was cancelled after ${sent} of ${total} deliveries: by its account, or because the webhook was suspended or deleted.`,
+      );
+    }
+    await pause(pollInterval);
+    const latest = await findLatest(request.account, request.event);
+    if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
+    replay = latest;
+  }
+}
+
+/** Starts a replay, which the service continues. @throws {CliError} when it cannot start. */
+export async function startReplay(
+  { account, event, ...range }: ReplayRequest,
+  { findWebhook, start }: { readonly findWebhook: FindWebhook; readonly start: StartReplay },
+): Promise<Replay> {
+  const name = `the webhook of account "${account}" for ${event}`;
+  const webhook = await findWebhook(account, event);
+  if (!webhook) throw noWebhook({ account, event });
+  if (webhook.status === 'suspended') {
+    throw new CliError(
+      `${name} is suspended (${webhook.suspensionReason && wireReasons[webhook.suspensionReason]}): "webhooks reactivate" first.`,
+    );
+  }
+  const started = await start(webhook, range);
+  if (!started) throw new CliError(`the latest replay of ${name} changed just now. Repeat the command.`);
+  if (started.outcome === 'running') throw new CliError(`a replay of ${name} is in progress. Wait for its end.`);
+  return started.replay;
+}
+
+/** Finds the webhooks that have deliveries in a range: those of one account by its partitions, those of all in one scan. */
+async function webhooksWith(
+  { target, progress }: AuditedTask,
+  account: string | undefined,
+  { from, to, wanted }: ReplayRange,
+): Promise<readonly ReplayedWebhook[]> {
+  if (account === undefined) {
+    const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
+    const counts = await countUndelivered(target, query, progress);
+    return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName }));
+  }
+  const { history } = openDeliveries(target);
+  const query = { accountId: account, state: wanted, from, before: to, registration: null, limit: 1, after: undefined };
+  const pages = await Promise.all(EVENT_NAMES.map(eventName => history({ ...query, eventName })));
+  // A page can be empty although others follow it.
+  const found = EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length || pages[at]?.next !== undefined);
+  return found.map(event => ({ account, event }));
+}
+
+function describe(outcome: ReplayOutcome): string {
+  if (outcome.outcome === 'skipped') return `skipped: ${outcome.reason}`;
+  return outcome.total === 0 ? 'nothing to replay' : `${outcome.sent} of ${outcome.total} deliveries queued`;
+}
+
+/** The question names no number above this one. */
+const maxCounted = 1_000;
+
+/** Replays of one command that run at once. Each sends ten deliveries a second. */
+const maxAtOnce = 10;
+
+/** Milliseconds. */
+const pollInterval = 1_000;
