@@ -8,7 +8,7 @@ const { dependencies, devDependencies } = require('../package.json');
 
 const isInstalled = name => require.resolve.paths(name).some(folder => existsSync(join(folder, name, 'package.json')));
 
-const needsDependenciesOnly = ['ops.ts', 'app.ts', 'preflight.ts'].includes(basename(process.argv[1] ?? ''));
+const needsDependenciesOnly = ['ops.ts', 'app.ts'].includes(basename(process.argv[1] ?? ''));
 const needed = Object.keys({ ...dependencies, ...(needsDependenciesOnly ? {} : devDependencies) });
 const missing = needed.filter(name => !isInstalled(name));
 if (missing.length > 0) {

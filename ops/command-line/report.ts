@@ -2,6 +2,8 @@
 export interface Report {
   readonly json: unknown;
   readonly text: string;
+  /** The error with which the command ends after it has shown the answer. */
+  readonly failure?: string;
 }
 
 /** The answer of a command that is about one thing: its JSON is an object, to which more may be added. */

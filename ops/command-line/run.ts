@@ -51,9 +51,10 @@ export function makeRun({ stdin, stdout, stderr }: Streams, readOptions: () => G
         askPassword: makeAskPassword(stdin),
       });
       progress.clear();
-      const { json: view, text } = report(value, target);
+      const { json: view, text, failure } = report(value, target);
       stdout.write(`${json ? JSON.stringify(view, null, 2) : text}\n`);
       for (const warning of warnings) stderr.write(`${JSON.stringify({ warning })}\n`);
+      if (failure !== undefined) throw new CliError(failure);
     } catch (error) {
       progress.clear();
       throw new CommandFailed(

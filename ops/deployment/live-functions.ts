@@ -73,7 +73,7 @@ export async function listFunctions(connect: Connect, stacks: readonly DeployedS
 }
 
 /** Returns the name in the code of the function that an alias of a template leads to; `undefined` where it is no alias of ours. */
-export function functionOf(aliasId: string): string | undefined {
+function functionOf(aliasId: string): string | undefined {
   return /^(\w+)Live[0-9A-F]{8}$/.exec(aliasId)?.[1];
 }
 

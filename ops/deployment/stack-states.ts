@@ -61,6 +61,14 @@ export function isChanging({ found }: DeployedStack): boolean {
   return state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
 }
 
+/** Returns whether CloudFormation refuses to update a stack as it is, and the CDK does not delete it first. */
+export function blocksDeployment(stack: DeployedStack): boolean {
+  const { StackStatus = '', EnableTerminationProtection } = stack.found ?? {};
+  if (isChanging(stack) || StackStatus === 'DELETE_FAILED') return true;
+  if (['UPDATE_ROLLBACK_FAILED', 'UPDATE_FAILED', 'CREATE_FAILED'].includes(StackStatus)) return true;
+  return ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'].includes(StackStatus) && EnableTerminationProtection === true;
+}
+
 /** Returns whether a stack has ever been deployed. One whose first deployment failed holds nothing. */
 export function isDeployed({ found }: DeployedStack): boolean {
   return found !== undefined && !neverMade.includes(found.StackStatus ?? '');

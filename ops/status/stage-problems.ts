@@ -9,18 +9,17 @@ import type { Facts, StackView } from './status-facts.ts';
 /** Finds what is wrong with how a stage is deployed, each in a sentence with what to do. */
 export function stageProblems(facts: Facts, deployed: StageStacks): readonly Problem[] {
   return [
-    ...inUseAgain(facts),
     ...missingStacks(deployed),
     ...stackStates(deployed),
     ...differentVersions(facts, deployed),
     ...missingProtection(facts, deployed),
-    ...rollbacks(facts, deployed),
+    ...rolledBackProblems(facts),
   ];
 }
 
 /** Says that versions are in use again that were taken back: the first line of all, since somebody has to type at once. */
 export function inUseAgain({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly Problem[] {
-  const functions = isUnread(rolledBack) ? [] : rolledBack.filter(({ state }) => state === 'returned').map(wayOf);
+  const functions = inState(rolledBack, 'returned');
   if (functions.length === 0) return [];
   const sentence = `the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of ${listed(functions)}: ${opsOf(stage)} rollback takes them back again.`;
   return [{ kind: 'versions in use again', functions, sentence }];
@@ -96,24 +95,26 @@ function missingProtection(
   return [{ kind: 'unprotected', stacks: stacks.length, tables: tables.length, sentence }];
 }
 
-function rollbacks(
+/** Finds aliases that still shift although no deployment is in progress. */
+export function shiftingProblems(
   { rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>,
-  deployed: StageStacks,
+  deployed: Pick<StageStacks, 'stacks'> | undefined,
 ): readonly Problem[] {
-  if (isUnread(rolledBack)) return [];
-  const inState = (wanted: RolledBack['state']) => rolledBack.filter(({ state }) => state === wanted).map(wayOf);
-  const shifting = deployed.stacks.some(isChanging) ? [] : inState('shifting');
-  const back = inState('rolled back');
-  const problems: Problem[] = [];
-  if (shifting.length > 0) {
-    const sentence = `no deployment is under way, and a part of the requests still goes to the newer version of ${listed(shifting)}: ${opsOf(stage)} rollback ends that.`;
-    problems.push({ kind: 'shifting', functions: shifting, sentence });
-  }
-  if (back.length > 0) {
-    const sentence = `rolled back: ${listed(back)}. Correct what was wrong, and deploy: that leads every function to a new version. If that fails, ${opsOf(stage)} rollback at once (docs/runbook.md, "A bad version was deployed").`;
-    problems.push({ kind: 'rolled back', functions: back, sentence });
-  }
-  return problems;
+  const functions = deployed?.stacks.some(isChanging) ? [] : inState(rolledBack, 'shifting');
+  if (functions.length === 0) return [];
+  const sentence = `no deployment is under way, and a part of the requests still goes to the newer version of ${listed(functions)}: ${opsOf(stage)} rollback ends that.`;
+  return [{ kind: 'shifting', functions, sentence }];
+}
+
+function rolledBackProblems({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly Problem[] {
+  const functions = inState(rolledBack, 'rolled back');
+  if (functions.length === 0) return [];
+  const sentence = `rolled back: ${listed(functions)}. Correct what was wrong, and deploy: that leads every function to a new version. If that fails, ${opsOf(stage)} rollback at once (docs/runbook.md, "A bad version was deployed").`;
+  return [{ kind: 'rolled back', functions, sentence }];
+}
+
+function inState(rolledBack: Facts['rolledBack'], wanted: RolledBack['state']): readonly string[] {
+  return isUnread(rolledBack) ? [] : rolledBack.filter(({ state }) => state === wanted).map(wayOf);
 }
 
 function wayOf({ function: name, from, to }: RolledBack): string {

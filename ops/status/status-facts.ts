@@ -146,7 +146,7 @@ async function readTables(target: Target) {
 }
 
 /** Reads which functions are rolled back, or shift. On this machine each has one version. */
-async function readRolledBack({ deployed, connect }: Target): Promise<readonly RolledBack[]> {
+export async function readRolledBack({ deployed, connect }: Target): Promise<readonly RolledBack[]> {
   if (!deployed) return [];
   return findRolledBack(await readLiveFunctions(connect, ownStacks(deployed)));
 }

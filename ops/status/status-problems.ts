@@ -1,35 +1,10 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { isUnread } from '../stage/operator.ts';
-import type { StageStacks } from '../stage/stage-stacks.ts';
-import { awsProblems } from './aws-view.ts';
-import { deliveryProblems } from './delivery-problems.ts';
 import type { Problem, Troubled } from './problem.ts';
-import { recipientProblems } from './recipients.ts';
 import { counted, opsOf } from './sentences.ts';
-import { stageProblems } from './stage-problems.ts';
 import type { Facts, KeysView, QueueView } from './status-facts.ts';
 
-/**
- * Finds what needs somebody, the worst first.
- *
- * @param now - milliseconds since the epoch.
- */
-export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly Problem[] {
-  return [
-    ...(deployed ? stageProblems(facts, deployed) : []),
-    ...alarms(facts),
-    ...awsProblems(facts),
-    ...recipientProblems(facts.recipients),
-    ...deliveryProblems(facts),
-    ...backlog(facts),
-    ...deadLetters(facts),
-    ...webhooks(facts, now),
-    ...users(facts),
-    ...keys(facts, now),
-  ];
-}
-
-function alarms({ alarms }: Pick<Facts, 'alarms'>): readonly Problem[] {
+export function alarmProblems({ alarms }: Pick<Facts, 'alarms'>): readonly Problem[] {
   if (isUnread(alarms) || alarms.ringing.length === 0) return [];
   const { length: count } = alarms.ringing;
   const since = alarms.ringing.map(({ since }) => since).sort()[0] ?? null;
@@ -37,7 +12,7 @@ function alarms({ alarms }: Pick<Facts, 'alarms'>): readonly Problem[] {
   return [{ kind: 'alarms', count, since, sentence }];
 }
 
-function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
+export function backlogProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
   if (isUnread(queues)) return [];
   return queues.filter(isBehind).map(({ queue, waiting, inFlight, oldestSeconds }) => {
     const values = { queue, waiting, inFlight, oldestSeconds };
@@ -79,7 +54,7 @@ const longQueueOfStage = 1_000;
 /** Seconds. */
 const longestInQueue = 300;
 
-function deadLetters({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
+export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
   if (isUnread(queues)) return [];
   const dead = queues.find(({ queue }) => queue === 'dead letters');
   const count = dead ? dead.waiting + dead.inFlight : 0;
@@ -87,7 +62,10 @@ function deadLetters({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readon
   return count === 0 ? [] : [{ kind: 'dead letters', count, sentence }];
 }
 
-function webhooks({ webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>, now: number): readonly Problem[] {
+export function webhookProblems(
+  { webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>,
+  now: number,
+): readonly Problem[] {
   if (isUnread(webhooks)) return [];
   const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
   // What an operator suspended needs nobody: it was meant.
@@ -116,7 +94,7 @@ function troubled(
 
 const day = 86_400_000;
 
-function users({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly Problem[] {
+export function userProblems({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly Problem[] {
   if (isUnread(users)) return [];
   const [first] = users.beingDeleted;
   if (!first) return [];
@@ -125,12 +103,12 @@ function users({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly Probl
   return [{ kind: 'users being deleted', count: users.beingDeleted.length, since: first.since, sentence }];
 }
 
-function keys({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly Problem[] {
+export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly Problem[] {
   if (isUnread(keys)) return [];
-  return keys.flatMap(key => keyProblem(key, `${opsOf(stage)} keys rotate makes it`, now));
+  return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate makes it`, now));
 }
 
-function keyProblem({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly Problem[] {
+function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly Problem[] {
   if (activeSince === null) {
     return [
       { kind: 'no key', key, since: null, sentence: `there is no ${key} key: nothing works without one. ${next}.` },

@@ -3,6 +3,7 @@ import { lines, makeShape, type Report } from '../command-line/report.ts';
 import type { RolledBack } from '../deployment/live-functions.ts';
 import { isCutOff, isUnread, type Part } from '../stage/operator.ts';
 import type { Certificate, Throttle } from './aws-view.ts';
+import { findProblems } from './checks.ts';
 import type { LateGroup } from './late-deliveries.ts';
 import type { Problem } from './problem.ts';
 import { counted, placeOf } from './sentences.ts';
@@ -17,7 +18,6 @@ import {
   type UsersView,
   type WebhooksView,
 } from './status-facts.ts';
-import { findProblems } from './status-problems.ts';
 
 const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it

@@ -91,16 +91,15 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return new Map(stacksOf(stage).map(name => [name, stacks.get(name)]));
   }
 
-  /** Returns the findings of preflight: its exit code, its texts by check, and the checks that found a problem. */
-  async function preflight(stage: string, ...words: string[]) {
-    const all = ['--stage', stage, '--json', ...words];
-    const { code, output } = await copy().program('preflight', all);
-    const { findings } = JSON.parse(output) as { findings: { check: string; state: string; text: string }[] };
-    return {
-      code,
-      findings: new Map(findings.map(({ check, text }) => [check, text])),
-      problems: findings.filter(({ state }) => state !== 'ok').map(({ check }) => check),
+  /** Returns the exit code of preflight, the problems that it found by check, and the checks that it could not make. */
+  async function preflight(stage: string) {
+    const { code, output } = await copy().program('ops', ['--stage', stage, '--json', 'preflight']);
+    // The error with which it ends is an object of its own.
+    const { problems, unread } = JSON.parse(output.replace(/^\{"error".*\n/m, '')) as {
+      readonly problems: readonly { check: string; sentence: string }[];
+      readonly unread: readonly { check: string; sentence: string }[];
     };
+    return { code, problems: new Map(problems.map(({ check, sentence }) => [check, sentence])), unread };
   }
 
   /** Returns the answer of the operator's command line. @throws when it fails. */

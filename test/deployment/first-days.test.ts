@@ -61,10 +61,10 @@ step('prod: a first deployment that fails', async () => {
   return [...states].map(([name, state]) => `${name.replace('Emissor-prod-', '')} ${state}`).join(', ');
 });
 
-step('prod: preflight: the next deployment may come', async () => {
-  const { code, findings, problems } = await preflight('prod');
-  expect({ code, problems }).toEqual({ code: 0, problems: [] });
-  return findings.get('protection');
+step('prod: preflight: the next deployment may come, and a domain is missing', async () => {
+  const { problems, unread } = await preflight('prod');
+  expect({ checks: [...problems.keys()], unread }).toEqual({ checks: ['domains'], unread: [] });
+  return problems.get('domains');
 });
 
 step('prod: deploy, with nothing cleared away by hand', async () => {
@@ -224,10 +224,10 @@ step('prod: destroy leaves what must outlive it, and dev as it was', async () =>
   return `${mustStay.length} tables, queues, keys and log groups stay`;
 });
 
-step('prod: preflight tells of what outlived it', async () => {
-  const { code, findings, problems } = await preflight('prod');
-  expect({ code, problems }).toEqual({ code: 1, problems: ['left-overs'] });
-  return findings.get('left-overs');
+step('prod: preflight reports what outlived it', async () => {
+  const { code, problems } = await preflight('prod');
+  expect({ code, checks: [...problems.keys()] }).toEqual({ code: 1, checks: ['domains', 'left-overs'] });
+  return problems.get('left-overs');
 });
 
 step('dev: destroy leaves nothing behind', async () => {

@@ -4,7 +4,7 @@
 // |---|---|
 // | an export in use may go | the update is refused: an infrastructure test compares the exports of releases |
 // | concurrency has no quota | what the account does not have is refused: preflight and an infrastructure test compare |
-// | recipients of alarms need not confirm | nothing is sent to an address that did not: a unit test has what preflight says |
+// | recipients of alarms need not confirm | nothing is sent to an address that did not: a unit test has what `ops status` says |
 // | every resource of a changed stack is reported as updated | what an update touched is read from the resources themselves |
 // | names of resources repeat | a replaced resource has another: it is told by ids and times of creation |
 // | a changed table is another one, and empty | it is changed: protection, a property of it, cannot be switched on here |

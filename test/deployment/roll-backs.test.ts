@@ -66,7 +66,7 @@ step('dev: a bad version is taken back by one command, and the next deployment l
   });
   const status = await copy().program('ops', ['--stage', 'dev', 'status']);
   expect(status.output).toMatch(/rolled back: Discovery \(\d+ to \d+\)/);
-  expect((await preflight('dev')).findings.get('roll-backs')).toContain('Discovery');
+  expect(await preflight('dev')).toMatchObject({ code: 0, unread: [] });
   const [line] = await ops<{ command: string; outcome: string }[]>('dev', ['audit', 'list', '--limit', '2']);
   expect(line).toMatchObject({ command: 'rollback', outcome: 'done' });
 
@@ -99,7 +99,6 @@ step(
     };
 
     copy().configure('dev', { gradual: true });
-    expect((await preflight('dev')).problems).toContain('roll-backs');
     expect(await fail(() => copy().configure('dev', { gradual: false }))).toContain(
       'set gradual: false in stages/dev.ts',
     );
@@ -119,7 +118,7 @@ step(
     expect(told).toEqual([good, good, bad]);
     const status = await copy().program('ops', ['--stage', 'dev', 'status']);
     expect(status.output).toMatch(/^the versions that were taken back are in use again, .*Discovery \(\d+ to \d+\)/);
-    expect((await preflight('dev')).findings.get('roll-backs')).toMatch(/Discovery is at \d+ again/);
+    expect((await preflight('dev')).problems.get('roll-backs')).toContain('Discovery');
     const { moved } = await ops<{ moved: { function: string }[] }>('dev', ['rollback', '--yes']);
     expect(await cacheControl('dev')).toBe(good);
     await nextDeployment('a mended one, at last');

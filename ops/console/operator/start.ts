@@ -1,10 +1,10 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { isCutOff, isUnread, type Part } from '../../stage/operator.ts';
 import type { Task } from '../../stage/target.ts';
+import { findProblems } from '../../status/checks.ts';
 import type { Status } from '../../status/status.command.ts';
 import type { DeliveriesView } from '../../status/status-deliveries.ts';
 import { type Facts, type KeptFacts, readFacts, type WebhooksView } from '../../status/status-facts.ts';
-import { findProblems } from '../../status/status-problems.ts';
 import { makeReadTraffic, type Traffic } from './traffic.ts';
 
 /**

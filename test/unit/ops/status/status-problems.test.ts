@@ -2,8 +2,8 @@ import type { Stack } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
+import { findProblems } from '../../../../ops/status/checks.ts';
 import { reportStatus, type Status } from '../../../../ops/status/status.command.ts';
-import { findProblems } from '../../../../ops/status/status-problems.ts';
 import { aStatus, noDeliveries } from '../a-status.ts';
 
 const now = Date.parse('2026-11-22T00:00:00Z');

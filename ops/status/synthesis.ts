@@ -10,13 +10,11 @@ import { type StackName, stackNameOf, stackNamesOf } from '../stage/stage-stacks
 /** A CloudFormation template, as far as the checks look into it. */
 export interface Template {
   readonly Resources?: Readonly<Record<string, Resource>>;
-  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
 }
 
-export interface Resource {
+interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
-  readonly UpdatePolicy?: unknown;
 }
 
 /** The outcome of a synthesis: all that a deployment of a stage would bring. */

@@ -1,0 +1,84 @@
+import type { StageStacks } from '../stage/stage-stacks.ts';
+import { awsProblems } from './aws-view.ts';
+import { deliveryProblems } from './delivery-problems.ts';
+import {
+  bootstrapProblems,
+  certificateProblems,
+  concurrencyProblems,
+  type DeploymentProblems,
+  type DeploymentSubject,
+  domainProblems,
+  leftOverProblems,
+  otherRegionProblems,
+  ownerProblems,
+  protectionProblems,
+  removedDataProblems,
+  stackProblems,
+} from './deployment-checks.ts';
+import type { Problem } from './problem.ts';
+import { recipientProblems } from './recipients.ts';
+import { inUseAgain, shiftingProblems, stageProblems } from './stage-problems.ts';
+import type { Facts } from './status-facts.ts';
+import {
+  alarmProblems,
+  backlogProblems,
+  deadLetterProblems,
+  keyProblems,
+  userProblems,
+  webhookProblems,
+} from './status-problems.ts';
+
+/** A check, and when it is asked: by `ops status`, by `npm run preflight` before a deployment, or by both. */
+export type Check = { readonly name: string } & (
+  | { readonly when: 'status'; readonly find: (subject: StatusSubject) => readonly Problem[] }
+  | { readonly when: 'both'; readonly find: (subject: SharedSubject) => readonly Problem[] }
+  | { readonly when: 'before-deployment'; readonly find: (subject: DeploymentSubject) => DeploymentProblems }
+);
+
+/** The facts of checks that `ops status` and the preflight both ask. */
+interface SharedSubject {
+  readonly facts: Pick<Facts, 'rolledBack' | 'stage'>;
+  /** `undefined` for a local run. */
+  readonly deployed: StageStacks | undefined;
+}
+
+interface StatusSubject extends SharedSubject {
+  readonly facts: Facts;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** All checks, the worst problems of `ops status` first. */
+export const checks: readonly Check[] = [
+  { name: 'roll-backs', when: 'both', find: ({ facts }) => inUseAgain(facts) },
+  { name: 'stage', when: 'status', find: ({ facts, deployed }) => (deployed ? stageProblems(facts, deployed) : []) },
+  { name: 'shifts', when: 'both', find: ({ facts, deployed }) => shiftingProblems(facts, deployed) },
+  { name: 'alarms', when: 'status', find: ({ facts }) => alarmProblems(facts) },
+  { name: 'AWS', when: 'status', find: ({ facts }) => awsProblems(facts) },
+  { name: 'recipients', when: 'status', find: ({ facts }) => recipientProblems(facts.recipients) },
+  { name: 'deliveries', when: 'status', find: ({ facts }) => deliveryProblems(facts) },
+  { name: 'queues', when: 'status', find: ({ facts }) => backlogProblems(facts) },
+  { name: 'dead letters', when: 'status', find: ({ facts }) => deadLetterProblems(facts) },
+  { name: 'webhooks', when: 'status', find: ({ facts, now }) => webhookProblems(facts, now) },
+  { name: 'users', when: 'status', find: ({ facts }) => userProblems(facts) },
+  { name: 'keys', when: 'status', find: ({ facts, now }) => keyProblems(facts, now) },
+  { name: 'stacks', when: 'before-deployment', find: stackProblems },
+  { name: 'bootstrap', when: 'before-deployment', find: bootstrapProblems },
+  { name: 'concurrency', when: 'before-deployment', find: concurrencyProblems },
+  { name: 'certificates', when: 'before-deployment', find: certificateProblems },
+  { name: 'domains', when: 'before-deployment', find: domainProblems },
+  { name: 'protection', when: 'before-deployment', find: protectionProblems },
+  { name: 'owner', when: 'before-deployment', find: ownerProblems },
+  { name: 'other Regions', when: 'before-deployment', find: otherRegionProblems },
+  { name: 'left-overs', when: 'before-deployment', find: leftOverProblems },
+  { name: 'removed data', when: 'before-deployment', find: removedDataProblems },
+];
+
+/**
+ * Finds the problems that `ops status` reports, the worst first.
+ *
+ * @param now - milliseconds since the epoch.
+ */
+export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly Problem[] {
+  return checks.flatMap(check => (check.when === 'before-deployment' ? [] : check.find({ facts, deployed, now })));
+}

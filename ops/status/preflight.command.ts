@@ -1,0 +1,36 @@
+import { command, type Noun } from '../audit/command.ts';
+import { findBeforeDeployment } from './preflight.ts';
+import { counted } from './sentences.ts';
+import { synthesise } from './synthesis.ts';
+
+const notes = `
+It only reads. It ends with 0 if it finds no problem, and otherwise with 1. It names the checks that it could not make.
+
+Examples:
+  npm run ops -- --stage prod preflight
+  npm run --silent ops -- --stage prod --json preflight`;
+
+const findProblems = command('preflight', {
+  about: 'find what would make a deployment of a stage fail or lose data',
+  notes,
+  effect: 'reads',
+  act: ({ target, progress }) => findBeforeDeployment(target, synthesise, progress),
+  report: found => {
+    const { stage, account, region, problems, unread } = found;
+    const lines = [
+      `stage ${stage} in ${region} of account ${account}`,
+      ...problems.map(({ check, sentence }) => `- ${check}: ${sentence}`),
+      ...unread.map(({ check, sentence }) => `- ${check}: could not be checked: ${sentence}`),
+    ];
+    if (problems.length > 0) {
+      const failure = `do not deploy stage ${stage} yet: ${counted(problems.length, 'problem')}.`;
+      return { json: found, text: lines.join('\n'), failure };
+    }
+    return {
+      json: found,
+      text: [...lines, `No problem found. Next: npx cdk deploy --all -c stage=${stage}`].join('\n'),
+    };
+  },
+});
+
+export const preflight: Noun = { name: 'preflight', commands: [findProblems] };

@@ -1,0 +1,73 @@
+import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
+import type { StageConfiguration } from '../../lib/config.ts';
+import { isDeployed } from '../deployment/stack-states.ts';
+import { once } from '../stage/once.ts';
+import { CliError, describeError, type ShowProgress } from '../stage/operator.ts';
+import { isLeftOver } from '../stage/stage-stacks.ts';
+import type { Target } from '../stage/target.ts';
+import { type Check, checks } from './checks.ts';
+import { readRolledBack } from './status-facts.ts';
+import type { Synthesis, Template } from './synthesis.ts';
+
+/** The problems that would make a deployment of a stage fail or lose data. */
+export interface Preflight {
+  readonly stage: string;
+  readonly account: string;
+  readonly region: string;
+  readonly problems: readonly Finding[];
+  /** The checks that could not be made, and why. */
+  readonly unread: readonly Finding[];
+}
+
+interface Finding {
+  readonly check: string;
+  readonly sentence: string;
+}
+
+/** Makes all checks that are asked before a deployment. It only reads. @throws {CliError} when the stage cannot be synthesised. */
+export async function findBeforeDeployment(
+  target: Target,
+  synthesise: (configuration: StageConfiguration) => Promise<Synthesis>,
+  progress: ShowProgress,
+): Promise<Preflight> {
+  const { deployed } = target;
+  if (!deployed) throw new CliError('A local run is not deployed. Name a stage with --stage.');
+  const { configuration, account, region } = deployed;
+  const { stage } = configuration;
+  progress('Synthesising the stage');
+  const synthesis = await synthesise(configuration).catch(error => {
+    throw new CliError(
+      `stage ${stage} cannot be synthesised: ${error instanceof Error ? error.message : String(error)}. npx cdk synth -c stage=${stage} says more.`,
+    );
+  });
+  const readTemplates = once(async () => {
+    const stacks = deployed.stacks.filter(stack => isDeployed(stack) && !isLeftOver(stack, configuration));
+    const read = stacks.map(async ({ name, stackName }) => [name, await readTemplate(target, stackName)] as const);
+    return new Map(await Promise.all(read));
+  });
+  const readShared = once(async () => ({ facts: { stage, rolledBack: await readRolledBack(target) }, deployed }));
+  const [problems, unread]: [Finding[], Finding[]] = [[], []];
+  for (const check of checks) {
+    if (check.when === 'status') continue;
+    progress(`Checking: ${check.name}`);
+    try {
+      const found = await sentencesOf(check);
+      problems.push(...found.map(sentence => ({ check: check.name, sentence })));
+    } catch (error) {
+      unread.push({ check: check.name, sentence: describeError(error, target.unreachable) });
+    }
+  }
+  return { stage, account, region, problems, unread };
+
+  async function sentencesOf(check: Exclude<Check, { readonly when: 'status' }>): Promise<readonly string[]> {
+    if (check.when === 'both') return check.find(await readShared()).map(({ sentence }) => sentence);
+    return check.find({ target, deployed: deployed as NonNullable<typeof deployed>, synthesis, readTemplates });
+  }
+}
+
+/** Reads the template that a stack was last deployed with. */
+async function readTemplate(target: Target, StackName: string): Promise<Template> {
+  const command = new GetTemplateCommand({ StackName, TemplateStage: 'Original' });
+  const { TemplateBody = '{}' } = await target.connect(CloudFormationClient).send(command);
+  return JSON.parse(TemplateBody);
+}
