@@ -5,7 +5,7 @@ import { once } from '../stage/once.ts';
 import { CliError, describeError, type ShowProgress } from '../stage/operator.ts';
 import { isLeftOver } from '../stage/stage-stacks.ts';
 import type { Target } from '../stage/target.ts';
-import { type Check, checks } from './checks.ts';
+import { checks } from './checks.ts';
 import { readRolledBack } from './status-facts.ts';
 import type { Synthesis, Template } from './synthesis.ts';
 
@@ -51,18 +51,16 @@ export async function findBeforeDeployment(
     if (check.when === 'status') continue;
     progress(`Checking: ${check.name}`);
     try {
-      const found = await sentencesOf(check);
+      const found =
+        check.when === 'both'
+          ? check.find(await readShared()).map(({ sentence }) => sentence)
+          : await check.find({ target, deployed, synthesis, readTemplates });
       problems.push(...found.map(sentence => ({ check: check.name, sentence })));
     } catch (error) {
       unread.push({ check: check.name, sentence: describeError(error, target.unreachable) });
     }
   }
   return { stage, account, region, problems, unread };
-
-  async function sentencesOf(check: Exclude<Check, { readonly when: 'status' }>): Promise<readonly string[]> {
-    if (check.when === 'both') return check.find(await readShared()).map(({ sentence }) => sentence);
-    return check.find({ target, deployed: deployed as NonNullable<typeof deployed>, synthesis, readTemplates });
-  }
 }
 
 /** Reads the template that a stack was last deployed with. */
