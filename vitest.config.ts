@@ -135,7 +135,7 @@ export default defineConfig({
         test: {
           name: 'console',
           include: ['test/console/*.test.ts'],
-          globalSetup: ['test/support/e2e-run.ts', 'test/support/database/dynamodb-local.ts'],
+          globalSetup: ['test/support/e2e-run.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

@@ -76,7 +76,6 @@ export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>
   smoke: async streams => (await import('./smoke/smoke.command.ts')).smoke(streams),
   rollback: async () => (await import('./deployment/rollback.command.ts')).rollback,
   tables: async () => (await import('./deployment/tables.command.ts')).tables,
-  console: async streams => (await import('./console/console.command.ts')).consolePages(streams),
   audit: async () => (await import('./audit/audit.command.ts')).audit,
 };
 

@@ -28,11 +28,21 @@ export const pairs = [
 export const parts = {
   publishers: ['publishing', '../packages/publisher/README'],
   operators: [
-    ...['runbook', 'console', 'first-day', 'capacity', 'cost', 'logs', 'permissions', 'site'],
+    ...['runbook', 'first-day', 'capacity', 'cost', 'logs', 'permissions', 'site'],
     ...['../SECURITY', '../CHANGELOG'],
   ],
   developers: [
-    ...['architecture', 'local-run', 'delivery', 'tokens', 'performance', '../CONTRIBUTING', 'adr/README', 'adr/'],
+    ...[
+      'architecture',
+      'local-run',
+      'console',
+      'delivery',
+      'tokens',
+      'performance',
+      '../CONTRIBUTING',
+      'adr/README',
+      'adr/',
+    ],
     ...['../packages/local-cloud/README', '../packages/virtual-cloud/README'],
   ],
 };

@@ -21,7 +21,7 @@ const { metafile } = buildSync({
   metafile: true,
   logLevel: 'error',
 });
-// What the operators' pages need must not come in by an import: it does not run in one file, and doubles the download.
+// An import must not bring in the SDK: it does not run in one file, and doubles the download.
 const strange = Object.keys(metafile.inputs).filter(file => /node_modules\/(?!zod\/)/.test(file));
 if (strange.length > 0) throw new Error(`The panel needs Node only, and zod; this came in: ${strange[0]}`);
 const text = readFileSync(outfile, 'utf8');

@@ -6,7 +6,7 @@ import { CliError } from '../stage/operator.ts';
 import type { Target } from '../stage/target.ts';
 import { type Act, type Audited, audited, type Effect } from './audit.ts';
 
-/** A command of operators: all that there is to say of it. The command line and the console are made of it. */
+/** A command of operators: all that there is to say of it. The command line is made of it. */
 interface CommandRow<Of extends Words, Value> extends Audited<Given<Of>, Value> {
   /** The description in its help. */
   readonly about: string;

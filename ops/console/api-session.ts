@@ -27,7 +27,7 @@ export class SessionEnded extends Error {}
 /**
  * Logs in. The password is not kept.
  *
- * @throws {Refusal} where the service refuses the credentials.
+ * @throws {Refusal} if the service refuses the credentials.
  */
 export async function openApiSession(address: ServiceAddress, credentials: ApiCredentials, now: Clock = systemClock) {
   const { postForm, callApi } = makeServiceClient(address);
@@ -129,7 +129,8 @@ interface Tokens {
 
 function tokensIn({ status, json }: Answer): Tokens {
   if (status !== 200 || typeof json?.access_token !== 'string') {
-    throw new Refusal(`${String(json?.error ?? status)}: ${String(json?.error_description ?? 'no token was issued')}`);
+    const message = `${String(json?.error ?? status)}: ${String(json?.error_description ?? 'no token was issued')}`;
+    throw status === 400 || status === 401 ? new Refusal(message) : new Error(message);
   }
   const refreshToken = typeof json.refresh_token === 'string' ? json.refresh_token : undefined;
   return { accessToken: json.access_token, refreshToken };

@@ -14,68 +14,77 @@ import {
   webhooksAnswer,
 } from './api-answers.ts';
 import { type ApiSession, SessionEnded } from './api-session.ts';
-import type { Source } from './source.ts';
 import { type Language, sayingIn } from './texts.ts';
 import {
   type AccountView,
   attemptView,
+  type Count,
   countBySteps,
+  type DeliveryPage,
   type DeliveryQuery,
   type DeliveryReference,
   type DeliveryRow,
   type DeliveryView,
   deliveryRow,
+  type LatestDeliveries,
   NotThere,
   Refusal,
+  type ReplayRange,
+  type ReplayView,
+  type Tally,
   type TallyGroup,
+  type TallySpan,
   type WebhookSettings,
   type WebhookView,
 } from './views.ts';
 
+/** The data and the actions of the pages. */
+export type Source = ReturnType<typeof makeApiSource>;
+
 /**
- * Makes the source of an integrator's pages: the public API, with the session of one login. It sees its account because the API
- * shows no other.
+ * Makes the source of the pages: the public API, with the session of one login. It sees one account because the API shows no other.
  */
-export function makeApiSource(session: ApiSession, language: Language): Source {
+export function makeApiSource(session: Omit<ApiSession, 'revoke'>, language: Language) {
   const { account, mayChange, host, isLocal } = session;
   const say = sayingIn(language);
   const replays = replaysOf.get(session) ?? new Map<string, string>();
   replaysOf.set(session, replays);
   return {
-    label: host,
-    refreshSeconds: isLocal ? 5 : 60,
-    mayChange,
     account,
-    readAccount,
+    /** The host of the API. */
+    host,
+    /** False if the token may only read. */
+    mayChange,
+    /** Seconds after which a page that is looked at renews itself. */
+    refreshSeconds: isLocal ? 5 : 60,
     login: session.login,
-    listWebhooks: async asked => {
-      requireOwn(asked);
-      return (await readAccount()).webhooks;
-    },
-    findWebhook: async (asked, event) => {
-      requireOwn(asked);
+    readAccount,
+    findWebhook: async (event: string): Promise<WebhookView | undefined> => {
       const record = await orNothing(() => read(pathOf(event), webhookAnswer));
       return record && webhookView(record);
     },
     listDeliveries,
-    latestDeliveries: async query => {
+    /** The first page of all deliveries, and the latest of them with the times of their attempts. */
+    latestDeliveries: async (query: DeliveryQuery): Promise<LatestDeliveries> => {
       const page = await listDeliveries(query);
       // One that cannot be read leaves the others: the page says over how many it looks.
       const read = await Promise.allSettled(page.deliveries.slice(0, details).map(find));
       const timed = read.flatMap(one => (one.status === 'fulfilled' && one.value ? [one.value] : []));
       return { ...page, timed, unread: read.find(one => one.status === 'rejected')?.reason };
     },
-    tally: async span => {
-      const { account: asked, event, from, until } = span;
+    /** Counts deliveries by time, the latest first, as far as its calls reach. */
+    tally: async (span: TallySpan): Promise<Tally> => {
+      const { event, from, until } = span;
       const times: Record<TallyGroup, number[]> = { delivered: [], failed: [], open: [] };
-      const range = { account: asked, event, since: isoTime(from), until: isoTime(until) };
+      const range = { event, since: isoTime(from), until: isoTime(until) };
       const end = await readPages(range, callsOfTally, ({ state, createdAt }) => {
         times[groups[state] ?? 'open'].push(Date.parse(createdAt));
       });
       const [delivered, failed] = [countBySteps(span, times.delivered), countBySteps(span, times.failed)];
       return { counts: { delivered, failed, open: countBySteps(span, times.open) }, ...end };
     },
-    countMatching: async range => {
+    /** Counts the deliveries that a replay would send, as far as its calls reach. */
+    countMatching: async (range: ReplayRange): Promise<Count> => {
       let count = 0;
       const { reached } = await readPages(range, callsOfQuestion, ({ id }) => {
         if (!isTest({ id })) count += 1;
@@ -83,8 +92,15 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       return { count, isCutOff: reached !== undefined };
     },
     findDelivery: find,
-    findReplay: async ({ account: asked, event }, id) => {
-      requireOwn(asked);
+    resend: async (reference: DeliveryReference): Promise<void> =>
+      void (await call('POST', `${deliveryPath(reference)}/reenvio`)),
+    /** Starts a replay. Returns its id. */
+    replay: async ({ event, state, since, until }: ReplayRange): Promise<string> => {
+      const path = `${pathOf(event)}/reenvios`;
+      return acceptedAnswer.parse(await call('POST', path, { estado: state, desde: since, ate: until })).id;
+    },
+    /** Finds the replay of a webhook by its id; without one the latest that this session knows. */
+    findReplay: async (event: string, id?: string): Promise<ReplayView | undefined> => {
       const known = id ?? replays.get(event);
       if (known === undefined) return undefined; // the API names no latest one
       const found = await orNothing(() => read(replayPath(event, known), replayAnswer));
@@ -92,8 +108,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
         found && { ...found, isRunning: found.estado === 'em_andamento', state: found.estado, sent: found.enviadas }
       );
     },
-    cancelReplay: async ({ account: asked, event }, id) => {
-      requireOwn(asked);
+    cancelReplay: async (event: string, id: string): Promise<void> => {
       const path = replayPath(event, id);
       // A DELETE of one that has ended hides it, and is answered alike.
       if ((await read(path, replayAnswer)).estado === wireReplayStates.running) await call('DELETE', path);
@@ -108,38 +123,20 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       if (after?.estado !== wireReplayStates.cancelled)
         throw new Refusal(say('It has ended: nothing was cancelled.', 'O reenvio já terminou: nada foi cancelado.'));
     },
-    readBody: async reference => (await read(deliveryPath(reference), deliveryAnswer)).corpo,
-    resend: async reference => void (await call('POST', `${deliveryPath(reference)}/reenvio`)),
-    replay: async ({ account: asked, event, state, since, until }) => {
-      requireOwn(asked);
-      const path = `${pathOf(event)}/reenvios`;
-      return acceptedAnswer.parse(await call('POST', path, { estado: state, desde: since, ate: until })).id;
-    },
-    reactivate: async (asked, event) => {
-      requireOwn(asked);
-      await call('POST', `${pathOf(event)}/reativacao`);
-    },
-    test: async (asked, event) => {
-      requireOwn(asked);
-      return acceptedAnswer.parse(await call('POST', `${pathOf(event)}/teste`)).id;
-    },
-    register: async settings => {
-      requireOwn(settings.account);
-      const body = { evento: settings.event, ...decided(settings) };
-      return secretIn(await call('POST', '/v1/webhooks', body));
-    },
-    change: async settings => {
-      requireOwn(settings.account);
-      await call('PUT', pathOf(settings.event), decided(settings));
-    },
-    rotate: async (asked, event, isImmediate) => {
-      requireOwn(asked);
-      return secretIn(await call('POST', `${pathOf(event)}/segredo`, { imediato: isImmediate }));
-    },
-    remove: async (asked, event) => {
-      requireOwn(asked);
-      await call('DELETE', pathOf(event));
-    },
+    reactivate: async (event: string): Promise<void> => void (await call('POST', `${pathOf(event)}/reativacao`)),
+    /** Sends a test. Returns the id of its delivery. */
+    test: async (event: string): Promise<string> =>
+      acceptedAnswer.parse(await call('POST', `${pathOf(event)}/teste`)).id,
+    /** Registers a webhook. Returns its signing secret, which cannot be read again. */
+    register: async (settings: WebhookSettings): Promise<string> =>
+      secretIn(await call('POST', '/v1/webhooks', { evento: settings.event, ...decided(settings) })),
+    /** Replaces the URL and the authorization of a webhook: without one, the old one is removed. */
+    change: async (settings: WebhookSettings): Promise<void> =>
+      void (await call('PUT', pathOf(settings.event), decided(settings))),
+    /** Makes a new signing secret and returns it. Former ones sign for a day more, or with `isImmediate` no longer. */
+    rotate: async (event: string, isImmediate: boolean): Promise<string> =>
+      secretIn(await call('POST', `${pathOf(event)}/segredo`, { imediato: isImmediate })),
+    remove: async (event: string): Promise<void> => void (await call('DELETE', pathOf(event))),
   };
 
   async function readAccount(): Promise<AccountView> {
@@ -150,13 +147,12 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     };
   }
 
-  async function listDeliveries({ account: asked, event, state, since, until, cursor, limit }: DeliveryQuery) {
-    requireOwn(asked);
+  async function listDeliveries({ event, state, since, until, cursor, limit }: DeliveryQuery): Promise<DeliveryPage> {
     const given = { estado: state, desde: since, ate: until, cursor, limite: String(limit) };
     const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
     const page = await orNothing(() => read(`${pathOf(event)}/entregas?${query}`, deliveriesAnswer));
     return {
-      deliveries: (page?.entregas ?? []).map(row => deliveryRow({ account, event }, row)),
+      deliveries: (page?.entregas ?? []).map(row => deliveryRow(event, row)),
       next: page?.proximo_cursor ?? null,
     };
   }
@@ -184,21 +180,15 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     const detail = await orNothing(() => read(deliveryPath(reference), deliveryAnswer));
     return (
       detail && {
-        ...deliveryRow(reference, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
+        ...deliveryRow(reference.event, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
         made: detail.tentativas.map(attemptView),
         body: detail.corpo,
       }
     );
   }
 
-  function deliveryPath({ account: asked, event, id }: DeliveryReference): string {
-    requireOwn(asked);
+  function deliveryPath({ event, id }: DeliveryReference): string {
     return `${pathOf(event)}/entregas/${stepOf(id)}`;
-  }
-
-  /** The API knows one account only: another one in the address of a page would show what is not its own. */
-  function requireOwn(asked: string): void {
-    if (asked !== account) throw new Refusal(say('This is not your account.', 'Esta conta não é a sua.'));
   }
 
   /** GETs what a schema describes. @throws what {@link call} throws, and an `Error` where the answer does not fit the schema. */
@@ -275,9 +265,8 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
   function webhookView(record: z.infer<typeof webhookAnswer>): WebhookView {
     const { evento, url, estado, motivo_suspensao, criado_em, atualizado_em, autorizacao_definida } = record;
     return {
-      account,
       event: evento,
-      address: url,
+      url,
       status: estado,
       reason: motivo_suspensao,
       failingSince: record.falhando_desde,
@@ -299,7 +288,7 @@ const [callsOfTally, callsOfQuestion] = [24, 8];
 const groups: Readonly<Record<string, TallyGroup | undefined>> = { entregue: 'delivered', falhou: 'failed' };
 
 /** The latest replay of each event that a session knows of. */
-const replaysOf = new WeakMap<ApiSession, Map<string, string>>();
+const replaysOf = new WeakMap<object, Map<string, string>>();
 
 function replayPath(event: string, id: string): string {
   return `${pathOf(event)}/reenvios/${stepOf(id)}`;

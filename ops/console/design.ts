@@ -10,7 +10,7 @@ export const style = `
   --accent: #3b4fd8; --on-accent: #ffffff; --on-bad: #ffffff; --focus: #6f80ff;
   --good: #0b7a4b; --good-ground: #e3f5ec; --bad: #b3261e; --bad-ground: #fdecea; --wait: #8a5300; --wait-ground: #fff3dc;
   --held: #5b3fb0; --held-ground: #efeafc; --none: #5a6675; --none-ground: #eceff3;
-  --mark-good: #1a9d63; --mark-bad: #d6382d; --mark-wait: #b87400; --mark-held: #7a5bd6; --mark-none: #7d8897;
+  --mark-good: #1a9d63; --mark-bad: #d6382d; --mark-wait: #b87400; --mark-none: #7d8897;
   --small: .75rem; --body: .875rem; --large: 1.0625rem; --title: 1.5rem;
   --near: .5rem; --inset: 1rem; --apart: 1.5rem; --radius: 8px;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
@@ -22,7 +22,7 @@ export const style = `
     --accent: #8f9dff; --on-accent: #0e1319; --on-bad: #0e1319; --focus: #8f9dff;
     --good: #5fd3a0; --good-ground: #10301f; --bad: #ff9a92; --bad-ground: #3a1715; --wait: #f2c063; --wait-ground: #34260a;
     --held: #bda7ff; --held-ground: #261d45; --none: #9aa6b4; --none-ground: #202a36;
-    --mark-good: #3fbf85; --mark-bad: #f0564a; --mark-wait: #e0a93a; --mark-held: #9d84f0; --mark-none: #8492a3;
+    --mark-good: #3fbf85; --mark-bad: #f0564a; --mark-wait: #e0a93a; --mark-none: #8492a3;
   }
 }
 /* Base */
@@ -84,14 +84,13 @@ table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nu
 th { text-align: left; font-size: var(--small); font-weight: 550; color: var(--muted); padding: var(--near) var(--inset); border-bottom: 1px solid var(--line); white-space: nowrap }
 td { padding: .625rem var(--inset); border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; min-width: 7rem }
 tbody tr:last-child td { border-bottom: 0 } tbody tr:hover td { background: var(--hover) }
-th.number { text-align: right } td.number { min-width: 0; white-space: nowrap } td.text { min-width: 14rem }
-th.tick { font-size: 0 } td.tick { min-width: 0; width: 1% }
+th.number { text-align: right } td.number { min-width: 0; white-space: nowrap }
 td time, td .badge, td .wire { white-space: nowrap } td time, td time small, dd time small { display: block }
 td a:not(.button), td span > .code { display: inline-block; max-width: 22rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom }
 td .code a:not(.button) { max-width: 100% }
 td:has(.one-line) { width: 28%; max-width: 0; min-width: 10rem }
 td:has(> span > .code) { width: 30%; max-width: 0; min-width: 10rem } td:has(> span > .code) > span > .code { max-width: 100% }
-td summary { color: inherit; font-size: inherit } td details[open] summary { margin-bottom: var(--near) } td .facts { padding: 0 0 var(--near) }
+td summary { color: inherit; font-size: inherit }
 th.more, td.more { display: none }
 td .copy { opacity: 0 } tr:hover .copy, td .copy:focus-visible, td .copy.copied { opacity: 1 } @media (hover: none) { td .copy { opacity: 1 } }
 @media (min-width: 72rem) { .lines td:nth-child(-n + 5) time small { display: inline; margin-left: var(--near) } .lines td:has(> span > .code) { min-width: 17.5rem } .lines td > span:has(> .badge) { white-space: nowrap } }
@@ -107,7 +106,6 @@ td .copy { opacity: 0 } tr:hover .copy, td .copy:focus-visible, td .copy.copied 
 .tiles .name { display: block; color: var(--muted); font-size: var(--small) }
 .tiles .figure { display: block; font-size: var(--title); line-height: 1.3; font-weight: 650; letter-spacing: -.02em; font-variant-numeric: tabular-nums; background: none }
 .tiles .figure small { font-weight: 400; letter-spacing: 0; margin-right: var(--inset) }
-.tiles svg { display: block; width: 100%; height: 2rem; margin-top: var(--near) }
 .one-line { display: flex; align-items: baseline; gap: var(--near); max-width: 100% }
 .one-line .code { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 0 }
 /* Forms, buttons, chips */
@@ -129,16 +127,12 @@ button.copy.copied { color: var(--good) }
 .chip:hover { background: var(--hover); text-decoration: none }
 .chip[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
 .custom { display: contents } .custom summary { list-style: none } .custom::details-content { flex-basis: 100% } .custom form { justify-content: flex-end }
-.tabs { display: flex; gap: var(--apart); border-bottom: 1px solid var(--line); margin: 0 0 var(--inset) }
-.tabs a { padding: var(--near) 0; color: var(--muted); border-bottom: 2px solid transparent } .tabs a[aria-current] { color: var(--text); border-color: var(--accent) }
 /* Charts */
-svg .entregue { fill: var(--mark-good) } svg .falhou { fill: var(--mark-bad) } svg .pendente { fill: var(--mark-wait) } svg .retida { fill: var(--mark-held) }
+svg .entregue { fill: var(--mark-good) } svg .falhou { fill: var(--mark-bad) } svg .pendente { fill: var(--mark-wait) }
 svg .grid { stroke: var(--line) } svg .axis { stroke: var(--edge) } svg text { fill: var(--muted); font: .6875rem var(--sans) }
 svg line { fill: none } svg .hit { fill: transparent } a:hover .hit { fill: var(--hover) } svg .unknown { fill: var(--mark-none); fill-opacity: .25 }
 svg .chosen { fill: none; stroke: var(--accent); stroke-width: 2; pointer-events: all }
 svg.chart { display: block; width: calc(100% - 2.5rem); height: 172px; margin-left: 2.5rem; overflow: visible }
-svg.spark polygon { opacity: .15 } svg.spark polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke }
-svg.spark polyline.entregue { stroke: var(--good) } svg.spark polyline.falhou { stroke: var(--bad) } svg.spark polyline.retida { stroke: var(--held) }
 .legend { display: flex; flex-wrap: wrap; gap: var(--near) 1.25rem; align-items: baseline; margin: 0 0 var(--near) } .legend small { margin-left: auto }
 .swatch { width: .625rem; height: .625rem; margin-right: .375rem }
 .numbers { border-top: 1px solid var(--line) } .inside + .numbers { padding-top: .75rem; padding-bottom: .75rem }
@@ -147,14 +141,8 @@ svg.spark polyline.entregue { stroke: var(--good) } svg.spark polyline.falhou { 
 main.entry { max-width: 30rem; padding-top: 12vh } main.entry .card { padding: var(--apart) } main.entry input { width: 100% } main.entry label { flex: 1 }
 .asked { max-width: 40rem; padding: var(--apart) } .asked .means { color: var(--muted); margin: 0 0 var(--apart) } .asked .means b { color: var(--text) }
 .asked button.danger { background: var(--bad); color: var(--on-bad) }
-/* Start */
-.needs { list-style: none; margin: 0; padding: 0 }
-.needs li { display: grid; grid-template-columns: 6rem minmax(0, 1fr) auto; gap: 0 var(--near); align-items: baseline; padding: .625rem var(--inset); border-bottom: 1px solid var(--line) }
-.needs li:last-child { border-bottom: 0 } .needs li:hover { background: var(--hover) } .needs .badge { justify-self: start } .needs a { overflow-wrap: anywhere } .needs time { white-space: nowrap }
-#traffic, #speed { margin: 0 0 var(--apart) }
-#traffic > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: var(--near); margin: 0 0 var(--near) } #traffic > details > table { background: var(--surface); margin: var(--near) 0 0 }
-/* Account */
-#webhooks td time small { display: none }
+/* Webhooks, webhook */
+#webhooks td time small { display: none } #speed { margin: 0 0 var(--apart) }
 /* Replay, delivery */
 .replay { display: flex; flex-wrap: wrap; gap: var(--near) var(--inset); align-items: center } .replay p { margin: 0 }
 .line { list-style: none; margin: 0; padding: var(--inset) }
@@ -164,7 +152,7 @@ main.entry { max-width: 30rem; padding-top: 12vh } main.entry .card { padding: v
 .line > li:last-child { border-color: transparent; padding-bottom: 0 }
 .line details { margin-top: var(--near) } .line details ul { margin: var(--near) 0 0; padding: 0; list-style: none }
 .request p { margin: 0 0 .75rem } .request details { margin-top: .75rem } .request details pre { margin-top: var(--near) }
-/* Settings, and the integrator's first page */
+/* Settings, and the first page */
 form.settings { display: grid; gap: 1.25rem }
 .field { display: grid; gap: 4px; justify-items: start; max-width: 40rem }
 .field label { color: var(--text); font-size: var(--body); font-weight: 550 }
@@ -175,22 +163,13 @@ label.tick { display: flex; align-items: center; gap: var(--near); font-size: va
 .free { list-style: none; margin: 0; padding: 0 }
 .free li { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--inset); min-height: 3.25rem; padding: var(--near) var(--inset); border-bottom: 1px solid var(--line) }
 .free li:last-child { border-bottom: 0 } .free b { font-weight: 550; min-width: 18rem; overflow-wrap: anywhere } .free .button { margin-left: auto }
-/* First steps, sandbox */
+/* First steps */
 .steps { list-style: none; margin: 0; padding: 0; counter-reset: step } .steps > li { counter-increment: step }
 .steps header { display: flex; flex-wrap: wrap; align-items: center; gap: var(--near); padding: .875rem var(--inset) 0 }
 .steps h2::before { content: counter(step); display: inline-flex; align-items: center; justify-content: center; width: 1.75rem; height: 1.75rem; margin-right: var(--near); border-radius: 50%; font-size: var(--body); color: var(--none); background: var(--none-ground) }
 .steps .next h2::before { color: var(--on-accent); background: var(--accent) } .steps .done h2::before { content: "✓"; color: var(--good); background: var(--good-ground) }
 .steps .inside { padding: var(--near) var(--inset) .75rem } .steps .facts { padding: 0 0 .75rem } .steps details { border-top: 1px solid var(--line) }
 .command { margin: var(--near) 0; padding: .75rem; background: var(--ground); border-radius: 6px }
-.sandbox { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 0 var(--apart); align-items: start }
-.pick { list-style: none; margin: 0; padding: 0; max-height: 44rem; overflow: auto }
-.pick a { display: block; padding: .625rem var(--inset); border-bottom: 1px solid var(--line); color: var(--text); font-size: var(--small) }
-.pick time small { display: none } .pick b { font-size: var(--body); margin-right: var(--near) }
-.pick a:hover { background: var(--hover); text-decoration: none } .pick a[aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--accent) }
-/* Dead letters */
-.actions.sticky { position: sticky; top: 0; z-index: 1; background: var(--ground); padding: var(--near) 0; margin: 0 0 var(--near) }
-.group > header { align-items: center } .group > header h2 { flex: 1; min-width: 0; overflow-wrap: anywhere }
-.group > p.inside { padding: .75rem var(--inset) } .group summary { padding: 0 var(--inset) .75rem }
 /* A phone */
 @media (max-width: 44rem) {
   main, .bar, footer { padding-left: var(--inset); padding-right: var(--inset) }
@@ -198,20 +177,17 @@ label.tick { display: flex; align-items: center; gap: var(--near); font-size: va
   .tools { gap: var(--near) } .tools .search { display: none }
   .heading > form.row { width: 100%; flex-wrap: nowrap }
   form.row label, form.row input, form.row select { width: 100% }
-  .two, .sandbox { grid-template-columns: minmax(0, 1fr) } .two.inside { gap: var(--inset) }
-  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--near) } #traffic > .tiles { grid-template-columns: repeat(3, minmax(0, 1fr)) }
+  .two { grid-template-columns: minmax(0, 1fr) } .two.inside { gap: var(--inset) }
+  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--near) }
   .tiles .figure small { margin-right: .25rem } #speed .figure { font-size: var(--large) }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)) } .facts div:has(.one-line, .code) { grid-column: 1 / 3 }
   .bar { gap: 0 var(--near) } .brand { display: flex; align-items: baseline; flex: 1; min-width: 0 } .brand small { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
   svg.chart { width: calc(100% - 2rem); margin-left: 2rem } svg .odd { display: none }
-  .needs li { grid-template-columns: minmax(0, 1fr) auto } .needs a { grid-column: 1 / 3; order: 1 } .needs time small { display: none }
   .free b { flex: 1 1 8rem; min-width: 0 } .free li > span { order: 3; width: 100% }
-  .sticky button { padding: .25rem var(--near); font-size: var(--small) }
-  .group > header h2 { flex-basis: 60% } .group > header p { width: 100% }
   table, tbody, tr, td { display: block; width: 100% }
   thead { position: absolute; left: -100rem }
   tr { border-bottom: 1px solid var(--line); padding: var(--near) 0 } tbody tr:last-child { border-bottom: 0 } tbody tr:hover td { background: none }
-  td, td.text, td:has(.one-line), td:has(> span > .code) { border: 0; padding: 2px var(--inset); display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: var(--near); min-width: 0; max-width: none; width: 100% }
+  td, td:has(.one-line), td:has(> span > .code) { border: 0; padding: 2px var(--inset); display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: var(--near); min-width: 0; max-width: none; width: 100% }
   td::before { content: attr(data-label); color: var(--muted); font-size: var(--small) } .number, th.number { text-align: left }
   td a:not(.button), td span > .code { max-width: 100% }
   table.compact tr { display: flex; flex-wrap: wrap; align-items: center; gap: 0 .375rem; padding: var(--near) 2.25rem var(--near) var(--inset); min-height: 2.5rem; position: relative }
@@ -220,7 +196,6 @@ label.tick { display: flex; align-items: center; gap: var(--near); font-size: va
   table.compact td:not(.brief) { display: none; padding: 2px 0 } table.compact tr:has(details[open]) td:not(.brief) { display: grid; order: 2 }
   table.compact td.more { position: absolute; right: 0; top: .125rem } table.compact td:has(> span:empty) { display: none }
   td.more summary { list-style: none; padding: .5rem .75rem } td.more summary::before { content: "▾" } td.more [open] summary::before { content: "▴" }
-  #undelivered td.number::before, #queues td.number.brief::before { content: attr(data-label); margin-right: .25rem }
   .plain { display: table; font-size: var(--small) } .plain thead { position: static } .plain tbody { display: table-row-group } .plain tr { display: table-row }
   .plain th { padding: 0 0 0 .25rem; font-weight: 400 } .plain td { display: table-cell; width: auto; padding: .25rem 0 .25rem .25rem } .plain td::before { content: none }
   .plain .number { text-align: right } .plain time { white-space: normal } .plain td:first-child { min-width: 5.5rem }
@@ -232,7 +207,7 @@ label.tick { display: flex; align-items: center; gap: var(--near); font-size: va
 }
 @media print {
   :root { color-scheme: light }
-  nav.places, nav.tabs, form.row, .chips, button, .button, .tools, .skip { display: none }
+  nav.places, form.row, .chips, button, .button, .tools, .skip { display: none }
   .card { overflow: visible; break-inside: avoid } main, footer { max-width: none; padding: 0 }
   .one-line .code { white-space: normal; overflow-wrap: anywhere }
 }

@@ -16,7 +16,7 @@ export interface Health {
 }
 
 /** The fields that decide its health. */
-export type Judged = Pick<WebhookView, 'status' | 'reason' | 'failingSince' | 'slowSince' | 'updatedAt'>;
+type Judged = Pick<WebhookView, 'status' | 'reason' | 'failingSince' | 'slowSince' | 'updatedAt'>;
 
 /** Returns how a webhook does: `ativo` alone says only that it is not suspended. */
 export function healthOf({ status, reason, failingSince, slowSince, updatedAt }: Judged): Health {
@@ -57,7 +57,7 @@ export function healthReason({ say }: Context, webhook: Judged): string | null {
 }
 
 /** Says the wire's word for why a webhook is suspended. */
-export function suspensionReason(say: Say, reason: string): string {
+function suspensionReason(say: Say, reason: string): string {
   const known: Readonly<Record<string, string | undefined>> = {
     [wireReasons.gone]: say('its receiver answered 410 Gone', 'o receptor respondeu 410 Gone'),
     [wireReasons.no_success]: say('nothing but failures for five days', 'só falhas por cinco dias'),

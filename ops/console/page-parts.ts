@@ -1,23 +1,17 @@
 import { type Html, type HtmlValue, html } from './html.ts';
 import { type Answer, button, type Context, crumbs, stepsOf, stepsTo, troubleNote } from './page.ts';
-import type { OperatorSource } from './source.ts';
 import { textFor } from './texts.ts';
 import { type DeliveryRow, NotThere, Refusal } from './views.ts';
 
-/**
- * Writes a page that asks before something that touches many, or cannot be undone.
- *
- * @throws {NotThere} where the credentials may only read: the answer would be refused.
- */
+/** Writes a page that asks before something that touches many, or cannot be undone. */
 export function question(context: Context, asked: Question): Answer {
-  const { source, texts, folder } = context;
-  if (!source.mayChange) throw new NotThere(texts.notFound);
+  const { texts, folder } = context;
   const { title, means, verb, kind = 'main', action, cancel, values } = asked;
   return {
     title,
     isLive: false,
     content: html`<div class="card inside asked"><h1>${title}</h1><div class="means">${means}</div>
-<div class="actions">${button(context, action, verb, kind, values && { fields: values })}
+<div class="actions">${button(context, action, verb, kind, values)}
 <a class="button" href="${folder}${cancel}">${texts.cancel}</a></div></div>`,
   };
 }
@@ -40,8 +34,7 @@ interface Question {
 
 /** Says of a part of a page that it could not be read, and why: never the text of an empty one. */
 export function unreadPart(context: Context, why: HtmlValue): Html {
-  const { source, texts } = context;
-  return html`<p class="note trouble">${texts.unread}: ${source.operator && typeof why === 'string' ? inEnglish(context, why) : why}</p>`;
+  return html`<p class="note trouble">${context.texts.unread}: ${why}</p>`;
 }
 
 /** Writes figures that are seen first, each as a tile. */
@@ -64,11 +57,6 @@ export function leftOut({ say }: Context, values: readonly (readonly [name: stri
   );
 }
 
-/** Writes the card of a body that was not asked for yet: it is by a POST, since an operator's look is written down. */
-export function bodyQuestion({ source, texts, folder }: Context, path: string): Html {
-  return html`<section class="card" id="body"><header><h2>${texts.body}</h2></header><div class="inside actions"><form method="post" action="${folder}${path}/body"><button>${texts.showBody}</button></form>${source.operator && html`<small>${texts.bodyAudited}</small>`}</div></section>`;
-}
-
 /** Returns a JSON text set in lines; nothing where it is none. */
 export function inLines(body: string): string | undefined {
   try {
@@ -76,11 +64,6 @@ export function inLines(body: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Marks a text of the command line as English, where the page is not. */
-export function inEnglish({ language }: Context, text: string): HtmlValue {
-  return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }
 
 /** Writes a word of these pages as a badge: not one of the wire, which `badge` shows beside its meaning. */
@@ -94,28 +77,18 @@ export interface Failure {
   readonly status: number;
 }
 
-/** Describes a failure. What pages refuse is in their language; what is of the command line is in English. */
-export function failureOf(context: Context, error: unknown): Failure {
-  const { describeFailure, operator } = context.source;
-  const message = describeFailure?.(error) ?? (error instanceof Error ? error.message : String(error));
-  if (error instanceof Refusal) return { message, status: error instanceof NotThere ? 404 : 409 };
-  const isRefusal = error instanceof Error && error.name === 'CliError';
-  return { message: operator ? inEnglish(context, message) : message, status: isRefusal ? 409 : 502 };
+export function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof NotThere) return { message, status: 404 };
+  return { message, status: error instanceof Refusal ? 409 : 502 };
 }
 
 /** Writes what went wrong, below the way back to what the address names. */
 export function errorPage(context: Context, title: string, message: HtmlValue): Html {
-  const [, first, account, second, event] = stepsOf(context.path) ?? [];
-  const isWebhook = second === 'webhooks' && event !== 'new'; // `new` is the form of one
-  const way = stepsTo(context, first === 'accounts' ? { account, event: isWebhook ? event : undefined } : {});
-  return html`${crumbs(context, way)}<h1>${title}</h1>${troubleNote(context, message)}
-<div class="actions"><a class="button" href="${context.folder}/">${context.source.operator ? context.texts.start : context.texts.webhooks}</a><a class="button" href="${context.folder}/find">${context.texts.find}</a></div>`;
-}
-
-/** Returns what only operators see. @throws {Refusal} for an integrator. */
-export function operatorOf({ source, texts }: Context): OperatorSource {
-  if (!source.operator) throw new NotThere(texts.notFound);
-  return source.operator;
+  const [, first, event] = stepsOf(context.path) ?? [];
+  const isWebhook = first === 'webhooks' && event !== 'new'; // `new` is the form of one
+  return html`${crumbs(context, stepsTo(context, isWebhook ? event : undefined))}<h1>${title}</h1>${troubleNote(context, message)}
+<div class="actions"><a class="button" href="${context.folder}/">${context.texts.webhooks}</a><a class="button" href="${context.folder}/find">${context.texts.find}</a></div>`;
 }
 
 /** A part of a page, or why it could not be read. */
@@ -125,11 +98,11 @@ export interface Part<Value> {
 }
 
 /** Reads a part: where it fails, the others still say what they know. */
-export async function partOf<Value>(context: Context, reading: Promise<Value>): Promise<Part<Value>> {
+export async function partOf<Value>(reading: Promise<Value>): Promise<Part<Value>> {
   try {
     return { value: await reading };
   } catch (error) {
-    return { why: failureOf(context, error).message };
+    return { why: failureOf(error).message };
   }
 }
 

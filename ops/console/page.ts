@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isoTime } from '../../lambdas/platform/clock.ts';
+import type { Source } from './api-source.ts';
 import { style } from './design.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { onceField } from './once.ts';
 import { script } from './script.ts';
-import type { Source } from './source.ts';
 import { type Language, type Say, type Texts, textFor } from './texts.ts';
 
 /** The parts that a page is made from: the source, the language, what was asked for. */
@@ -64,9 +64,9 @@ export function documentOf(page: Page, context: Context): string {
   const other = language === 'pt' ? 'en' : 'pt';
   const says = note !== undefined || trouble || content.text.includes(' autofocus');
   return frame(
-    { title: `${title} · ${placeOf(context)}`, language, refresh, hasFailed },
+    { title: `${title} · ${source.host}`, language, refresh, hasFailed },
     html`<a class="skip" href="#content">${texts.skip}</a>
-<header class="top"><div class="bar"><span class="brand">Emissor<small>${source.operator ? texts.console : texts.panel} · ${placeOf(context)}</small></span>
+<header class="top"><div class="bar"><span class="brand">Emissor<small>${texts.panel} · ${source.host}</small></span>
 <nav class="places" aria-label="Emissor">${placesOf(context).map(
       ([path, name]) =>
         html`<a href="${folder}${path}"${isAt(context.path, path) && html` aria-current="page"`}>${name}</a>`,
@@ -135,16 +135,12 @@ export interface Column<Row> {
   readonly heading: string;
   readonly value: (row: Row) => HtmlValue;
   readonly isNumber?: boolean;
-  /** True for a box to tick: its heading is heard, not seen. */
-  readonly isTick?: boolean;
-  /** True for sentences, which need width to be read. */
-  readonly isText?: boolean;
   /** True where a phone shows it in the one line of the row: state, time, result. */
   readonly isBrief?: boolean;
 }
 
-function classOf({ isNumber, isTick, isText, isBrief }: Column<never>): HtmlValue {
-  const names = [isNumber && 'number', isTick && 'tick', isText && 'text', isBrief && 'brief'].filter(name => name);
+function classOf({ isNumber, isBrief }: Column<never>): HtmlValue {
+  const names = [isNumber && 'number', isBrief && 'brief'].filter(name => name);
   return names.length > 0 && html` class="${names.join(' ')}"`;
 }
 
@@ -173,27 +169,20 @@ export function oneLine({ texts }: Context, text: string, shown: HtmlValue = tex
   return html`<span class="one-line"><span class="code" title="${text}">${shown}</span><button type="button" class="copy" data-copy="${text}" aria-label="${texts.copy} ${text}" hidden>${texts.copy}</button></span>`;
 }
 
-/**
- * Writes a button that changes something, once. It is left out where the credentials may only read.
- *
- * @param isQuestion - true where the answer only asks: such a form may be sent again.
- */
+/** Writes a button that changes something, once. It is left out if the token may only read. */
 export function button(
   { source, folder }: Context,
   path: string,
   label: string,
   kind: 'main' | 'danger' | '' = '',
-  {
-    fields = {},
-    isQuestion = false,
-  }: { readonly fields?: Readonly<Record<string, string>>; readonly isQuestion?: boolean } = {},
+  fields: Readonly<Record<string, string>> = {},
 ): HtmlValue {
   const hidden = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return (
     source.mayChange &&
-    html`<form method="post" action="${folder}${path}">${!isQuestion && onceField()}${hidden}<button class="${kind}">${label}</button></form>`
+    html`<form method="post" action="${folder}${path}">${onceField()}${hidden}<button class="${kind}">${label}</button></form>`
   );
 }
 
@@ -211,33 +200,14 @@ export function crumbs(context: Context, steps: readonly (readonly [path: string
   return html`<p class="crumbs">${steps.map(([path, name], at) => [at > 0 && ' / ', link(context, path, name)])}</p>`;
 }
 
-/** Returns the steps to a page, in the words of the navigation: an integrator's account is the first page. */
-export function stepsTo(
-  { source, texts }: Context,
-  { account = '', event = '' }: { readonly account?: string | undefined; readonly event?: string | undefined },
-): readonly (readonly [path: string, name: string])[] {
-  const steps: [path: string, name: string][] = [['/', source.operator ? texts.start : texts.webhooks]];
-  if (source.operator && account !== '') steps.push([pathOf({ account }), account]);
-  if (account !== '' && event !== '') steps.push([pathOf({ account, event }), event]);
-  return steps;
+/** Returns the steps to a page: the webhooks, and the webhook of an event. */
+export function stepsTo({ texts }: Context, event?: string): readonly (readonly [path: string, name: string])[] {
+  return [['/', texts.webhooks] as const, ...(event ? [[pathOf({ event }), event] as const] : [])];
 }
 
-/** Returns the path of an account, a webhook or a delivery, below the folder. */
-export function pathOf({
-  account,
-  event,
-  id,
-}: {
-  readonly account: string;
-  readonly event?: string;
-  readonly id?: string;
-}): string {
-  const parts = [
-    'accounts',
-    account,
-    ...(event === undefined ? [] : ['webhooks', event]),
-    ...(id === undefined ? [] : ['deliveries', id]),
-  ];
+/** Returns the path of a webhook or a delivery, below the folder. */
+export function pathOf({ event, id }: { readonly event: string; readonly id?: string }): string {
+  const parts = ['webhooks', event, ...(id === undefined ? [] : ['deliveries', id])];
   return `/${parts.map(encodeURIComponent).join('/')}`;
 }
 
@@ -265,22 +235,11 @@ function frame({ title, language, refresh, hasFailed }: Frame, body: Html): stri
 `.text;
 }
 
-function placeOf({ source, say }: Context): string {
-  return source.label ?? say('local run', 'execução local');
-}
-
-function placesOf({ source, texts, say }: Context): readonly (readonly [path: string, name: string])[] {
-  if (!source.operator)
-    return [
-      ['/', texts.webhooks],
-      ['/find', texts.find],
-      ...(source.login ? [['/first-steps', say('First steps', 'Primeiros passos')] as const] : []),
-    ];
+function placesOf({ texts, say }: Context): readonly (readonly [path: string, name: string])[] {
   return [
-    ['/', texts.start],
+    ['/', texts.webhooks],
     ['/find', texts.find],
-    ['/dead-letters', texts.deadLetters],
-    ...(source.operator.sandbox ? [['/sandbox', texts.sandbox] as const] : []),
+    ['/first-steps', say('First steps', 'Primeiros passos')],
   ];
 }
 

@@ -51,7 +51,7 @@ async function main(): Promise<number> {
 async function requireReader(session: ApiSession): Promise<void> {
   const source = makeApiSource(session, languageOf(Intl.DateTimeFormat().resolvedOptions().locale));
   try {
-    await source.listWebhooks(session.account);
+    await source.readAccount();
   } catch (error) {
     await session.revoke();
     throw error;

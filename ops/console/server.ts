@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
 import { type Access, makeAccess, type Session } from './access.ts';
+import type { Source } from './api-source.ts';
 import { html } from './html.ts';
 import { onceName } from './once.ts';
 import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument, type Page } from './page.ts';
 import { errorPage, type Failure, failureOf } from './page-parts.ts';
 import { answerPage } from './pages/pages.ts';
-import type { Source } from './source.ts';
 import { type Language, languageOf, sayingIn, textsOf } from './texts.ts';
 
 /** A console that runs. */
@@ -17,13 +17,12 @@ export type Console = Awaited<ReturnType<typeof startConsole>>;
  *
  * @param sourceIn - makes the source whose messages are in a language.
  * @param port - 0 for any that is free.
- * @param now - the time by which links and sessions end.
  * @throws the error of `listen`, where the port is taken.
  */
 export async function startConsole(sourceIn: (language: Language) => Source, port: number, now: Clock = systemClock) {
   const access = makeAccess(now);
   const server = createServer((request, response) => {
-    respond({ sourceIn, access, port: portOf(server) }, request, response).catch(error => {
+    respond({ sourceIn, access, port: portOf(server), now }, request, response).catch(error => {
       if (response.headersSent) return void response.destroy();
       send(response, 500, `Internal Server Error: ${error instanceof Error ? error.message : error}\n`, 'text/plain');
     });
@@ -61,10 +60,11 @@ interface Served {
   readonly sourceIn: (language: Language) => Source;
   readonly access: Access;
   readonly port: number;
+  readonly now: Clock;
 }
 
 async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { sourceIn, access, port } = served;
+  const { sourceIn, access, port, now } = served;
   const { cookie = '', origin } = request.headers;
   const language = chosenLanguage(cookie) ?? languageOf(request.headers['accept-language']);
   const texts = textsOf(language);
@@ -111,16 +111,15 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     response.setHeader('Set-Cookie', access.signOut(cookie));
     return redirect(response, '/');
   }
-  const source = sourceIn(language);
   const context: Context = {
-    source,
+    source: sourceIn(language),
     language,
     texts,
     say: sayingIn(language),
     folder: access.folder,
     path: `${path}${url.search}`,
     query: url.searchParams,
-    now: source.now?.() ?? Date.now(),
+    now: now(),
     // A page that renews itself, or is opened in another tab, is not the one that was waited for.
     note: isRenewal || session.note?.at !== `${path}${url.search}` ? undefined : session.note.says,
     isChange,
@@ -146,7 +145,7 @@ async function answerOf(context: Context, form: URLSearchParams | null | undefin
   try {
     return await answerPage(context, form);
   } catch (error) {
-    const failure = failureOf(context, error);
+    const failure = failureOf(error);
     const asked = form && (await answerPage({ ...context, query: form }, null).catch(() => undefined));
     if (asked && !('location' in asked) && asked.status === undefined)
       return { ...asked, status: failure.status, trouble: failure.message, isLive: false };
@@ -187,7 +186,7 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams | und
   return length > longestForm ? undefined : new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Bytes: the ids of all dead letters that a look goes through. */
+/** Bytes. */
 const longestForm = 64 * 1_024;
 
 const languageCookie = 'emissor_language';

@@ -4,31 +4,28 @@ import type { AttemptRecord, DeliveryRecord } from './api-answers.ts';
 // What pages show and ask for. Times are RFC 3339 in UTC; states, results and reasons are the words of the wire.
 
 export interface WebhookView {
-  readonly account: string;
   readonly event: string;
-  /** Its URL; an operator sees the host alone. */
-  readonly address: string | null;
+  readonly url: string;
   readonly status: string;
   readonly reason: string | null;
   readonly failingSince: string | null;
   readonly slowSince: string | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
   readonly hasAuthorization: boolean;
-  /** The id of its registration, which the API does not show. */
-  readonly webhookId?: string | null;
-  /** Until when each replaced signing secret still signs; an operator does not see them. */
-  readonly formerSecretsUntil?: readonly string[];
+  /** Until when each replaced signing secret still signs. */
+  readonly formerSecretsUntil: readonly string[];
 }
 
-/** An integrator's account: its webhooks, and the events that came lately and have none. */
+/** The webhooks of the account, and the events that came lately and have none. */
 export interface AccountView {
   readonly webhooks: readonly WebhookView[];
   readonly withoutWebhook: readonly { readonly event: string; readonly lastAt: string }[];
 }
 
 /** What the owner of a webhook decides. */
-export interface WebhookSettings extends WebhookReference {
+export interface WebhookSettings {
+  readonly event: string;
   readonly url: string;
   /** The header `Authorization` of deliveries. It is never read back. */
   readonly authorization?: string | undefined;
@@ -43,34 +40,26 @@ export type DeliveryRow = ReturnType<typeof deliveryRow>;
 /** A delivery with its latest attempts. */
 export interface DeliveryView extends DeliveryRow {
   readonly made: readonly AttemptView[];
-  /** What its next attempt waits for beside the schedule; nothing where the source does not know. */
-  readonly waitsFor?: 'slow' | 'replay' | 'resend' | undefined;
-  /** The body as it is signed, where a look at it is not written down. */
-  readonly body?: string | undefined;
+  /** The body as it is signed. */
+  readonly body: string;
 }
 
 /** An attempt, and what the receiver answered. */
 export type AttemptView = ReturnType<typeof attemptView>;
 
-export interface WebhookReference {
-  readonly account: string;
-  readonly event: string;
-}
-
 /** The choice of the deliveries of one webhook; times as they were typed, RFC 3339. */
-export interface DeliveryQuery extends WebhookReference {
+export interface DeliveryQuery {
+  readonly event: string;
   readonly state?: WireState | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
-  /** The webhook, where it was read before: that saves a call. */
-  readonly webhook?: WebhookView | undefined;
 }
 
 /** A page of deliveries, the newest first, and where the next one begins. */
-export interface DeliveryPage<Row = DeliveryRow> {
-  readonly deliveries: readonly Row[];
+export interface DeliveryPage {
+  readonly deliveries: readonly DeliveryRow[];
   readonly next: string | null;
 }
 
@@ -82,7 +71,8 @@ export interface LatestDeliveries extends DeliveryPage {
 }
 
 /** The deliveries to count by the time at which their events were accepted, in steps. Milliseconds since the epoch. */
-export interface TallySpan extends WebhookReference {
+export interface TallySpan {
+  readonly event: string;
   readonly from: number;
   /** A whole number of steps after `from`. */
   readonly until: number;
@@ -118,12 +108,14 @@ export interface ReplayView {
   readonly sent: number;
 }
 
-export interface DeliveryReference extends WebhookReference {
+export interface DeliveryReference {
+  readonly event: string;
   readonly id: string;
 }
 
 /** The deliveries that are sent again together. */
-export interface ReplayRange extends WebhookReference {
+export interface ReplayRange {
+  readonly event: string;
   readonly state: 'falhou' | 'retida';
   readonly since: string;
   readonly until: string;
@@ -145,10 +137,9 @@ export class Refusal extends Error {
 export class NotThere extends Refusal {}
 
 /** Returns a delivery of the wire as pages list it. */
-export function deliveryRow({ account, event }: WebhookReference, record: DeliveryRecord) {
+export function deliveryRow(event: string, record: DeliveryRecord) {
   return {
     id: record.id,
-    account,
     event,
     state: record.estado,
     createdAt: record.criado_em,

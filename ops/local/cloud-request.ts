@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { type LocalCloudRequest, requiredOutput, type Terminal } from '@emissor/local-cloud/start';
-import type { ReceivedDelivery } from '../console/operator/sandbox.ts';
 import { type DemoCredentials, provisionDemo } from './demo-data.ts';
 import type { LocalOptions } from './options.ts';
-import { makeReceiver } from './receiver.ts';
+import { makeReceiver, type ReceivedDelivery } from './receiver.ts';
 
 /** Outputs of a local run that its users rely on. */
 export interface ServiceOutputs {

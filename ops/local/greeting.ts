@@ -13,7 +13,7 @@ export function greeting(
     `  API        ${BaseUrl}`,
     `  events     ${EventsQueueUrl}`,
     `  receiver   ${ReceiverUrl}/deliveries   what https://receiver.example.com/… gets`,
-    `  console    ${consoleLink}   opens once; npm run ops -- console, or Enter here: another link`,
+    `  console    ${consoleLink}   opens once; Enter here: another link`,
     `  DynamoDB   ${DynamoDbEndpoint}`,
     `  outputs    ${outputsFile}   OpenAPI documents with these addresses beside it`,
     '',

@@ -1,10 +1,20 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { ReceivedDelivery } from '../console/operator/sandbox.ts';
 
-/**
- * Makes the receiver behind `https://receiver.example.com`. At its address on this machine it has what it got as JSON, at
- * `/deliveries`; the console's sandbox shows it.
- */
+/** A request that the built-in receiver got, as it shows it. */
+export interface ReceivedDelivery {
+  /** RFC 3339, UTC. */
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  /** Names in lower case; duplicates joined by a comma and a blank. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** At most the first 16 KiB. */
+  readonly body: string;
+  /** The status it was answered with. */
+  readonly status: number;
+}
+
+/** Creates the receiver behind `https://receiver.example.com`. At its address on this machine, `/deliveries` lists what it got as JSON. */
 export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): RequestListener {
   let deliveries: ReceivedDelivery[] = [];
 

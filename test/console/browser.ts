@@ -160,13 +160,10 @@ export async function keepPicture(page: Page): Promise<void> {
 }
 
 const pictures: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/^\/$/, 'start'],
-  [/^\/accounts\/[^/]+$/, 'account'],
-  [/^\/accounts\/[^/]+\/webhooks\/[^/?]+$/, 'webhook'],
+  [/^\/$/, 'webhooks'],
+  [/^\/webhooks\/(?!new$)[^/?]+$/, 'webhook'],
   [/\/deliveries\/[^/]+$/, 'delivery'],
-  [/^\/dead-letters$/, 'dead-letters'],
   [/^\/find\?/, 'find'],
-  [/^\/sandbox$/, 'sandbox'],
   [/^\/first-steps$/, 'first-steps'],
   [/^\/pt\/$/, 'site-front'],
   [/^\/pt\/nada-chegou\/$/, 'site-page'],

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Source } from '../../ops/console/api-source.ts';
 import { html } from '../../ops/console/html.ts';
 import { card, documentOf, type Page, table } from '../../ops/console/page.ts';
 import { type Console, startConsole } from '../../ops/console/server.ts';
-import type { Source } from '../../ops/console/source.ts';
-import { Refusal, type WebhookView } from '../../ops/console/views.ts';
-import { aContext, aSource, delivery } from '../unit/ops/console/a-source.ts';
+import { type AccountView, Refusal, type WebhookView } from '../../ops/console/views.ts';
+import { aContext, aSource } from '../unit/ops/console/a-source.ts';
 import { openWindow, startBrowser, type Window } from './browser.ts';
 
 /** What all pages do alike, with a source in memory whose pages renew themselves all the time. */
@@ -14,7 +14,7 @@ let running: Console;
 let source: Source;
 let window: Window;
 const often = { refreshSeconds: 0.2 };
-const [account, webhook] = ['/accounts/acme', '/accounts/acme/webhooks/demanda.criada'];
+const webhook = '/webhooks/demanda.criada';
 
 beforeAll(async () => {
   browser = await startBrowser();
@@ -33,16 +33,25 @@ afterEach(async () => {
 const open = (path: string) => window.page.goto(window.folder + path);
 const seenAgain = `document.dispatchEvent(new Event('visibilitychange'))`; // as a browser tells a page that is not hidden any more
 const focused = () => window.page.evaluate<string>('document.activeElement.textContent');
-const dies = (why: string): Source => aSource({ ...often, listWebhooks: () => Promise.reject(new Error(why)) });
+const dies = (why: string): Source => {
+  const fails = () => Promise.reject(new Error(why));
+  return aSource({ ...often, readAccount: fails, findWebhook: fails });
+};
+/** Returns what the first page reads: webhooks like the one of the source, but for changes. */
+const accountOf = async (...changes: Partial<WebhookView>[]) => {
+  const { webhooks } = await aSource().readAccount();
+  return { webhooks: changes.flatMap(change => webhooks.map(one => ({ ...one, ...change }))), withoutWebhook: [] };
+};
 
 describe('a page that renews itself', () => {
   it('keeps what is typed', async () => {
     const { page } = window;
-    await open('/');
-    await page.fill('main input[name=account]', 'half-typed');
+    await open(webhook);
+    await page.click('summary:has-text("Custom")');
+    await page.fill('input[name=since]', '2026-11-22T10:00');
     const before = await page.textContent('#renewed');
     await expect.poll(() => page.textContent('#renewed')).not.toBe(before);
-    expect(await page.inputValue('main input[name=account]')).toBe('half-typed');
+    expect(await page.inputValue('input[name=since]')).toBe('2026-11-22T10:00');
   });
 
   it('renews its title and each card', async () => {
@@ -63,10 +72,9 @@ describe('a page that renews itself', () => {
 
   it('says of a card in which somebody is at work when it was read, until it is renewed', async () => {
     const { page } = window;
-    await open(account);
+    await open('/');
     await page.focus('#webhooks td a');
-    const [first] = await source.listWebhooks('acme');
-    source = aSource({ ...often, listWebhooks: async () => (first ? [{ ...first, event: 'proposta.recebida' }] : []) });
+    source = aSource({ ...often, readAccount: () => accountOf({ event: 'proposta.recebida' }) });
     await page.waitForSelector('#webhooks .stale');
     expect(await page.textContent('#webhooks .stale')).toMatch(/^Still as read at \d\d:\d\d:\d\d /);
     expect(await page.textContent('#webhooks')).toContain('demanda.criada');
@@ -77,11 +85,11 @@ describe('a page that renews itself', () => {
 
   it('says at its top that nothing answers, of when it is and why, and recovers by itself', async () => {
     const { page } = window;
-    await open(account);
-    source = dies('no usable AWS credentials');
+    await open('/');
+    source = dies('api.example.com does not answer.');
     await page.waitForSelector('#banner:visible');
     expect(await page.textContent('#banner')).toMatch(
-      /^Could not be read anew\..* was read at \d\d:\d\d:\d\d .*\(no usable AWS credentials\)$/,
+      /^Could not be read anew\..* was read at \d\d:\d\d:\d\d .*\(api.example.com does not answer.\)$/,
     );
     expect(await page.textContent('#webhooks')).toContain('demanda.criada');
     source = aSource(often);
@@ -89,11 +97,11 @@ describe('a page that renews itself', () => {
   });
 
   it('comes back from an error by itself', async () => {
-    source = dies('AWS does not answer');
-    await open(`${account}#content`);
-    expect(await window.page.textContent('main')).toContain('AWS does not answer');
+    source = dies('It does not answer');
+    await open(`${webhook}#content`);
+    expect(await window.page.textContent('main')).toContain('It does not answer');
     source = aSource(often);
-    await window.page.waitForSelector('#webhooks');
+    await window.page.waitForSelector('#webhook');
   });
 
   it('comes back from an error to a page without a card', async () => {
@@ -119,21 +127,20 @@ describe('a page that renews itself', () => {
   it('is renewed at once when it is seen again, and says until then when it was read', async () => {
     const { page } = window;
     source = aSource({ refreshSeconds: 60 });
-    await open(account);
-    const [first] = await source.listWebhooks('acme');
-    const { promise, resolve } = Promise.withResolvers<readonly WebhookView[]>();
-    source = aSource({ listWebhooks: () => promise });
+    await open('/');
+    const { promise, resolve } = Promise.withResolvers<AccountView>();
+    source = aSource({ readAccount: () => promise });
     await page.evaluate(seenAgain);
     await page.waitForSelector('#banner:visible');
     expect(await page.textContent('#banner')).toMatch(/^Still as read at \d\d:\d\d:\d\d /);
-    resolve(first ? [{ ...first, event: 'proposta.recebida' }] : []);
+    resolve(await accountOf({ event: 'proposta.recebida' }));
     await page.waitForSelector('#webhooks td a:has-text("proposta.recebida")');
     expect(await page.isVisible('#banner')).toBe(false);
   });
 
   it('says that the console was started anew', async () => {
     const port = Number(new URL(running.url).port);
-    await open(account);
+    await open('/');
     await running.stop();
     running = await startConsole(() => source, port);
     await window.page.waitForSelector('#banner:has-text("it was started anew")');
@@ -149,9 +156,9 @@ describe('a page that renews itself', () => {
   });
 
   it('shows nothing any more after a sign-out in another window', async () => {
-    await open(`${account}#content`);
+    await open('/#content');
     const other = await window.context.newPage();
-    await other.goto(window.folder + account);
+    await other.goto(`${window.folder}/`);
     await other.click('text=Sign out');
     await other.waitForSelector('#entry');
     await window.page.waitForSelector('#entry');
@@ -160,19 +167,19 @@ describe('a page that renews itself', () => {
 });
 
 describe('a page that does not renew itself', () => {
-  it('is left when the session has ended: a body or a secret does not stay on a desk', async () => {
+  it('is left when the session has ended: a secret does not stay on a desk', async () => {
     const { page } = window;
     await page.clock.install();
     const other = await window.context.newPage();
-    await other.goto(window.folder + account);
-    await open(`${webhook}/deliveries/${delivery.id}`);
-    await page.click('text=Show the body');
-    await page.waitForSelector('h3:has-text("As it is signed")');
+    await other.goto(`${window.folder}/`);
+    await open(`${webhook}/rotate`);
+    await page.click('button.main');
+    await page.waitForSelector('code.secret');
     await page.evaluate("location.hash = 'content'"); // as the skip link does
     const asked = page.waitForResponse(answer => answer.request().method() === 'HEAD');
     await page.clock.fastForward(61_000);
     expect((await asked).status()).toBe(200);
-    expect(await page.locator('h3:has-text("As it is signed")').count()).toBe(1);
+    expect(await page.locator('code.secret').count()).toBe(1);
     await other.click('text=Sign out');
     await other.waitForSelector('#entry');
     await page.evaluate(seenAgain); // a minute has not passed
@@ -186,9 +193,9 @@ describe('a page that does not renew itself', () => {
   ])('is left %s', async (_, isStartedAnew) => {
     const { page } = window;
     await page.clock.install();
-    await open(`${webhook}/deliveries/${delivery.id}`);
-    await page.click('text=Show the body');
-    await page.waitForSelector('h3:has-text("As it is signed")');
+    await open(`${webhook}/rotate`);
+    await page.click('button.main');
+    await page.waitForSelector('code.secret');
     await page.evaluate(
       `new MutationObserver(() => document.body || console.log('blank')).observe(document.documentElement, { childList: true })`,
     );
@@ -198,11 +205,11 @@ describe('a page that does not renew itself', () => {
       running = await startConsole(() => source, port);
     } else {
       // A process that was halted takes the connection: the browser waits, and shows what it showed.
-      await page.route('**/deliveries/**', route => route.request().method() === 'HEAD' && route.abort());
+      await page.route('**/rotate', route => route.request().method() === 'HEAD' && route.abort());
       const asks = () => page.waitForEvent('requestfailed', request => request.method() === 'HEAD');
       for (let minute = 0; minute < 2; minute++) await Promise.all([asks(), page.clock.fastForward(61_000)]);
     }
-    expect(await page.locator('h3:has-text("As it is signed")').count()).toBe(1);
+    expect(await page.locator('code.secret').count()).toBe(1);
     const isBlank = page.waitForEvent('console', message => message.text() === 'blank');
     await page.clock.fastForward(isStartedAnew ? 61_000 : 3_600_000);
     await isBlank;
@@ -226,7 +233,7 @@ describe('the focus', () => {
 
   it('goes to the search by a slash, which can be typed all the same', async () => {
     const { page } = window;
-    for (const path of ['/', account, '/find']) {
+    for (const path of ['/', webhook, '/find']) {
       await open(path);
       await page.evaluate('document.activeElement.blur()');
       await page.keyboard.type('/evt_1/');
@@ -237,12 +244,11 @@ describe('the focus', () => {
 
 describe('the looks', () => {
   it('keep names, ids and times on one line, however long the texts beside them are', async () => {
-    const [first] = await source.listWebhooks('acme');
-    const address = `https://receiver.example.com/${'long-'.repeat(400)}`;
-    source = aSource({ listWebhooks: async () => (first ? [{ ...first, address, reason: 'gone' }] : []) });
+    const url = `https://receiver.example.com/${'long-'.repeat(400)}`;
+    source = aSource({ readAccount: () => accountOf({ url, reason: 'gone' }) });
     for (const width of [1_280, 800]) {
       await window.page.setViewportSize({ width, height: 900 });
-      await open(account);
+      await open('/');
       const lines = await window.page.$$eval('td a, td time small, td .badge', all =>
         all.map(one => one.getBoundingClientRect().height),
       );

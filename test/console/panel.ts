@@ -3,9 +3,20 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { systemTime } from '../../lambdas/platform/timer.ts';
+import { openApiSession } from '../../ops/console/api-session.ts';
+import { makeApiSource } from '../../ops/console/api-source.ts';
+import { startConsole } from '../../ops/console/server.ts';
 import type { Client, User } from '../../tools/support/accounts.ts';
 import { until } from '../support/e2e-poll.ts';
 import { authUrl, baseUrl } from '../support/e2e-target.ts';
+
+/** Starts the pages of a user in the process of the test. They renew themselves each second. */
+export async function startPages(client: Client, { email: username, password }: Pick<User, 'email' | 'password'>) {
+  const address = { authUrl, baseUrl, fetch, after: systemTime.after };
+  const session = await openApiSession(address, { ...client, username, password });
+  return startConsole(language => ({ ...makeApiSource(session, language), refreshSeconds: 1 }), 0);
+}
 
 /** The panel of an integrator that runs. */
 export interface Panel {

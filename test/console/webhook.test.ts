@@ -1,24 +1,20 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemTime } from '../../lambdas/platform/timer.ts';
-import { openApiSession } from '../../ops/console/api-session.ts';
-import { makeApiSource } from '../../ops/console/api-source.ts';
-import { makeOperatorSource } from '../../ops/console/operator-source.ts';
-import { type Console, startConsole } from '../../ops/console/server.ts';
-import { localTarget } from '../../ops/stage/target.ts';
+import type { Console } from '../../ops/console/server.ts';
 import { createClient } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
+import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { authUrl, baseUrl, outputs } from '../support/e2e-target.ts';
 import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
 import { expectAccessible, openWindow, startBrowser, type Window } from './browser.ts';
+import { startPages } from './panel.ts';
 
 const [delivered, held] = [7, 80];
 let browser: Browser;
 let receiver: Receiver;
-let [operator, panel]: Console[] = [];
+let pages: Console;
 let session: Session;
 let account: string;
 let failedId: string;
@@ -28,14 +24,7 @@ beforeAll(async () => {
   const client = await createClient();
   session = await openSession(client);
   ({ account } = session.user);
-  const { email: username, password } = session.user;
-  const api = await openApiSession(
-    { authUrl, baseUrl, fetch, after: systemTime.after },
-    { ...client, username, password },
-  );
-  const source = { ...makeOperatorSource(localTarget(outputs)), refreshSeconds: 1 };
-  operator = await startConsole(() => source, 0);
-  panel = await startConsole(language => makeApiSource(api, language), 0);
+  pages = await startPages(client, session.user);
   receiver.script('/fails', { status: 503, body: 'busy' });
   receiver.script('/gone', { status: 410 }, { status: 200 });
   await register(session, { evento: 'demanda.criada', url: receiver.url('/works') });
@@ -51,21 +40,20 @@ beforeAll(async () => {
   failedId = await send('proposta.recebida', { id_proposta: 2 });
   await Promise.all([failedId, ...ids].map(id => settled(id)));
 }, 180_000);
-afterAll(() => Promise.all([browser.close(), operator?.stop(), panel?.stop(), receiver.stop()]));
+afterAll(() => Promise.all([browser.close(), pages.stop(), receiver.stop()]));
 
-const path = (event: string) => `/accounts/${account}/webhooks/${event}`;
+const path = (event: string) => `/webhooks/${event}`;
 const rows = (page: Page) => page.locator('#deliveries tbody tr').count();
 
-/** Opens a page of the operator's console, or of the panel. */
-const open = async (of: Console | undefined, at: string, options = {}): Promise<Window> => {
-  const window = await openWindow(browser, of?.makeLink() ?? '', options);
+const open = async (at: string, options = {}): Promise<Window> => {
+  const window = await openWindow(browser, pages.makeLink(), options);
   expect((await window.page.goto(window.folder + at))?.status()).toBe(200);
   return window;
 };
 
 describe('the chart', () => {
-  it.each(['operator', 'integrator'] as const)('of an %s leads from a bar to its deliveries', async who => {
-    const { page, context, troubles } = await open(who === 'operator' ? operator : panel, path('demanda.criada'));
+  it('leads from a bar to its deliveries', async () => {
+    const { page, context, troubles } = await open(path('demanda.criada'));
     expect(await page.textContent('.legend')).toMatch(new RegExp(`Delivered ${delivered}\\s+Waiting.* 0\\s+Failed 0`));
     const bar = page.locator('svg.chart a:has(.entregue)').last();
     expect(await bar.locator('title').textContent()).toContain('Delivered: ');
@@ -86,7 +74,7 @@ describe('the chart', () => {
 
 describe('the filter', () => {
   it('is chips, and a time typed in the zone of this machine', async () => {
-    const { page, context } = await open(operator, path('demanda.finalizada'));
+    const { page, context } = await open(path('demanda.finalizada'));
     await page.click('.chip:has-text("Delivered")');
     expect(await page.textContent('#deliveries')).toContain('No delivery matches.');
     await page.click('.chip:has-text("Held")');
@@ -107,7 +95,7 @@ describe('the filter', () => {
   });
 
   it('is reached by the keyboard, and so is what sends all again', async () => {
-    const { page, context } = await open(operator, `${path('proposta.recebida')}?state=falhou`);
+    const { page, context } = await open(`${path('proposta.recebida')}?state=falhou`);
     const stops: string[] = [];
     for (let stop = 0; stop < 10 && !stops.at(-1)?.startsWith('Send all'); stop++) {
       await page.keyboard.press('Tab');
@@ -122,7 +110,7 @@ describe('the filter', () => {
 describe('a replay', () => {
   let window: Window;
   beforeEach(async () => {
-    window = await open(operator, path('demanda.finalizada'));
+    window = await open(path('demanda.finalizada'));
   });
 
   it('shows how far it is, and is cancelled', async () => {
@@ -149,8 +137,8 @@ describe('a replay', () => {
     await context.close();
   }, 60_000);
 
-  it('of an integrator does the same by the API', async () => {
-    const { page, context } = await open(panel, `${path('demanda.finalizada')}?state=retida`, { locale: 'pt-BR' });
+  it('does the same in Portuguese', async () => {
+    const { page, context } = await open(`${path('demanda.finalizada')}?state=retida`, { locale: 'pt-BR' });
     await page.click('text=Reenviar todas estas');
     await page.click('button:has-text("Reenviar")');
     await page.waitForSelector('#replay:has-text("Um reenvio está em andamento")');
@@ -162,34 +150,30 @@ describe('a replay', () => {
 });
 
 describe('what would be refused', () => {
-  it('has no button: of an integrator whose webhook an operator suspended', async () => {
-    const own = await open(operator, path('proposta.recebida'));
-    await own.page.click('a.button:has-text("Suspend")');
-    await own.page.click('button:has-text("Suspend")');
-    await own.page.waitForSelector('text=The webhook is suspended.');
-    const { page, context } = await open(panel, path('proposta.recebida'));
+  it('has no button: the webhook that an operator suspended', async () => {
+    const change = (verb: string) =>
+      ops(['webhooks', verb, '--account', account, '--event', 'proposta.recebida', '--yes']);
+    await change('suspend');
+    const { page, context } = await open(path('proposta.recebida'));
     expect(await page.textContent('#webhook')).toContain('ask support');
     expect(await page.locator('#actions button').count()).toBe(0);
     const { status, json } = await callApi('POST', '/v1/webhooks/proposta.recebida/reativacao', session);
     expect([status, json?.code]).toEqual([409, 'suspended_by_operator']);
-    await own.page.click('button:has-text("Reactivate")');
-    await own.page.waitForSelector('text=The webhook is active again.');
+    await change('reactivate');
     await page.reload();
     await page.click('button:has-text("Send a test")');
     await page.waitForURL(/\/deliveries\/teste_/);
     await context.close();
-    await own.context.close();
   });
 });
 
 describe('a delivery', () => {
   it.each([
-    ['operator', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
-    ['integrator', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
-  ] as const)('of an %s says what came of it, and how it would be sent now', async (who, options) => {
+    ['a desktop', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
+    ['a phone', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
+  ] as const)('on %s says what came of it, and how it would be sent now', async (_, options) => {
     const at = `${path('proposta.recebida')}/deliveries/${failedId}`;
-    const { page, context, troubles } = await open(who === 'operator' ? operator : panel, at, options);
-    if (who === 'operator') await page.click('button:has-text("Show the body")');
+    const { page, context, troubles } = await open(at, options);
     const { json } = await callApi('GET', `/v1/webhooks/proposta.recebida/entregas/${failedId}`, session);
     expect(await page.textContent('main')).toContain(json?.corpo);
     const [first] = receiver.received('/fails');

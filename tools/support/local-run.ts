@@ -11,6 +11,7 @@ export interface LocalOutputs {
   readonly AuthUrl: string;
   readonly BaseUrl: string;
   readonly EventsQueueUrl: string;
+  readonly ReceiverUrl: string;
   readonly DynamoDbEndpoint: string;
   readonly SqsEndpoint: string;
   readonly KmsEndpoint: string;

@@ -16,7 +16,7 @@ import {
   stepsTo,
   timeOf,
 } from '../page.ts';
-import { bodyQuestion, inLines, type Part, partOf, unreadPart } from '../page-parts.ts';
+import { inLines, type Part, partOf, unreadPart } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
 import { type AttemptView, type DeliveryView, NotThere, type WebhookView } from '../views.ts';
 
@@ -26,24 +26,16 @@ export async function deliveryPage(context: Context, parameters: Parameters): Pr
   return pageOf(context, delivery, webhook);
 }
 
-/** The same, with the body. It is asked for by a POST, since each look is written down. */
-export async function bodyPage(context: Context, parameters: Parameters): Promise<Answer> {
-  const { delivery, webhook } = await find(context, parameters);
-  const body = await context.source.readBody(delivery);
-  return { ...pageOf(context, { ...delivery, body }, webhook), isLive: false };
-}
-
 export async function resend({ source, say }: Context, parameters: Parameters): Promise<Answer> {
-  const reference = { account: '', event: '', id: '', ...parameters };
+  const reference = { event: '', id: '', ...parameters };
   await source.resend(reference);
   return { location: pathOf(reference), note: say('It is sent now, or on its way.', 'Enviada agora ou já a caminho.') };
 }
 
-async function find(context: Context, { account = '', event = '', id = '' }: Parameters) {
-  const { source, texts } = context;
+async function find({ source, texts }: Context, { event = '', id = '' }: Parameters) {
   const [delivery, webhook] = await Promise.all([
-    source.findDelivery({ account, event, id }),
-    partOf(context, source.findWebhook(account, event)),
+    source.findDelivery({ event, id }),
+    partOf(source.findWebhook(event)),
   ]);
   if (!delivery) throw new NotThere(texts.notThere);
   return { delivery, webhook };
@@ -51,12 +43,12 @@ async function find(context: Context, { account = '', event = '', id = '' }: Par
 
 function pageOf(context: Context, delivery: DeliveryView, webhook: Part<WebhookView | undefined>) {
   const { source, texts, say } = context;
-  const { account, event, id, state, createdAt, attempts, nextAttemptAt, body } = delivery;
+  const { event, id, state, createdAt, attempts, nextAttemptAt, body } = delivery;
   const path = pathOf(delivery);
   const hindrance = hindranceOf(context, delivery, webhook);
   return {
     title: `${texts.delivery} ${id}`,
-    content: html`${crumbs(context, stepsTo(context, { account, event }))}
+    content: html`${crumbs(context, stepsTo(context, event))}
 <div class="heading"><div><h1>${event}${badge(context, state)}</h1>${oneLine(context, id)}</div>
 <div class="actions" id="actions" data-live>${hindrance === undefined && button(context, `${path}/resend`, texts.resend, 'main')}</div></div>
 ${card(
@@ -71,7 +63,7 @@ ${card(
   { id: 'verdict' },
 )}
 ${card(say('Attempts', 'Tentativas'), timeline(context, delivery, webhook.value), { id: 'timeline', beside: html`<p>${say('the newest first', 'a mais nova primeiro')}</p>` })}
-${body === undefined ? bodyQuestion(context, path) : bodyCard(context, body)}
+${bodyCard(context, body)}
 ${requestCard(context, delivery, webhook)}`,
   };
 }
@@ -82,7 +74,7 @@ function hindranceOf({ say }: Context, delivery: DeliveryView, { value: webhook,
   if (why !== undefined) return undefined;
   if (!webhook) return say('There is no webhook to send it to.', 'Não há webhook para recebê-la.');
   // The clocks of the queue and of the registration may differ.
-  if (Date.parse(delivery.createdAt) + 1_000 < Date.parse(webhook.createdAt ?? ''))
+  if (Date.parse(delivery.createdAt) + 1_000 < Date.parse(webhook.createdAt))
     return say('It was for an earlier registration of the webhook.', 'Era de um cadastro anterior do webhook.');
   if (webhook.status !== wireStatuses.suspended) return undefined;
   return say('Reactivate its webhook to send it again.', 'Reative o webhook para reenviá-la.');
@@ -100,16 +92,20 @@ function verdictOf(context: Context, delivery: DeliveryView): string {
 
 /** The attempts, the newest first, and before them the one that comes. */
 function timeline(context: Context, delivery: DeliveryView, webhook: WebhookView | undefined): Html {
-  const { source, texts, say } = context;
+  const { texts, say } = context;
   const { made, attempts, nextAttemptAt } = delivery;
   if (made.length === 0 && !nextAttemptAt) return html`<p class="empty">${texts.noAttempt}</p>`;
-  // The API does not tell what an attempt waits for.
-  const orElse = !source.operator && [
+  // The API does not return what an attempt waits for.
+  const orElse = [
     say(
       ' It may also have been sent again, by hand or by a replay: that attempt comes out of turn. ',
       ' Também pode ter sido reenviada, à mão ou por um reenvio: essa tentativa vem fora da sequência. ',
     ),
-    webhook?.slowSince && whyThen(context, { ...delivery, waitsFor: 'slow' }),
+    webhook?.slowSince &&
+      say(
+        'The webhook is slow to answer: its attempts take turns, so that others need not wait. Waiting costs no attempt.',
+        'O webhook demora a responder: suas tentativas se revezam, para que os outros não esperem. A espera não gasta tentativa.',
+      ),
   ];
   const next = html`<li class="next"><b>${attempts + 1}</b> · ${texts.nextAttempt}: ${timeOf(nextAttemptAt, context)}<br><span class="muted">${whyThen(context, delivery)}${orElse}</span></li>`;
   const first = made[0]?.number ?? 1;
@@ -117,24 +113,8 @@ function timeline(context: Context, delivery: DeliveryView, webhook: WebhookView
 }
 
 /** Says by which rule the next attempt is when it is. */
-function whyThen(context: Context, { made, waitsFor, nextAttemptAt }: DeliveryView): string {
-  const { say } = context;
+function whyThen({ say }: Context, { made, nextAttemptAt }: DeliveryView): string {
   const last = made.at(-1);
-  if (waitsFor === 'slow')
-    return say(
-      'The webhook is slow to answer: its attempts take turns, so that others need not wait. Waiting costs no attempt.',
-      'O webhook demora a responder: suas tentativas se revezam, para que os outros não esperem. A espera não gasta tentativa.',
-    );
-  if (waitsFor === 'resend')
-    return say(
-      'It was sent again by hand: this attempt is extra, and does not count against the schedule.',
-      'Foi reenviada à mão: esta tentativa é extra e não conta na sequência.',
-    );
-  if (waitsFor === 'replay')
-    return say(
-      'A replay sends it again, ten a second: this is its turn.',
-      'Um reenvio a envia, dez por segundo: esta é a vez dela.',
-    );
   if (!last) return say('The first attempt is made at once.', 'A primeira tentativa é feita em seguida.');
   const after = Date.parse(nextAttemptAt ?? '') - Date.parse(last.startedAt) - last.durationMs;
   const wait = say(
@@ -206,26 +186,25 @@ ${lines !== undefined && html`<section><h3>${say('The same, set in lines to be r
 
 /** Writes the request of an attempt that were made now. Neither URL nor headers of past ones are kept. */
 function requestCard(context: Context, delivery: DeliveryView, part: Part<WebhookView | undefined>): Html {
-  const { source, say } = context;
+  const { say } = context;
   const { value: webhook, why } = part;
   const heading = say('The request as it would be sent now', 'A requisição como seria enviada agora');
   if (why !== undefined) return card(heading, html`<div class="inside">${unreadPart(context, why)}</div>`);
-  if (!webhook?.address)
+  if (!webhook)
     return card(
       heading,
       html`<p class="empty">${say('There is no webhook now: nothing would be sent.', 'Não há webhook agora: nada seria enviado.')}</p>`,
     );
-  // Of a URL an operator sees the host alone.
-  const url = source.operator ? `https://${webhook.address}/…` : webhook.address;
+  const { url } = webhook;
   const headers = Object.entries(headersOf(context, delivery, webhook));
   const command = [
     `curl -g -X POST ${quoted(url)}`,
     ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    `--data-binary ${quoted(delivery.body ?? say('<body>', '<corpo>'))}`,
+    `--data-binary ${quoted(delivery.body)}`,
   ].join(' \\\n  ');
   return card(
     heading,
-    html`<div class="inside request"><p class="muted">${say('The URL and the headers of past attempts are not kept. What stands in <> is not shown: the signature of that moment, and the credential.', 'A URL e os cabeçalhos das tentativas passadas não são guardados. O que está entre <> não é mostrado: a assinatura daquele momento e a credencial.')}${source.operator && say(' Of the URL an operator sees the host alone.', ' Da URL o operador vê só o host.')}${webhook.status === wireStatuses.suspended && say(' The webhook is suspended: until it is reactivated nothing is sent.', ' O webhook está suspenso: até ser reativado nada é enviado.')}</p>
+    html`<div class="inside request"><p class="muted">${say('The URL and the headers of past attempts are not kept. What stands in <> is not shown: the signature of that moment, and the credential.', 'A URL e os cabeçalhos das tentativas passadas não são guardados. O que está entre <> não é mostrado: a assinatura daquele momento e a credencial.')}${webhook.status === wireStatuses.suspended && say(' The webhook is suspended: until it is reactivated nothing is sent.', ' O webhook está suspenso: até ser reativado nada é enviado.')}</p>
 <pre>POST ${url}
 ${headers.map(([name, value]) => `${name}: ${value}\n`)}</pre>
 <details><summary>${say('As a command', 'Como comando')} <code>curl</code></summary>${copyButton(context, command)}<pre>${command}</pre></details></div>`,

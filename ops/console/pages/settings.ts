@@ -22,47 +22,37 @@ import { type DeliveryQuery, NotThere, Refusal, type WebhookView } from '../view
 // What the owner of a webhook decides: its registration, its URL and authorization, its secret, its end.
 
 /** Shows the form that registers a webhook, for one of the events that have none. */
-export async function registerPage(
-  context: Context,
-  { account = '' }: Parameters,
-  values: URLSearchParams,
-): Promise<Answer> {
-  ownerOf(context);
+export async function registerPage(context: Context, _: Parameters, values: URLSearchParams): Promise<Answer> {
   const asked = values.get('event');
-  const registered = (await context.source.listWebhooks(account)).map(({ event }) => event);
-  if (asked !== null && registered.includes(asked))
-    return { location: `${pathOf({ account, event: asked })}/settings` };
+  const registered = (await context.source.readAccount()).webhooks.map(({ event }) => event);
+  if (asked !== null && registered.includes(asked)) return { location: `${pathOf({ event: asked })}/settings` };
   const free = EVENT_NAMES.filter(name => !registered.includes(name));
-  return registrationForm(context, account, { event: asked, url: null, events: free });
+  return registrationForm(context, { event: asked, url: null, events: free });
 }
 
 /** Registers a webhook. The answer itself shows the secret. */
-export async function register(context: Context, { account = '' }: Parameters, form: URLSearchParams): Promise<Answer> {
-  const { say } = context;
-  const { register: create } = ownerOf(context);
+export async function register(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
+  const { source, say } = context;
   const [event, url, authorization] = [form.get('event') ?? '', form.get('url') ?? '', form.get('authorization')];
   try {
-    const secret = await create({ account, event, url, authorization: authorization || undefined });
+    const secret = await source.register({ event, url, authorization: authorization || undefined });
     const done = say('The webhook is registered.', 'O webhook está cadastrado.');
-    return secretPage(context, { account, event, secret }, done);
+    return secretPage(context, { event, secret }, done);
   } catch (error) {
-    return registrationForm(context, account, { event, url, events: EVENT_NAMES }, reasonOf(error));
+    return registrationForm(context, { event, url, events: EVENT_NAMES }, reasonOf(error));
   }
 }
 
 /** Shows what the owner of a webhook decides: its URL and authorization, its secret, its end. */
-export async function settingsPage(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  ownerOf(context);
-  const webhook = await find(context, account, event);
-  return settingsForms(context, webhook, webhook.address);
+export async function settingsPage(context: Context, { event = '' }: Parameters): Promise<Answer> {
+  const webhook = await find(context, event);
+  return settingsForms(context, webhook, webhook.url);
 }
 
 /** Replaces the URL and the authorization, which the API reads back to nobody: it is typed again, or removed. */
-export async function change(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
-  const { account = '', event = '' } = parameters;
-  const { say } = context;
-  const { change: replace } = ownerOf(context);
-  const webhook = await find(context, account, event);
+export async function change(context: Context, { event = '' }: Parameters, form: URLSearchParams): Promise<Answer> {
+  const { source, say } = context;
+  const webhook = await find(context, event);
   const [url, authorization] = [form.get('url') ?? '', form.get('authorization') || undefined];
   try {
     if (webhook.hasAuthorization && (authorization === undefined) !== form.has('remove')) {
@@ -72,23 +62,25 @@ export async function change(context: Context, parameters: Parameters, form: URL
       );
       throw new Refusal(either, { autorizacao: either });
     }
-    await replace({ account, event, url, authorization });
+    await source.change({ event, url, authorization });
   } catch (error) {
     return settingsForms(context, webhook, url, reasonOf(error));
   }
   return {
-    location: pathOf({ account, event }),
+    location: pathOf({ event }),
     note: say('The webhook is changed.', 'O webhook foi alterado.'),
   };
 }
 
-export async function askRotate(context: Context, parameters: Parameters, values: URLSearchParams): Promise<Answer> {
-  const { account = '', event = '' } = parameters;
+export async function askRotate(
+  context: Context,
+  { event = '' }: Parameters,
+  values: URLSearchParams,
+): Promise<Answer> {
   const { say } = context;
-  ownerOf(context);
-  await find(context, account, event);
+  await find(context, event);
   const isImmediate = values.has('immediate');
-  const path = pathOf({ account, event });
+  const path = pathOf({ event });
   const means = isImmediate
     ? say(
         'The secrets before the new one stop signing now: until your server has the new one, it refuses what we send. Do this where a secret leaked.',
@@ -110,23 +102,20 @@ export async function askRotate(context: Context, parameters: Parameters, values
 }
 
 /** Makes a new secret. The answer itself shows it. */
-export async function rotate(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
-  const { account = '', event = '' } = parameters;
+export async function rotate(context: Context, { event = '' }: Parameters, form: URLSearchParams): Promise<Answer> {
   const { source, say } = context;
   const isImmediate = form.has('immediate');
-  const secret = await ownerOf(context)
-    .rotate(account, event, isImmediate)
-    .catch(error => {
-      if (error instanceof Refusal) throw error;
-      throw new Error(`${reasonOf(error).message} ${mayBeReplaced(context, isImmediate)}`);
-    });
+  const secret = await source.rotate(event, isImmediate).catch(error => {
+    if (error instanceof Refusal) throw error;
+    throw new Error(`${reasonOf(error).message} ${mayBeReplaced(context, isImmediate)}`);
+  });
   // Whatever else fails from here on, the secret is shown.
-  const former = await source.findWebhook(account, event).then(
-    webhook => formerSecrets(context, webhook?.formerSecretsUntil),
+  const former = await source.findWebhook(event).then(
+    webhook => formerSecrets(context, webhook?.formerSecretsUntil ?? []),
     error => unreadPart(context, reasonOf(error).message),
   );
   const done = say('The secret is replaced.', 'O segredo foi trocado.');
-  return secretPage(context, { account, event, secret }, done, former);
+  return secretPage(context, { event, secret }, done, former);
 }
 
 /** Says that the secret may be another: a failure that is no refusal may have replaced it, and nobody has seen the new one. */
@@ -143,18 +132,16 @@ function mayBeReplaced({ say }: Context, isImmediate: boolean): string {
 }
 
 /** Asks before a webhook is deleted, with what would never be sent. */
-export async function askRemove(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+export async function askRemove(context: Context, { event = '' }: Parameters): Promise<Answer> {
   const { say } = context;
-  ownerOf(context);
-  const { createdAt } = await find(context, account, event);
-  const path = pathOf({ account, event });
-  const since = createdAt ?? undefined;
+  const { createdAt: since } = await find(context, event);
+  const path = pathOf({ event });
   const lost = [
     ['pendente', say('They end as cancelled.', 'Terminam como canceladas.')],
     ['falhou', say('They can be sent again no more.', 'Não podem mais ser reenviadas.')],
     ['retida', say('They can be sent no more.', 'Não podem mais ser enviadas.')],
   ] as const;
-  const counts = await Promise.all(lost.map(([state]) => countOf(context, { account, event, state, since })));
+  const counts = await Promise.all(lost.map(([state]) => countOf(context, { event, state, since })));
   return question(context, {
     title: say(`Delete the webhook of ${event}?`, `Excluir o webhook de ${event}?`),
     means: html`${say(
@@ -168,23 +155,16 @@ export async function askRemove(context: Context, { account = '', event = '' }: 
   });
 }
 
-export async function remove(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  await ownerOf(context).remove(account, event);
+export async function remove({ source, say }: Context, { event = '' }: Parameters): Promise<Answer> {
+  await source.remove(event);
   return {
     location: '/',
-    note: context.say(`The webhook of ${event} is deleted.`, `O webhook de ${event} foi excluído.`),
+    note: say(`The webhook of ${event} is deleted.`, `O webhook de ${event} foi excluído.`),
   };
 }
 
-/** Returns what the owner of webhooks can do. @throws {NotThere} for operators, and where the credentials may only read. */
-function ownerOf({ source, texts }: Context) {
-  const { register, change, rotate, remove, mayChange } = source;
-  if (!mayChange || !register || !change || !rotate || !remove) throw new NotThere(texts.notFound);
-  return { register, change, rotate, remove };
-}
-
-async function find({ source, texts }: Context, account: string, event: string): Promise<WebhookView> {
-  const webhook = await source.findWebhook(account, event);
+async function find({ source, texts }: Context, event: string): Promise<WebhookView> {
+  const webhook = await source.findWebhook(event);
   if (!webhook) throw new NotThere(texts.notThere);
   return webhook;
 }
@@ -211,7 +191,6 @@ function reasonOf(error: unknown): Reason {
 
 function registrationForm(
   context: Context,
-  account: string,
   {
     event,
     url,
@@ -224,12 +203,12 @@ function registrationForm(
   const names = event === null || events.includes(event) ? events : [event, ...events];
   return formPage(
     title,
-    html`${crumbs(context, stepsTo(context, { account }))}<h1>${title}</h1>
+    html`${crumbs(context, stepsTo(context))}<h1>${title}</h1>
 <p class="lead">${say(
       'What comes for the event from now on is sent to the URL. Earlier events are not.',
       'O que chegar para o evento a partir de agora é enviado à URL. Os eventos anteriores, não.',
-    )}</p>${failureNote(context, failure, event === null ? undefined : { account, event })}
-<form class="card inside settings" method="post" action="${folder}${pathOf({ account })}/webhooks/new" novalidate>${onceField()}
+    )}</p>${failureNote(context, failure, event ?? undefined)}
+<form class="card inside settings" method="post" action="${folder}/webhooks/new" novalidate>${onceField()}
 ${field(
   { name: 'event', label: texts.event, why: failure?.findings.evento },
   marks =>
@@ -242,12 +221,12 @@ ${field(
 
 function settingsForms(context: Context, webhook: WebhookView, url: string | null, failure?: Reason): Answer {
   const { say, texts, folder } = context;
-  const { account, event, hasAuthorization } = webhook;
-  const path = pathOf({ account, event });
+  const { event, hasAuthorization } = webhook;
+  const path = pathOf({ event });
   const title = say(`Settings of ${event}`, `Configurações de ${event}`);
   return formPage(
     title,
-    html`${crumbs(context, stepsTo(context, { account, event }))}<h1>${title}</h1>
+    html`${crumbs(context, stepsTo(context, event))}<h1>${title}</h1>
 <p class="lead">${say(
       'A change holds from the next attempt on, for deliveries that wait, too.',
       'Uma mudança vale a partir da próxima tentativa, também para entregas que esperam.',
@@ -279,16 +258,16 @@ function formPage(title: string, content: Html, failure: Reason | undefined): An
 /** The one page that shows a secret. It is an answer to a form that acts once, so that nothing shows it again. */
 function secretPage(
   context: Context,
-  { account, event, secret }: { readonly account: string; readonly event: string; readonly secret: string },
+  { event, secret }: { readonly event: string; readonly secret: string },
   done: string,
   former?: HtmlValue,
 ): Answer {
   const { say, folder } = context;
-  const path = pathOf({ account, event });
+  const path = pathOf({ event });
   return {
     title: `${say('Signing secret', 'Segredo de assinatura')} · ${event}`,
     isLive: false,
-    content: html`${crumbs(context, stepsTo(context, { account, event }))}<h1>${event}</h1>
+    content: html`${crumbs(context, stepsTo(context, event))}<h1>${event}</h1>
 <p class="note" role="status">${done}</p>
 ${card(
   say('Signing secret', 'Segredo de assinatura'),
@@ -301,7 +280,7 @@ ${card(
   };
 }
 
-function formerSecrets(context: Context, until: readonly string[] = []): Html {
+function formerSecrets(context: Context, until: readonly string[]): Html {
   const { say } = context;
   const ends = until.map(
     end => [say('A former secret signs until', 'Um segredo anterior assina até'), timeOf(end, context)] as const,
@@ -314,11 +293,7 @@ function formerSecrets(context: Context, until: readonly string[] = []): Html {
 }
 
 /** Says why a form failed, unless that stands beside its fields; with the webhook that may be there already. */
-function failureNote(
-  context: Context,
-  failure: Reason | undefined,
-  webhook?: { readonly account: string; readonly event: string },
-): HtmlValue {
+function failureNote(context: Context, failure: Reason | undefined, event?: string): HtmlValue {
   const { say } = context;
   if (!failure) return null;
   const places = Object.keys(failure.findings);
@@ -329,7 +304,7 @@ function failureNote(
           'Nothing was changed. What is wrong stands beside each field.',
           'Nada foi alterado. O que está errado está junto de cada campo.',
         )
-      : html`${failure.message}${webhook && html`<br>${link(context, pathOf(webhook), webhook.event)}`}`
+      : html`${failure.message}${event && html`<br>${link(context, pathOf({ event }), event)}`}`
   }</p>`;
 }
 

@@ -2,13 +2,13 @@ import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { type Context, exactTimeOf, locales, number } from '../page.ts';
 import { failureOf, unreadPart } from '../page-parts.ts';
-import type { Tally, TallyGroup, WebhookReference } from '../views.ts';
+import type { Tally, TallyGroup } from '../views.ts';
 import { type Filter, queryOf, type Steps, spanText, timeChips, zoneName } from './webhook-filter.ts';
 
 /** Writes the deliveries of a webhook over time: bars that lead to their deliveries, and the same numbers in a table. */
 export function tallyCard(
   context: Context,
-  webhook: WebhookReference,
+  event: string,
   {
     filter,
     steps,
@@ -30,7 +30,7 @@ export function tallyCard(
     : `${context.texts.deliveries} ${lastOf(context, range ?? '24h')}`;
   const bars = tally ? barsOf(context, { filter, steps, tally }) : [];
   const isEmpty = bars.every(({ sum }) => sum === 0);
-  return html`<section class="card" id="chart"><header><h2>${heading}</h2>${timeChips(context, webhook, filter)}</header>
+  return html`<section class="card" id="chart"><header><h2>${heading}</h2>${timeChips(context, event, filter)}</header>
 <div id="tally" data-live>${tally ? html`<div class="inside">${legend(context, bars, tally)}${isEmpty ? html`<p class="empty">${say('Nothing was accepted in this time.', 'Nada foi aceito neste período.')}</p>` : drawing(context, bars, steps)}</div>${!isEmpty && numbers(context, bars)}` : html`<div class="inside">${unreadPart(context, why ?? '–')}</div>`}</div></section>`;
 }
 
@@ -100,7 +100,7 @@ function legend(context: Context, bars: readonly Bar[], { reached, unread }: Tal
   return html`<p class="legend">${sums.map(([group, count]) => html`<span><svg class="swatch" aria-hidden="true"><rect class="${marks[group]}" width="100%" height="100%"/></svg>${groupName(context, group)} <b>${number(context, count)}</b></span> `)}
 <small>${zoneName(context)}</small></p>${
     reached !== undefined &&
-    html`<p class="note">${say('Counted were the latest', 'Foram contadas as últimas')} <b>${number(context, all)}</b> ${say('since', 'desde')} ${exactTimeOf(isoTime(reached), context)}: ${unread === undefined ? say('a page counts no further back.', 'uma página não conta mais que isso.') : html`${say('what came before could not be read', 'o que veio antes não pôde ser lido')}: ${failureOf(context, unread).message}`}</p>`
+    html`<p class="note">${say('Counted were the latest', 'Foram contadas as últimas')} <b>${number(context, all)}</b> ${say('since', 'desde')} ${exactTimeOf(isoTime(reached), context)}: ${unread === undefined ? say('a page counts no further back.', 'uma página não conta mais que isso.') : html`${say('what came before could not be read', 'o que veio antes não pôde ser lido')}: ${failureOf(unread).message}`}</p>`
   }`;
 }
 

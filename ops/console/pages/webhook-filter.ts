@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html } from '../html.ts';
 import { type Context, locales, pathOf } from '../page.ts';
 import { leftOut } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
-import { momentOf, type WebhookReference } from '../views.ts';
+import { momentOf } from '../views.ts';
 
 /** What of a webhook's deliveries a page is asked for. Times are RFC 3339 in UTC. */
 export interface Filter {
@@ -46,9 +46,9 @@ export function filterOf(query: URLSearchParams): Filter {
 }
 
 /** Returns the address of a webhook's page with a filter. A page of the list is part of it only where it is given. */
-export function addressOf(webhook: WebhookReference, filter: Partial<Filter>): string {
+export function addressOf(event: string, filter: Partial<Filter>): string {
   const query = queryOf(filter);
-  return query === '' ? pathOf(webhook) : `${pathOf(webhook)}?${query}`;
+  return query === '' ? pathOf({ event }) : `${pathOf({ event })}?${query}`;
 }
 
 /** Returns the query that holds a filter. */
@@ -81,26 +81,26 @@ export function timesOf(filter: Filter, now: number): Pick<Filter, 'since' | 'un
 }
 
 /** Writes the choice of the time: of the chart, and of the list. */
-export function timeChips(context: Context, webhook: WebhookReference, filter: Filter): Html {
+export function timeChips(context: Context, event: string, filter: Filter): Html {
   const { say, folder } = context;
   const { state, range, since, until } = filter;
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
   const field = (name: string, label: string, value: string | undefined) =>
     html`<label>${label}<input type="datetime-local" name="${name}" value="${localField(value)}"></label>`;
-  return html`<nav class="chips" aria-label="${say('Time', 'Período')}">${chip(context, webhook, say('Latest', 'Mais novas'), { state }, !isCustom && range === undefined)}${rangeNames.map(name => chip(context, webhook, name.replace(/(\d+)/, '$1 '), { state, range: name }, range === name))}<details class="custom"${isCustom && html` open`}><summary class="chip"${isCustom && html` aria-current="true"`}>${say('Custom', 'Outro')}</summary>
-<form class="row" method="get" action="${folder}${pathOf(webhook)}">${state && html`<input type="hidden" name="state" value="${state}">`}${field('since', say('From', 'De'), since)}${field('until', say('Until', 'Até'), until)}<button>${say('Show', 'Mostrar')}</button></form></details></nav>`;
+  return html`<nav class="chips" aria-label="${say('Time', 'Período')}">${chip(context, event, say('Latest', 'Mais novas'), { state }, !isCustom && range === undefined)}${rangeNames.map(name => chip(context, event, name.replace(/(\d+)/, '$1 '), { state, range: name }, range === name))}<details class="custom"${isCustom && html` open`}><summary class="chip"${isCustom && html` aria-current="true"`}>${say('Custom', 'Outro')}</summary>
+<form class="row" method="get" action="${folder}${pathOf({ event })}">${state && html`<input type="hidden" name="state" value="${state}">`}${field('since', say('From', 'De'), since)}${field('until', say('Until', 'Até'), until)}<button>${say('Show', 'Mostrar')}</button></form></details></nav>`;
 }
 
 /** Writes the choice of the state, and the time that a bar of the chart stands for, with the way to all again. */
-export function stateChips(context: Context, webhook: WebhookReference, filter: Filter): Html {
+export function stateChips(context: Context, event: string, filter: Filter): Html {
   const { texts, say } = context;
   const { state, range, since, until } = filter;
   const words = [undefined, ...Object.values(wireStates)];
   const clear = html`<time>${spanText(context, momentOf(since), momentOf(until))}</time> ✕<span class="unseen"> ${say('Clear', 'Limpar')}</span>`;
   return html`<nav class="chips" aria-label="${texts.state}">${words.map(word => {
     const name = word === undefined ? say('All', 'Todas') : (textFor(texts, 'word', word) ?? word);
-    return chip(context, webhook, name, { state: word, range, since, until }, state === word, '#list');
-  })}${(since ?? until) !== undefined && chip(context, webhook, clear, { state, range }, true, '#list')}</nav>`;
+    return chip(context, event, name, { state: word, range, since, until }, state === word, '#list');
+  })}${(since ?? until) !== undefined && chip(context, event, clear, { state, range }, true, '#list')}</nav>`;
 }
 
 /** Writes a part of the time, in this machine's zone. */
@@ -133,13 +133,13 @@ export function zoneName({ say, now }: Context): string {
 
 function chip(
   { folder }: Context,
-  webhook: WebhookReference,
+  event: string,
   name: HtmlValue,
   filter: Partial<Filter>,
   isChosen: boolean,
   fragment = '',
 ) {
-  return html`<a class="chip"${isChosen && html` aria-current="true"`} href="${folder}${addressOf(webhook, filter)}${fragment}">${name}</a>`;
+  return html`<a class="chip"${isChosen && html` aria-current="true"`} href="${folder}${addressOf(event, filter)}${fragment}">${name}</a>`;
 }
 
 const toTheMinute = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;

@@ -3,24 +3,22 @@ import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, badge, button, type Context, card, exactTimeOf, type Parameters, pathOf } from '../page.ts';
 import { question } from '../page-parts.ts';
-import { NotThere, Refusal, type ReplayView, type WebhookReference } from '../views.ts';
+import { NotThere, Refusal, type ReplayView } from '../views.ts';
 import { addressOf, filterOf, queryOf, timesOf } from './webhook-filter.ts';
 
 /** Asks before many deliveries are sent again, with their number. */
-export async function askReplay(context: Context, parameters: Parameters): Promise<Answer> {
+export async function askReplay(context: Context, { event = '' }: Parameters): Promise<Answer> {
   const { source, texts, say, query } = context;
-  if (!source.mayChange) throw new NotThere(texts.notFound);
-  const webhook = webhookIn(parameters);
   const filter = filterOf(query);
-  const registered = await source.findWebhook(webhook.account, webhook.event);
+  const registered = await source.findWebhook(event);
   if (!registered) throw new NotThere(texts.notThere);
   if (registered.status === 'suspenso')
     throw new Refusal(
       say('The webhook is suspended: reactivate it first.', 'O webhook está suspenso: reative-o primeiro.'),
     );
   // What was for an earlier registration is left out, and was accepted before this one.
-  const from = registered.createdAt ?? isoTime(0);
-  const range = rangeOf(context, webhook, query, from);
+  const from = registered.createdAt;
+  const range = rangeOf(context, event, query, from);
   const since = range.since > from ? range.since : from;
   const counted = since < range.until && (await source.countMatching({ ...range, since }));
   if (!counted || (counted.count === 0 && !counted.isCutOff))
@@ -30,37 +28,38 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
         'Nenhuma destas pode ser reenviada: cada uma era de um cadastro anterior ou já não existe.',
       ),
     );
-  const { account, event } = webhook;
   return question(context, {
     title: say('Send these deliveries again?', 'Reenviar estas entregas?'),
-    means: html`${account} · ${event} · ${badge(context, range.state)}<br>${exactTimeOf(range.since, context)} – ${exactTimeOf(range.until, context)}<br>${say('Deliveries that match', 'Entregas que correspondem')}: <b>${counted.count}</b> ${counted.isCutOff && say('or more', 'ou mais')}<br>${say('They are sent in the background, ten a second; you can cancel it.', 'São enviadas em segundo plano, dez por segundo; você pode cancelar.')}`,
+    means: html`${event} · ${badge(context, range.state)}<br>${exactTimeOf(range.since, context)} – ${exactTimeOf(range.until, context)}<br>${say('Deliveries that match', 'Entregas que correspondem')}: <b>${counted.count}</b> ${counted.isCutOff && say('or more', 'ou mais')}<br>${say('They are sent in the background, ten a second; you can cancel it.', 'São enviadas em segundo plano, dez por segundo; você pode cancelar.')}`,
     verb: say('Send again', 'Reenviar'),
-    action: `${pathOf(webhook)}/replay`,
-    cancel: addressOf(webhook, filter),
+    action: `${pathOf({ event })}/replay`,
+    cancel: addressOf(event, filter),
     values: { state: range.state, since: range.since, until: range.until, filter: queryOf(filter) },
   });
 }
 
 /** Begins a replay, and leads to its progress, over the list as it was. */
-export async function replay(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
-  const webhook = webhookIn(parameters);
-  const id = await context.source.replay(rangeOf(context, webhook, form));
+export async function replay(context: Context, { event = '' }: Parameters, form: URLSearchParams): Promise<Answer> {
+  const id = await context.source.replay(rangeOf(context, event, form));
   const note = context.say('They are being sent again.', 'Estão sendo reenviadas.');
   const filter = filterOf(new URLSearchParams(form.get('filter') ?? ''));
-  return { location: withReplay(addressOf(webhook, filter), id), note };
+  return { location: withReplay(addressOf(event, filter), id), note };
 }
 
 /** Cancels a replay: what it has not sent stays as it is. */
-export async function cancelReplay(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
-  const webhook = webhookIn(parameters);
+export async function cancelReplay(
+  context: Context,
+  { event = '' }: Parameters,
+  form: URLSearchParams,
+): Promise<Answer> {
   const id = form.get('replay') ?? '';
-  await context.source.cancelReplay(webhook, id);
+  await context.source.cancelReplay(event, id);
   const note = context.say('The replay is cancelled.', 'O reenvio foi cancelado.');
-  return { location: withReplay(addressOf(webhook, filterOf(form)), id), note };
+  return { location: withReplay(addressOf(event, filterOf(form)), id), note };
 }
 
 /** Writes how far a replay is, with the button that ends it. One that has ended is shown only where it is asked for. */
-export function replayCard(context: Context, webhook: WebhookReference, found?: ReplayView): Html | undefined {
+export function replayCard(context: Context, event: string, found?: ReplayView): Html | undefined {
   const { say, query } = context;
   if (!found || !(found.isRunning || query.get('replay') === found.id)) return undefined;
   const { id, isRunning, state, total, sent } = found;
@@ -70,7 +69,7 @@ export function replayCard(context: Context, webhook: WebhookReference, found?: 
     headingOf(context, found),
     html`<div class="inside replay">${total !== null && html`<progress max="${Math.max(1, total)}" value="${total === 0 ? 1 : sent}" aria-label="${say('Sent again', 'Reenviadas')}"></progress>`}
 <p>${total === null ? say('Counting what matches.', 'Contando o que corresponde.') : say(`${sent} of ${total} sent again.`, `${sent} de ${total} reenviadas.`)}</p>
-${isRunning && button(context, `${pathOf(webhook)}/replay/cancel`, say('Cancel the replay', 'Cancelar o reenvio'), '', { fields })}</div>`,
+${isRunning && button(context, `${pathOf({ event })}/replay/cancel`, say('Cancel the replay', 'Cancelar o reenvio'), '', fields)}</div>`,
     { id: 'replay', beside: html`<small class="wire">${state}</small>` },
   );
 }
@@ -83,7 +82,7 @@ function headingOf({ say }: Context, { isRunning, state }: ReplayView): string {
 }
 
 /** Returns what a replay of the filter sends. @throws {Refusal} where its state is not one that is sent again. */
-function rangeOf({ say, now }: Context, webhook: WebhookReference, values: URLSearchParams, from = isoTime(0)) {
+function rangeOf({ say, now }: Context, event: string, values: URLSearchParams, from = isoTime(0)) {
   const filter = filterOf(values);
   const { state } = filter;
   if (filter.strange.length > 0 || (state !== 'falhou' && state !== 'retida'))
@@ -94,13 +93,9 @@ function rangeOf({ say, now }: Context, webhook: WebhookReference, values: URLSe
       ),
     );
   const { since, until } = timesOf(filter, now);
-  return { ...webhook, state, since: since ?? from, until: until ?? isoTime(now) };
+  return { event, state, since: since ?? from, until: until ?? isoTime(now) };
 }
 
 function withReplay(address: string, id: string): string {
   return `${address}${address.includes('?') ? '&' : '?'}replay=${encodeURIComponent(id)}`;
-}
-
-function webhookIn({ account = '', event = '' }: Parameters): WebhookReference {
-  return { account, event };
 }

@@ -17,15 +17,8 @@ import {
   table,
   timeOf,
 } from '../page.ts';
-import { failureOf, operatorOf, partOf, question, resultOf, tiles, unreadPart } from '../page-parts.ts';
-import {
-  type DeliveryPage,
-  type DeliveryRow,
-  type LatestDeliveries,
-  NotThere,
-  type WebhookReference,
-  type WebhookView,
-} from '../views.ts';
+import { failureOf, partOf, resultOf, tiles, unreadPart } from '../page-parts.ts';
+import { type DeliveryPage, type DeliveryRow, type LatestDeliveries, NotThere, type WebhookView } from '../views.ts';
 import { tallyCard } from './webhook-chart.ts';
 import {
   addressOf,
@@ -40,38 +33,37 @@ import {
 import { replayCard } from './webhook-replay.ts';
 
 /** A webhook: how it does, its deliveries over time, how quick it is, and its history by state and time. */
-export async function webhookPage(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+export async function webhookPage(context: Context, { event = '' }: Parameters): Promise<Answer> {
   const { source, texts, say, query, now } = context;
-  const asked = { account, event };
   const filter = filterOf(query);
-  const webhook = await source.findWebhook(account, event);
+  const webhook = await source.findWebhook(event);
   const steps = stepsOf(filter, now);
   const times = timesOf(filter, now);
-  const choice = { ...asked, ...times, state: filter.state, cursor: filter.cursor, webhook, limit: rows };
+  const choice = { event, ...times, state: filter.state, cursor: filter.cursor, limit: rows };
   // What is asked for by state, time or page is all that is read then: a look at the latest costs as much again.
   const isFirst = queryOf(filter) === '';
   const [latest, filtered, tally, replay] = await Promise.all([
-    isFirst ? partOf(context, source.latestDeliveries(choice)) : undefined,
-    isFirst ? undefined : partOf(context, source.listDeliveries(choice)),
-    partOf(context, source.tally({ ...asked, ...steps })),
-    partOf(context, source.findReplay(asked, query.get('replay') ?? undefined)),
+    isFirst ? partOf(source.latestDeliveries(choice)) : undefined,
+    isFirst ? undefined : partOf(source.listDeliveries(choice)),
+    partOf(source.tally({ event, ...steps })),
+    partOf(source.findReplay(event, query.get('replay') ?? undefined)),
   ]);
   const list = latest ?? filtered ?? {};
   const isNone = list.value?.deliveries.length === 0 && !list.value.next;
   if (!webhook && isFirst && isNone) throw new NotThere(texts.notThere);
   return {
-    title: `${event} · ${account}`,
-    content: html`${crumbs(context, stepsTo(context, { account }))}<a class="skip" href="#list">${say('Skip to the deliveries', 'Ir para as entregas')}</a><div class="heading"><div><h1>${event}${webhook && healthBadge(context, webhook)}</h1>${webhook && html`<p class="muted" id="since" data-live>${healthSince(context, webhook)}</p>`}</div>
+    title: event,
+    content: html`${crumbs(context, stepsTo(context))}<a class="skip" href="#list">${say('Skip to the deliveries', 'Ir para as entregas')}</a><div class="heading"><div><h1>${event}${webhook && healthBadge(context, webhook)}</h1>${webhook && html`<p class="muted" id="since" data-live>${healthSince(context, webhook)}</p>`}</div>
 <div class="actions" id="actions" data-live>${webhook && actionsOn(context, webhook)}</div></div>
 ${strangeValues(context, filter)}${webhook && overview(context, webhook)}
-${replay.why === undefined ? replayCard(context, asked, replay.value) : card(say('Replay', 'Reenvio'), html`<div class="inside">${unreadPart(context, replay.why)}</div>`, { id: 'replay' })}
-${tallyCard(context, asked, { filter, steps, tally: tally.value, why: tally.why })}
+${replay.why === undefined ? replayCard(context, event, replay.value) : card(say('Replay', 'Reenvio'), html`<div class="inside">${unreadPart(context, replay.why)}</div>`, { id: 'replay' })}
+${tallyCard(context, event, { filter, steps, tally: tally.value, why: tally.why })}
 ${latest?.value && speed(context, latest.value)}
 <div id="list">${card(
       texts.deliveries,
-      html`<div class="inside">${stateChips(context, asked, filter)}</div>
+      html`<div class="inside">${stateChips(context, event, filter)}</div>
 <div id="deliveries" data-live>${list.value ? deliveryTable(context, list.value, isFirst) : html`<div class="inside">${unreadPart(context, list.why ?? '–')}</div>`}</div>
-${list.value && pageLinks(context, asked, filter, list.value)}`,
+${list.value && pageLinks(context, event, filter, list.value)}`,
       { beside: webhook && replayLink(context, webhook, filter) },
     )}</div>`,
   };
@@ -81,51 +73,20 @@ ${list.value && pageLinks(context, asked, filter, list.value)}`,
     if (!source.mayChange || (state !== 'falhou' && state !== 'retida')) return undefined;
     if (status === wireStatuses.suspended)
       return html`<p>${say('Reactivate the webhook to send them again.', 'Reative o webhook para reenviá-las.')}</p>`;
-    return html`<a class="button" href="${context.folder}${pathOf(asked)}/replay?${queryOf({ ...filter, cursor: undefined })}">${say('Send all of these again', 'Reenviar todas estas')}</a>`;
+    return html`<a class="button" href="${context.folder}${pathOf({ event })}/replay?${queryOf({ ...filter, cursor: undefined })}">${say('Send all of these again', 'Reenviar todas estas')}</a>`;
   }
 }
 
 /** Sends a test, and leads to its delivery. */
-export async function test({ source, say }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  const id = await source.test(account, event);
-  return { location: pathOf({ account, event, id }), note: say('The test is on its way.', 'O teste está a caminho.') };
+export async function test({ source, say }: Context, { event = '' }: Parameters): Promise<Answer> {
+  const id = await source.test(event);
+  return { location: pathOf({ event, id }), note: say('The test is on its way.', 'O teste está a caminho.') };
 }
 
-export async function askSuspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  const { texts, say } = context;
-  await requireWebhook(context, account, event);
-  const path = pathOf({ account, event });
-  const means = say(
-    'Its events are held until you reactivate it. Its account cannot end the suspension.',
-    'Os eventos ficam retidos até você reativá-lo. A conta não pode encerrar a suspensão.',
-  );
-  return question(context, {
-    title: say('Suspend this webhook?', 'Suspender este webhook?'),
-    means: html`${account} · ${event}<br>${means}`,
-    verb: texts.suspend,
-    kind: 'danger',
-    action: `${path}/suspend`,
-    cancel: path,
-  });
-}
-
-export async function suspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  await requireWebhook(context, account, event);
-  await operatorOf(context).suspend(account, event);
-  const note = context.say('The webhook is suspended.', 'O webhook está suspenso.');
-  return { location: pathOf({ account, event }), note };
-}
-
-export async function reactivate({ source, say }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  await source.reactivate(account, event);
+export async function reactivate({ source, say }: Context, { event = '' }: Parameters): Promise<Answer> {
+  await source.reactivate(event);
   const note = say('The webhook is active again.', 'O webhook está ativo de novo.');
-  return { location: pathOf({ account, event }), note };
-}
-
-/** The command line holds the next webhook, too, where there is none: a page would say that it is suspended. */
-async function requireWebhook(context: Context, account: string, event: string): Promise<void> {
-  operatorOf(context);
-  if (!(await context.source.findWebhook(account, event))) throw new NotThere(context.texts.notThere);
+  return { location: pathOf({ event }), note };
 }
 
 /** The rows of each page of the list. */
@@ -135,15 +96,13 @@ const rows = 20;
 function actionsOn(context: Context, webhook: WebhookView): HtmlValue {
   const { source, texts, say, folder } = context;
   if (!source.mayChange) return null;
-  const path = pathOf({ account: webhook.account, event: webhook.event });
+  const path = pathOf({ event: webhook.event });
   const isSuspended = webhook.status === wireStatuses.suspended;
   const byOperator = isByOperator(webhook);
-  const mayReactivate = isSuspended && (source.operator !== undefined || !byOperator);
   return [
-    mayReactivate && button(context, `${path}/reactivate`, texts.reactivate, 'main'),
+    isSuspended && !byOperator && button(context, `${path}/reactivate`, texts.reactivate, 'main'),
     !byOperator && button(context, `${path}/test`, say('Send a test', 'Enviar um teste')),
-    source.operator && !byOperator && html`<a class="button" href="${folder}${path}/suspend">${texts.suspend}</a>`,
-    source.change && html`<a class="button" href="${folder}${path}/settings">${say('Settings', 'Configurações')}</a>`,
+    html`<a class="button" href="${folder}${path}/settings">${say('Settings', 'Configurações')}</a>`,
   ];
 }
 
@@ -153,14 +112,14 @@ function isByOperator({ status, reason }: WebhookView): boolean {
 
 /** Writes where a webhook leads, and whom to ask where only an operator ends its suspension. */
 function overview(context: Context, webhook: WebhookView): Html {
-  const { source, texts, say } = context;
-  const { address, hasAuthorization, createdAt, updatedAt } = webhook;
+  const { texts, say } = context;
+  const { url, hasAuthorization, createdAt, updatedAt } = webhook;
   return html`<section class="card" id="webhook" data-live>${facts([
-    [texts.address, address ? oneLine(context, address) : undefined],
+    [texts.address, oneLine(context, url)],
     [texts.authorization, hasAuthorization ? texts.set : texts.notSet],
     [texts.created, timeOf(createdAt, context)],
     ...(updatedAt === createdAt ? [] : [[texts.updated, timeOf(updatedAt, context)] as const]),
-  ])}${isByOperator(webhook) && !source.operator && html`<p class="inside">${say('An operator of the service suspended this webhook, and only an operator ends that: ask support, which gave you your credentials. Until then its events are held.', 'Um operador do serviço suspendeu este webhook, e só um operador pode encerrar isso: fale com o suporte, que lhe deu as credenciais. Até lá os eventos ficam retidos.')}</p>`}</section>`;
+  ])}${isByOperator(webhook) && html`<p class="inside">${say('An operator of the service suspended this webhook, and only an operator ends that: ask support, which gave you your credentials. Until then its events are held.', 'Um operador do serviço suspendeu este webhook, e só um operador pode encerrar isso: fale com o suporte, que lhe deu as credenciais. Até lá os eventos ficam retidos.')}</p>`}</section>`;
 }
 
 /** Writes how long deliveries wait for their first attempt, and the receiver for its answers. */
@@ -169,7 +128,7 @@ function speed(context: Context, { timed, unread }: LatestDeliveries): HtmlValue
   if (timed.length === 0)
     return (
       unread !== undefined &&
-      html`<section id="speed" data-live>${unreadPart(context, failureOf(context, unread).message)}</section>`
+      html`<section id="speed" data-live>${unreadPart(context, failureOf(unread).message)}</section>`
     );
   const waits = timed.flatMap(({ made, createdAt }) => {
     const first = made.find(({ number }) => number === 1);
@@ -230,11 +189,11 @@ function deliveryTable(context: Context, { deliveries, next }: DeliveryPage, isA
   return waits ? list : html`<div class="lines">${list}</div>`; // with one column more there is no room
 }
 
-function pageLinks(context: Context, webhook: WebhookReference, filter: Filter, { next }: DeliveryPage): HtmlValue {
+function pageLinks(context: Context, event: string, filter: Filter, { next }: DeliveryPage): HtmlValue {
   const { say } = context;
   if (!next && !filter.cursor) return undefined;
   const to = (cursor: string | undefined, name: string) =>
-    link(context, `${addressOf(webhook, { ...filter, cursor })}#list`, name);
+    link(context, `${addressOf(event, { ...filter, cursor })}#list`, name);
   return html`<div class="inside actions">${filter.cursor && to(undefined, say('Newest', 'Mais novas'))} ${next && to(next, say('Older', 'Mais antigas'))}</div>`;
 }
 

@@ -1,6 +1,6 @@
+import type { Source } from '../../../../ops/console/api-source.ts';
 import { documentOf } from '../../../../ops/console/page.ts';
 import { answerPage } from '../../../../ops/console/pages/pages.ts';
-import type { Source } from '../../../../ops/console/source.ts';
 import type { Language } from '../../../../ops/console/texts.ts';
 import { aContext } from './a-source.ts';
 
@@ -22,9 +22,13 @@ export async function ask(
 export const answerOf = async (
   path: string,
   source: Source,
-  { language = 'en', form }: { readonly language?: Language; readonly form?: Record<string, string> } = {},
+  {
+    language = 'en',
+    form,
+    now,
+  }: { readonly language?: Language; readonly form?: Record<string, string>; readonly now?: number } = {},
 ) => {
-  const context = aContext(source, path, language, source.now?.() ?? Date.now());
+  const context = aContext(source, path, language, now);
   const answer = await answerPage(context, form ? new URLSearchParams(form) : null);
   return 'location' in answer ? answer : { ...answer, text: documentOf(answer, context) };
 };

@@ -1,10 +1,7 @@
-import type { LetterView } from '../../../../ops/console/operator/dead-letters.ts';
-import { startView } from '../../../../ops/console/operator/start.ts';
+import type { Source } from '../../../../ops/console/api-source.ts';
 import type { Context } from '../../../../ops/console/page.ts';
-import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
 import { type Language, sayingIn, textsOf } from '../../../../ops/console/texts.ts';
-import type { DeliveryView, WebhookView } from '../../../../ops/console/views.ts';
-import { aStatus } from '../a-status.ts';
+import type { DeliveryView, WebhookSettings, WebhookView } from '../../../../ops/console/views.ts';
 
 /** The requests that a source got, in order. */
 export const done: string[] = [];
@@ -14,7 +11,7 @@ export const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'
 
 /** A webhook whose texts are hostile. */
 const webhook = aWebhookView({
-  address: `https://receiver.example.com/${hostile}`,
+  url: `https://receiver.example.com/${hostile}`,
   reason: hostile,
   failingSince: '2026-11-22T10:00:00.000Z',
   updatedAt: '2026-11-21T10:00:00.000Z',
@@ -23,7 +20,6 @@ const webhook = aWebhookView({
 /** A delivery whose receiver answered with markup. */
 export const delivery: DeliveryView = {
   id: 'evt_0123456789abcdefghijklmnopq',
-  account: 'acme',
   event: 'demanda.criada',
   state: 'falhou',
   createdAt: '2026-11-22T10:00:00.000Z',
@@ -37,24 +33,33 @@ export const delivery: DeliveryView = {
       ...{ result: 'http', detail: null, status: 503, answer: hostile },
     },
   ],
+  body: `{"event":"${hostile}"}`,
 };
 
-/** Returns a source in memory: an operator's, or an integrator's. */
+/** A signing secret, which only the answer to a registration or a rotation shows. */
+export const secret = 'whsec_shown-once';
+
+/** Returns a source in memory, of account acme. */
 export function aSource(changes: Partial<Source> = {}): Source {
   return {
-    label: 'stage test',
-    refreshSeconds: 5,
+    account: 'acme',
+    host: 'api.example.com',
     mayChange: true,
-    listWebhooks: async () => [webhook],
+    refreshSeconds: 5,
+    login: {
+      authUrl: 'https://auth.example.com',
+      baseUrl: 'https://api.example.com',
+      claims: async () => ({ account_id: 'acme', scope: hostile }),
+    },
+    readAccount: async () => ({ webhooks: [webhook], withoutWebhook: [] }),
     findWebhook: async () => webhook,
     listDeliveries: async () => ({ deliveries: [delivery], next: null }),
     latestDeliveries: async () => ({ deliveries: [delivery], next: null, timed: [delivery] }),
     tally: async () => ({ counts: { delivered: [1], failed: [1], open: [0] }, reached: undefined }),
     countMatching: async () => ({ count: 1, isCutOff: false }),
     findDelivery: async ({ id }) => (id === delivery.id ? delivery : undefined),
-    readBody: async () => `{"event":"${hostile}"}`,
-    test: async (account, event) => {
-      done.push(`test ${account} ${event}`);
+    test: async event => {
+      done.push(`test ${event}`);
       return delivery.id;
     },
     resend: async ({ id }) => void done.push(`resend ${id}`),
@@ -64,23 +69,31 @@ export function aSource(changes: Partial<Source> = {}): Source {
     },
     findReplay: async () => undefined,
     cancelReplay: async (_, id) => void done.push(`cancel ${id}`),
-    reactivate: async (account, event) => void done.push(`reactivate ${account} ${event}`),
-    operator,
+    reactivate: async event => void done.push(`reactivate ${event}`),
+    register: async settings => {
+      done.push(`register ${seen(settings)}`);
+      return secret;
+    },
+    change: async settings => void done.push(`change ${seen(settings)}`),
+    rotate: async (event, isImmediate) => {
+      done.push(`rotate ${event} ${isImmediate}`);
+      return secret;
+    },
+    remove: async event => void done.push(`remove ${event}`),
     ...changes,
   };
 }
 
-/** Returns a source without what operators have: that of the integrator of account acme. */
-export function integratorOf({ operator: _, ...source }: Source): Source {
-  return { ...source, account: 'acme' };
+function seen({ event, url, authorization }: WebhookSettings): string {
+  return `${event} ${url} ${authorization ?? 'none'}`;
 }
 
 /** Returns a webhook that nothing is wrong with, but for changes. */
 export function aWebhookView(changes: Partial<WebhookView> = {}): WebhookView {
   return {
-    ...{ account: 'acme', event: 'demanda.criada', address: 'receiver.example.com', hasAuthorization: true },
+    ...{ event: 'demanda.criada', url: 'https://receiver.example.com/hooks', hasAuthorization: true },
     ...{ status: 'ativo', reason: null, failingSince: null, slowSince: null },
-    ...{ createdAt: '2026-11-20T10:00:00.000Z', updatedAt: '2026-11-20T10:00:00.000Z' },
+    ...{ createdAt: '2026-11-20T10:00:00.000Z', updatedAt: '2026-11-20T10:00:00.000Z', formerSecretsUntil: [] },
     ...changes,
   };
 }
@@ -103,105 +116,3 @@ export function aContext(
     now,
   };
 }
-
-/** A letter whose texts are hostile. */
-export const letter: LetterView = {
-  id: '7188c438-242b-4126-be1f-200fdcb81d89',
-  sentAt: '2026-11-22T10:00:00.000Z',
-  reason: 'unknown_event',
-  detail: hostile,
-  sender: hostile,
-  copies: 1,
-  account: hostile,
-  event: hostile,
-};
-
-const webhookName = { account: 'acme', event: 'demanda.criada' } as const;
-
-const refusal = { kind: 'refused', messageId: hostile, reason: hostile, detail: hostile } as const;
-
-/** A status whose texts are hostile. */
-const status = aStatus({
-  ...{ target: 'stage test', stage: 'test', region: null, account: null },
-  kmsKey: { arn: hostile, state: hostile, deletedAt: null },
-  recipients: [{ mail: 'page', address: hostile, state: 'not confirmed' }],
-  queues: [{ queue: hostile, waiting: 1, inFlight: 0, delayed: 0, oldestSeconds: null }],
-  alarms: { total: 1, isCutOff: false, ringing: [{ name: hostile, since: null, description: hostile }] },
-  webhooks: {
-    read: 1,
-    isCutOff: false,
-    suspended: [],
-    failing: [{ ...webhookName, since: '2026-11-22T10:00:00.000Z' }],
-  },
-  deliveries: { unread: hostile },
-  keys: [{ kind: 'signing', keys: 1, activeSince: null, nextMadeAt: null, nextActiveFrom: null }],
-  problems: [{ kind: 'stack', name: hostile, state: hostile, isUnwanted: false, sentence: hostile }],
-});
-
-/** What operators see, in memory. */
-export const operator: OperatorSource = {
-  suspend: async (account, event) => void done.push(`suspend ${account} ${event}`),
-  readStart: async () =>
-    startView(
-      status,
-      { hours: ['2026-11-22T10:00:00.000Z'], delivered: [1], failed: [0], held: [0], isCutOff: false },
-      '2026-11-22T10:00:00.000Z',
-    ),
-  listEvents: async () => ({
-    ...{ since: '2026-11-22T10:00:00.000Z', logSince: '2026-11-22T10:00:00.000Z' },
-    ...{ looked: 1, isCutOff: false, found: 1, queued: undefined },
-    events: [
-      {
-        ...{ at: '2026-11-22T10:00:00.000Z', event: hostile, deliveryId: hostile, messageId: hostile },
-        ...{ fate: 'refused', cause: refusal },
-      },
-    ],
-  }),
-  listLetters: async () => ({ letters: [letter], inFlight: 0, at: '2026-11-22T10:00:00.000Z', isCutOff: false }),
-  readLetter: async () => hostile,
-  startRedrive: async ids => done.push(`redrive ${ids.join(' ')}`) > 0,
-  readRedrive: async () => undefined,
-  cancelRedrive: async () => void done.push('cancel redrive'),
-  endRedrive: async () => {},
-  discard: async ids => {
-    done.push(`discard ${ids.join(' ')}`);
-    return { discarded: ids.length, missing: [], inFlight: 0 };
-  },
-  findEvent: async () => ({ verdict: 'refused', cause: refusal, delivery: undefined, searchedSince: undefined }),
-  sandbox: {
-    demo: {
-      account: 'acme',
-      login: async () => ({
-        authUrl: 'http://127.0.0.1:4000',
-        baseUrl: 'http://127.0.0.1:4001',
-        clientId: 'client',
-        clientSecret: 'secret',
-        username: 'admin@example.com',
-        password: 'password',
-      }),
-      queue: async () => ({ endpoint: 'http://127.0.0.1:4003', url: 'http://127.0.0.1:4003/0/events' }),
-      claims: async () => ({ sub: hostile }),
-      logIn: async () => void done.push('log in'),
-      register: async (event, url) => `whsec_${done.push(`register ${event} ${url}`)}`,
-    },
-    list: async () => ({
-      count: 1,
-      received: [
-        {
-          at: '2026-11-22T10:00:00.000Z',
-          method: 'POST',
-          path: hostile,
-          headers: { 'x-strange': hostile },
-          account: 'acme',
-          event: hostile,
-          id: hostile,
-          status: 200,
-          verdict: 'verified',
-          body: hostile,
-        },
-      ],
-    }),
-    clear: async () => void done.push('clear'),
-    publish: async event => void done.push(`publish ${event}`),
-  },
-};

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
-import type { Source } from '../../../../ops/console/source.ts';
+import type { Source } from '../../../../ops/console/api-source.ts';
 import type { AttemptView, DeliveryView } from '../../../../ops/console/views.ts';
 import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork } from '../../delivery/builders.ts';
-import { answerOf, documentAt, textOf } from './a-page.ts';
-import { aSource, aWebhookView, delivery, integratorOf } from './a-source.ts';
+import { answerOf, documentAt as documentOf, textOf } from './a-page.ts';
+import { aSource, aWebhookView, delivery } from './a-source.ts';
 
 const now = Date.UTC(2026, 10, 26, 10, 50);
 const at = (minutes: number) => new Date(now + minutes * 60_000).toISOString();
-const path = `/accounts/acme/webhooks/demanda.criada/deliveries/${delivery.id}`;
+const path = `/webhooks/demanda.criada/deliveries/${delivery.id}`;
 const body = `{"event":"demanda.criada","nome":"D'Ávila"}`;
 const webhook = aWebhookView({ createdAt: at(-10_000) });
 const attempt = (number: number, changes: Partial<AttemptView> = {}): AttemptView => ({
@@ -17,15 +17,12 @@ const attempt = (number: number, changes: Partial<AttemptView> = {}): AttemptVie
   ...changes,
 });
 
-/** Returns an operator's source of that delivery. */
+/** Returns a source of that delivery. */
 const sourceOf = (changes: Partial<DeliveryView> = {}, more: Partial<Source> = {}) =>
-  aSource({
-    now: () => now,
-    findWebhook: async () => webhook,
-    findDelivery: async () => ({ ...delivery, ...changes }),
-    readBody: async () => body,
-    ...more,
-  });
+  aSource({ findWebhook: async () => webhook, findDelivery: async () => ({ ...delivery, ...changes }), ...more });
+
+const documentAt = (path: string, source: Source, more: Parameters<typeof documentOf>[2] = {}) =>
+  documentOf(path, source, { now, ...more });
 
 const cardOf = (text: string, heading: string) =>
   textOf(
@@ -74,19 +71,15 @@ describe('the attempts of a delivery', () => {
     ['ended early because others waited', { made: [attempt(2, { result: 'lenta', status: null, answer: null })] }],
     ['a fault of our own', { made: [attempt(2, { result: 'interno', status: null, answer: null })] }],
     ['The first attempt is made at once.', { made: [], attempts: 0 }],
-    ['slow to answer', { made: [attempt(2)], waitsFor: 'slow' }],
-    ['sent again by hand', { made: [attempt(2)], waitsFor: 'resend' }],
-    ['A replay sends it again', { made: [attempt(2)], waitsFor: 'replay' }],
   ])('are followed by one whose time is explained: %s', async (sentence, changes) => {
     const text = cardOf(await documentAt(path, sourceOf({ ...next, ...changes })), 'Attempts');
     expect(text).toContain(sentence);
     if (changes.made?.[0]?.result !== 'http') expect(text).not.toContain('Retry-After');
-    expect(text).not.toContain('It may also');
   });
 
   it.each([null, at(-90)])('may be followed by one that the API does not explain: slow since %s', async slowSince => {
     const findWebhook = async () => ({ ...webhook, slowSince });
-    const source = integratorOf(sourceOf({ ...next, made: [attempt(2)] }, { findWebhook }));
+    const source = sourceOf({ ...next, made: [attempt(2)] }, { findWebhook });
     const text = cardOf(await documentAt(path, source), 'Attempts');
     expect(text).toMatch(/It follows 3 h after attempt 2\..* It may also have been sent again/);
     expect(text.includes('slow to answer')).toBe(slowSince !== null);
@@ -94,23 +87,17 @@ describe('the attempts of a delivery', () => {
 });
 
 describe('the body of a delivery', () => {
-  it('is seen at once by whom no look is written down of, as it is signed and set in lines', async () => {
-    const text = await documentAt(path, integratorOf(sourceOf({ body })));
+  it('is shown as it is signed and set in lines', async () => {
+    const text = await documentAt(path, sourceOf({ body }));
     expect(cardOf(text, 'Body')).toContain(`As it is signed Copy ${body}`);
     expect(text).toContain('{\n  &quot;event&quot;: &quot;demanda.criada&quot;,\n');
-    expect(text).not.toContain('/body"');
   });
 
   it('is copied to the byte, though characters that nobody sees are shown as escapes', async () => {
     const odd = '{"nome":"a\u202eb\u200b\u0085"}';
-    const text = await documentAt(path, integratorOf(sourceOf({ body: odd })));
+    const text = await documentAt(path, sourceOf({ body: odd }));
     expect(text).toContain(`data-copy="${odd.replaceAll('"', '&quot;')}"`);
     expect(text).toContain('<pre>{&quot;nome&quot;:&quot;a\\u202eb\\u200b\\u0085&quot;}</pre>');
-  });
-
-  it('is asked for by an operator', async () => {
-    expect(await documentAt(path, sourceOf())).not.toContain('As it is signed');
-    expect(textOf(await documentAt(`${path}/body`, sourceOf(), { form: {} }))).toContain(body);
   });
 });
 
@@ -129,11 +116,10 @@ describe('the request as it would be sent now', () => {
     expect(text).toContain(`webhook-id: ${delivery.id} `);
   });
 
-  it('shows an operator the host alone, an integrator its URL and a command to copy', async () => {
-    expect(cardOf(await documentAt(path, sourceOf()), heading)).toContain('POST https://receiver.example.com/… ');
-    const address = 'https://receiver.example.com/hooks?a=1';
-    const source = sourceOf({ body }, { findWebhook: async () => ({ ...webhook, address, hasAuthorization: false }) });
-    const text = cardOf(await documentAt(path, integratorOf(source)), heading);
+  it('shows the URL, and a command to copy', async () => {
+    const url = 'https://receiver.example.com/hooks?a=1';
+    const source = sourceOf({ body }, { findWebhook: async () => ({ ...webhook, url, hasAuthorization: false }) });
+    const text = cardOf(await documentAt(path, source), heading);
     expect(text).toContain("curl -g -X POST 'https://receiver.example.com/hooks?a=1'");
     expect(text).toContain(`--data-binary '{"event":"demanda.criada","nome":"D'\\''Ávila"}'`);
     expect(text).not.toContain('authorization');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { healthBadge, healthOf, healthSince } from '../../../../ops/console/health.ts';
 import { ask } from './a-page.ts';
-import { aContext, aSource, delivery, integratorOf } from './a-source.ts';
+import { aContext, aSource, aWebhookView, delivery } from './a-source.ts';
 
 const healthy = {
   status: 'ativo',
@@ -34,8 +34,7 @@ test.each([
   expect(healthSince(context, healthy)).toBeNull();
 });
 
-test('an account’s page says of each webhook what became of its newest delivery, and takes what cannot be read', async () => {
-  const registered = { account: 'acme', address: null, createdAt: null, hasAuthorization: false };
+test('the first page says of each webhook what became of its newest delivery, and takes what cannot be read', async () => {
   const [seen, waits, none, lost] = [
     'demanda.criada',
     'demanda.cancelada',
@@ -43,18 +42,19 @@ test('an account’s page says of each webhook what became of its newest deliver
     'mensagem.recebida',
   ] as const;
   const source = aSource({
-    listWebhooks: async () => [seen, waits, none, lost].map(event => ({ ...registered, ...healthy, event })),
+    readAccount: async () => ({
+      webhooks: [seen, waits, none, lost].map(event => aWebhookView({ event })),
+      withoutWebhook: [],
+    }),
     listDeliveries: async ({ event, limit }) => {
       if (event === lost) throw new Error('throttled');
       const row = { ...delivery, event, ...(event === waits && { lastResult: null, lastStatus: null }) };
       return { deliveries: event === none ? [] : [row].slice(0, limit), next: null };
     },
   });
-  for (const path of ['/accounts/acme', '/']) {
-    const { text } = await ask(path === '/' ? integratorOf(source) : source, path);
-    expect(text).toMatch(/demanda\.criada Healthy .*? refused 503 .*? demanda\.cancelada/);
-    expect(text).toMatch(/demanda\.cancelada Healthy .*? no attempt yet .*? proposta\.recebida/);
-    expect(text).toMatch(/proposta\.recebida Healthy .*? none yet .*? mensagem\.recebida/);
-    expect(text).toMatch(/mensagem\.recebida Healthy .*? could not be read/);
-  }
+  const { text } = await ask(source, '/');
+  expect(text).toMatch(/demanda\.criada Healthy .*? refused 503 .*? demanda\.cancelada/);
+  expect(text).toMatch(/demanda\.cancelada Healthy .*? no attempt yet .*? proposta\.recebida/);
+  expect(text).toMatch(/proposta\.recebida Healthy .*? none yet .*? mensagem\.recebida/);
+  expect(text).toMatch(/mensagem\.recebida Healthy .*? could not be read/);
 });

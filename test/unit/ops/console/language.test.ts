@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { wireStates } from '../../../../lambdas/delivery/representation.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
+import type { Source } from '../../../../ops/console/api-source.ts';
 import { type Context, documentOf } from '../../../../ops/console/page.ts';
 import { answerPage, pages } from '../../../../ops/console/pages/pages.ts';
-import type { Source } from '../../../../ops/console/source.ts';
 import { sayingIn, type Texts, textsOf } from '../../../../ops/console/texts.ts';
-import { aContext, aSource, delivery, integratorOf } from './a-source.ts';
+import { aContext, aSource, delivery } from './a-source.ts';
 
 /*
  * Every page of the table of pages is rendered in Portuguese from texts that are marked. What a reader sees and hears of it, without
@@ -17,7 +17,7 @@ const marked = (text: string) => `${begin}${text}${end}`;
 
 /** Returns a source that notes all texts that it gives. */
 const listenTo = (source: Source) => {
-  const data = new Set<string>(source.label === null ? [] : [source.label]);
+  const data = new Set<string>([source.host]);
   const note = (value: unknown): void => {
     if (typeof value === 'string' && value !== '') data.add(value);
     if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) note(part);
@@ -59,7 +59,7 @@ const strangeWords = (document: string, data: ReadonlySet<string>) => {
 };
 
 /** Names and units that are the same in both languages, and the words of the wire. */
-const names = ['Emissor', 'UTC', 'p50', 'p99', ' ms', ' s', ...EVENT_NAMES, ...Object.values(wireStates)];
+const names = ['Emissor', 'URL', 'UTC', 'p50', 'p99', ' ms', ' s', ...EVENT_NAMES, ...Object.values(wireStates)];
 
 const escaped = (text: string) =>
   text.replace(
@@ -69,7 +69,7 @@ const escaped = (text: string) =>
 
 const render = async (source: Source, pattern: string, form: boolean) => {
   const { source: listened, data } = listenTo(source);
-  const parameters: Record<string, string> = { account: 'acme', event: 'demanda.criada', id: idOf(pattern) };
+  const parameters: Record<string, string> = { event: 'demanda.criada', id: delivery.id };
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => parameters[name] ?? name);
   const asked = new URLSearchParams(queries[pattern]);
   for (const value of [...Object.values(parameters), ...asked.keys(), ...asked.values()]) data.add(value);
@@ -87,30 +87,21 @@ const render = async (source: Source, pattern: string, form: boolean) => {
   return strangeWords(documentOf(answer, context), data);
 };
 
-const idOf = (pattern: string) =>
-  pattern.startsWith('/dead-letters') ? '7188c438-242b-4126-be1f-200fdcb81d89' : delivery.id;
-
 /** What the pages are asked for, where they show something only then. */
 const queries: Readonly<Record<string, string>> = {
   '/find': `id=${delivery.id}`,
-  '/accounts/:account/webhooks/:event': 'since=2026-02-31T00:00',
-  '/accounts/:account/webhooks/:event/replay': 'state=falhou',
+  '/webhooks/:event': 'since=2026-02-31T00:00',
+  '/webhooks/:event/replay': 'state=falhou',
 };
 const forms: Readonly<Record<string, string>> = {
-  '/accounts/:account/webhooks/:event/replay': 'state=falhou',
-  '/dead-letters/ask-discard': 'id=7188c438-242b-4126-be1f-200fdcb81d89',
-  '/dead-letters/ask-redrive': 'id=7188c438-242b-4126-be1f-200fdcb81d89',
-  '/dead-letters/redrive': 'ids=7188c438-242b-4126-be1f-200fdcb81d89',
-  '/dead-letters/discard': 'ids=7188c438-242b-4126-be1f-200fdcb81d89',
-  '/sandbox/publish': 'event=demanda.criada',
+  '/webhooks/:event/replay': 'state=falhou',
+  '/first-steps/send': 'event=demanda.criada',
 };
 
 describe('a page in Portuguese says nothing in another language', () => {
-  const integrator = integratorOf(aSource());
   const roles = [
-    ['an operator', aSource()],
-    ['an integrator', integrator],
-    ['an integrator who may only read', { ...integrator, mayChange: false }],
+    ['who may change', aSource()],
+    ['who may only read', aSource({ mayChange: false })],
   ] as const;
   describe.each(roles)('to %s', (_, source) => {
     it.each(pages.map(([pattern]) => pattern))('%s', async pattern => {

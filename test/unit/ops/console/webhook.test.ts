@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Source } from '../../../../ops/console/source.ts';
+import type { Source } from '../../../../ops/console/api-source.ts';
 import type { DeliveryQuery, TallySpan, WebhookView } from '../../../../ops/console/views.ts';
-import { answerOf, documentAt } from './a-page.ts';
-import { aSource, aWebhookView, delivery, done, integratorOf } from './a-source.ts';
+import { answerOf as answer, documentAt as documentOf } from './a-page.ts';
+import { aSource, aWebhookView, delivery, done } from './a-source.ts';
 
 beforeAll(() => {
   vi.stubEnv('TZ', 'America/Sao_Paulo');
@@ -14,12 +14,16 @@ beforeEach(() => {
   done.length = 0;
 });
 
-const path = '/accounts/acme/webhooks/demanda.criada';
+const path = '/webhooks/demanda.criada';
 const now = Date.UTC(2026, 10, 26, 10, 50);
 
 /** Returns a source of that webhook, but for changes. */
 const sourceOf = (changes: Partial<WebhookView> = {}, more: Partial<Source> = {}) =>
-  aSource({ now: () => now, findWebhook: async () => aWebhookView(changes), ...more });
+  aSource({ findWebhook: async () => aWebhookView(changes), ...more });
+
+type Asked = Parameters<typeof answer>[2];
+const answerOf = (path: string, source: Source, more: Asked = {}) => answer(path, source, { now, ...more });
+const documentAt = (path: string, source: Source, more: Asked = {}) => documentOf(path, source, { now, ...more });
 
 /** Returns what of deliveries a page asks for: of the chart, and of the list. */
 const askedBy = async (query: string) => {
@@ -168,14 +172,13 @@ describe('the chart', () => {
       const source = sourceOf(
         {},
         {
-          now: () => Date.UTC(2026, 2, 11, 17),
           tally: async ({ from, until, step }: TallySpan) => {
             const ones = Array.from({ length: (until - from) / step }, () => 1);
             return { counts: { delivered: ones, failed: ones, open: ones }, reached: undefined };
           },
         },
       );
-      const text = await documentAt(`${path}?range=7d`, source);
+      const text = await documentAt(`${path}?range=7d`, source, { now: Date.UTC(2026, 2, 11, 17) });
       const days = [...text.matchAll(/text-anchor="(?:middle|end)">(\w+ \d+)</g)].map(([, day]) => day);
       expect(days).toEqual(['Mar 5', 'Mar 6', 'Mar 7', 'Mar 8', 'Mar 9', 'Mar 10', 'Mar 11']);
     } finally {
@@ -188,6 +191,17 @@ describe('the chart', () => {
     expect(text).toContain('Could not be read: throttled');
     expect(text).toContain(delivery.id);
   });
+});
+
+it('a page with a full chart and a full list is under 100 kB', async () => {
+  const deliveries = Array.from({ length: 20 }, () => delivery);
+  const tally = async ({ from, until, step }: TallySpan) => {
+    const many = Array.from({ length: (until - from) / step }, () => 1_234_567);
+    return { counts: { delivered: many, failed: many, open: many }, reached: undefined };
+  };
+  const list = async () => ({ deliveries, next: 'x'.repeat(200) });
+  const text = await documentAt(`${path}?state=falhou&range=30d`, sourceOf({}, { tally, listDeliveries: list }));
+  expect(Buffer.byteLength(text)).toBeLessThan(100_000);
 });
 
 describe('an empty page of the list', () => {
@@ -241,24 +255,17 @@ describe('the buttons', () => {
   };
 
   it.each([
-    ['an active one', {}, ['test', 'suspend'], ['test']],
-    [
-      'one that is gone',
-      { status: 'suspenso', reason: 'gone' },
-      ['reactivate', 'test', 'suspend'],
-      ['reactivate', 'test'],
-    ],
-    ['one that an operator suspended', { status: 'suspenso', reason: 'operador' }, ['reactivate'], []],
-  ])('of %s are those that are not refused', async (_, changes, ofOperator, ofIntegrator) => {
-    expect(await actionsOf(sourceOf(changes))).toEqual(ofOperator);
-    expect(await actionsOf(integratorOf(sourceOf(changes)))).toEqual(ofIntegrator);
+    ['an active one', {}, ['test', 'settings']],
+    ['one that is gone', { status: 'suspenso', reason: 'gone' }, ['reactivate', 'test', 'settings']],
+    ['one that an operator suspended', { status: 'suspenso', reason: 'operador' }, ['settings']],
+  ])('of %s are those that are not refused', async (_, changes, actions) => {
+    expect(await actionsOf(sourceOf(changes))).toEqual(actions);
     expect(await actionsOf({ ...sourceOf(changes), mayChange: false })).toEqual([]);
   });
 
-  it('of one that an operator suspended are no button of an integrator: the page says whom to ask', async () => {
-    const source = sourceOf({ status: 'suspenso', reason: 'operador' });
-    expect(await documentAt(path, integratorOf(source))).toContain('ask support');
-    expect(await documentAt(path, source)).not.toContain('ask support');
+  it('end no suspension by an operator: the page says whom to ask', async () => {
+    expect(await documentAt(path, sourceOf({ status: 'suspenso', reason: 'operador' }))).toContain('ask support');
+    expect(await documentAt(path, sourceOf({ status: 'suspenso', reason: 'gone' }))).not.toContain('ask support');
   });
 
   it.each([
@@ -276,15 +283,6 @@ describe('the buttons', () => {
   it('of a test leads to its delivery', async () => {
     const answer = await answerOf(`${path}/test`, sourceOf(), { form: {} });
     expect(answer).toMatchObject({ location: `${path}/deliveries/${delivery.id}` });
-  });
-});
-
-describe('a suspension', () => {
-  it('is no question where there is no webhook, and none is said to be suspended', async () => {
-    const source = { ...sourceOf(), findWebhook: async () => undefined };
-    await expect(answerOf(`${path}/suspend`, source)).rejects.toThrow('That is not there');
-    await expect(answerOf(`${path}/suspend`, source, { form: {} })).rejects.toThrow('That is not there');
-    expect(done).toEqual([]);
   });
 });
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ReceivedDelivery } from '../../../../ops/console/operator/sandbox.ts';
-import { makeReceiver } from '../../../../ops/local/receiver.ts';
+import { makeReceiver, type ReceivedDelivery } from '../../../../ops/local/receiver.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
 let server: Server;
