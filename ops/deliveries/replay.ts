@@ -163,7 +163,7 @@ export async function runReplay(
 }
 
 /** Starts a replay, which the service continues. @throws {CliError} when it cannot start. */
-export async function startReplay(
+async function startReplay(
   { account, event, ...range }: ReplayRequest,
   { findWebhook, start }: { readonly findWebhook: FindWebhook; readonly start: StartReplay },
 ): Promise<Replay> {

@@ -7,7 +7,7 @@ import { flag, option, required } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { openUsers, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
-import { sendTest } from './delivery-pages.ts';
+import { sendTest } from './send-test.ts';
 import { noWebhook, viewWebhook, type WebhookView } from './webhooks.ts';
 
 const examples = `

@@ -10,10 +10,9 @@ import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
 import type { AttemptQueue } from '../../lambdas/delivery/queues.ts';
-import type { Replay } from '../../lambdas/delivery/replay/replay.ts';
 import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
-import { makeReplayReader, makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
+import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
@@ -24,7 +23,6 @@ import { readEnvironment } from '../../lambdas/platform/environment.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -132,12 +130,6 @@ export function openReplays(target: Target, retryQueue: AttemptQueue) {
     cancel: replays.cancel,
     start: makeStartReplay({ ...silence, replays, run, makeId: target.makeId, now }),
   };
-}
-
-/** Finds a webhook's latest replay. */
-export function findLatestReplay(target: Target, account: string, event: EventName): Promise<Replay | undefined> {
-  const table = requireOutput(target, 'DeliveriesTable');
-  return makeReplayReader({ ...connect(target), table }).findLatest(account, event);
 }
 
 /** Since when the attempts of each account and event are made in the slow lane, in milliseconds since the epoch, where they are. */

@@ -50,7 +50,7 @@ export function stateShardsOf(accountId: string, eventName: string, state: Undel
 }
 
 /** Returns the place of a delivery in the lists of the indexes. */
-export function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): string {
+function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): string {
   return `${isoTime(createdAt)}#${id}`;
 }
 
