@@ -40,10 +40,9 @@ export class Problem extends Error {
   readonly detail: Texts;
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly Finding[] | undefined;
-  readonly members: ExtensionMembers;
 
   private constructor({ reason, status, code = reason, ...texts }: NamedCase, extras: ProblemExtras) {
-    const { values = {}, headers = {}, errors, members = {} } = extras;
+    const { values = {}, headers = {}, errors } = extras;
     const detail = fillInBoth(texts, values);
     super(detail.en);
     this.status = status;
@@ -52,7 +51,6 @@ export class Problem extends Error {
     this.detail = detail;
     this.headers = headers;
     this.errors = errors;
-    this.members = members;
   }
 
   /**
@@ -85,7 +83,7 @@ export function retryAfter(seconds: number): Record<string, string> {
  * the request.
  */
 export function toProblemResponse(
-  { status, code, detail, headers, errors, members }: Problem,
+  { status, code, detail, headers, errors }: Problem,
   { docsUrl, requestId, language }: ProblemContext,
 ): HttpResponse {
   const body: z.infer<typeof problemBody> = {
@@ -95,7 +93,6 @@ export function toProblemResponse(
     detail: detail[language],
     code,
     requisicao: requestId,
-    ...members,
     ...(errors ? { errors: errors.map(error => ({ ...error, detail: error.detail[language] })) } : {}),
   };
   return {
@@ -127,11 +124,7 @@ interface ProblemExtras {
   readonly values?: Values;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly errors?: readonly Finding[];
-  readonly members?: ExtensionMembers;
 }
-
-/** The extension members of a problem (RFC 9457 section 3.2): only some refusals have any. */
-type ExtensionMembers = Pick<z.infer<typeof problemBody>, 'ultimo_sem_webhook_em'>;
 
 /** The parameter that a problem takes beyond its case: `values` exactly where its text has places. */
 type ExtrasParameter<Text extends string> =
@@ -160,6 +153,4 @@ export const problemBody = z.object({
   /** The gateway's id of the request, as in the header `apigw-requestid`. */
   requisicao: z.string(),
   errors: z.optional(z.array(finding)),
-  /** When the event last came without a webhook, with the code `webhook_not_found`. */
-  ultimo_sem_webhook_em: z.optional(z.iso.datetime()),
 });

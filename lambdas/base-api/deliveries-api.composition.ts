@@ -6,7 +6,6 @@ import { makeResend } from '../delivery/api/resend.ts';
 import { deliveryProblems, deliveryRoutes } from '../delivery/api/routes.ts';
 import { makeSendTest } from '../delivery/api/test-event.ts';
 import type { deliveriesApiEnvironment } from '../delivery/environment.ts';
-import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
 import { makeAttemptQueue } from '../delivery/queues.ts';
 import { makeRunReplay, replayPage } from '../delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../delivery/replay/replay-start.ts';
@@ -21,7 +20,6 @@ import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import type { Outside } from '../platform/outside.ts';
 import { webhookProblems } from '../webhooks/routes.ts';
-import { makeWebhookNotFound } from '../webhooks/webhook-not-found.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 import { makeBaseApi } from './base-api.ts';
 
@@ -39,9 +37,8 @@ export function composeDeliveriesApi(
   const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl });
   const findWebhook = makeFindWebhook(dynamo, environment.webhooksTable);
   const readHistory = makeReadHistory({ dynamo, table, store });
-  const webhookNotFound = makeWebhookNotFound(makeReadWithoutWebhook(stored));
   const makeId = makeRandomIds(random);
-  const shared = { ...environment, ...telemetry, ...time, store, retryQueue, findWebhook, webhookNotFound, makeId };
+  const shared = { ...environment, ...telemetry, ...time, store, retryQueue, findWebhook, makeId };
   const limits = makeRequestLimits({ ...stored, ...perMinute });
   const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 

@@ -18,6 +18,7 @@ import type { Sealing } from '../platform/sealing.ts';
 import { fillIn } from '../platform/text-template.ts';
 import type { Pause } from '../platform/timer.ts';
 import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
+import { requireEventName } from './event-in-path.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { webhookRoutes } from './routes.ts';
@@ -25,7 +26,6 @@ import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import { makeTryChange } from './try-change.ts';
 import type { UrlValidation } from './url-validation.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
-import { makeWebhookNotFound, type ReadWithoutWebhook, requireEventName } from './webhook-not-found.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /**
@@ -35,6 +35,9 @@ import type { WebhookStore } from './webhook-store.ts';
 export type ReadSlowSince = (
   owners: readonly { readonly accountId: string; readonly eventName: EventName }[],
 ) => Promise<readonly (number | undefined)[]>;
+
+/** Reads when each event of an account last came without a webhook, in milliseconds since the epoch: by name, the latest 30 days. */
+export type ReadWithoutWebhook = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 export function makeWebhookHandlers(dependencies: {
   readonly store: WebhookStore;
@@ -53,7 +56,6 @@ export function makeWebhookHandlers(dependencies: {
 }): Handlers<typeof webhookRoutes> {
   const { store, readSlowSince, readWithoutWebhook, sealing, urls, countRegistration, makeSecret, makeId, now } =
     dependencies;
-  const webhookNotFound = makeWebhookNotFound(readWithoutWebhook);
   const tryChange = makeTryChange(dependencies);
 
   return {
@@ -111,7 +113,7 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await store.find(accountId, eventName);
-    if (!webhook) throw await webhookNotFound(context, eventName);
+    if (!webhook) throw context.refuse('webhook_not_found');
     return respondWith(webhook);
   }
 
@@ -122,7 +124,7 @@ export function makeWebhookHandlers(dependencies: {
     const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
     const webhook = await tryChange(context.refuse, async () => {
       const read = await store.find(accountId, eventName);
-      if (!read) throw await webhookNotFound(context, eventName);
+      if (!read) throw context.refuse('webhook_not_found');
       return store.replace(read, { url, sealedAuthorization, updatedAt: now() });
     });
     return respondWith(webhook);
@@ -134,7 +136,7 @@ export function makeWebhookHandlers(dependencies: {
     let asked: string | undefined;
     return tryChange(context.refuse, async () => {
       const removal = await store.remove(accountId, eventName, now(), asked);
-      if (removal === 'not_registered') throw await webhookNotFound(context, eventName);
+      if (removal === 'not_registered') throw context.refuse('webhook_not_found');
       if (removal === 'removed') return noContent;
       asked = removal.contended;
       return undefined;
@@ -150,7 +152,7 @@ export function makeWebhookHandlers(dependencies: {
     const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
     return tryChange(refuse, async () => {
       const webhook = await store.find(accountId, eventName);
-      if (!webhook) throw await webhookNotFound(context, eventName);
+      if (!webhook) throw context.refuse('webhook_not_found');
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
       if (replaced.outcome === 'too_many') {
@@ -165,7 +167,7 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await store.reactivate(accountId, eventName, now());
-    if (!webhook) throw await webhookNotFound(context, eventName);
+    if (!webhook) throw context.refuse('webhook_not_found');
     if (webhook.suspensionReason === 'operator') throw context.refuse('suspended_by_operator');
     return respondWith(webhook);
   }

@@ -76,8 +76,6 @@ const range = {
     description: 'Up to this time of acceptance; the time itself is left out.',
   },
 };
-const cameWithoutWebhook =
-  'When it last came, true to the hour, while no webhook took it. It was dropped: only events that have a webhook are delivered.';
 const problem = {
   type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
   title: { description: 'What `status` means.' },
@@ -86,11 +84,6 @@ const problem = {
   requisicao: {
     description: 'The id of the request, as in the header `apigw-requestid`: support finds the request by it.',
     examples: ['AbCdEfGhIjKlMnO='],
-  },
-};
-const ofEvent = {
-  ultimo_sem_webhook_em: {
-    description: `With \`webhook_not_found\`, where the event came without a webhook within 30 days. ${cameWithoutWebhook}`,
   },
 };
 
@@ -124,7 +117,13 @@ export const notes = {
   },
   EventWithoutWebhook: {
     description: 'An event that came without a webhook and has none now.',
-    properties: { evento: { description: 'The event.' }, ultimo_em: { description: cameWithoutWebhook } },
+    properties: {
+      evento: { description: 'The event.' },
+      ultimo_em: {
+        description:
+          'When it last came, true to the hour, while no webhook took it. It was dropped: only events that have a webhook are delivered.',
+      },
+    },
   },
   SigningSecret: { properties: { segredo } },
   Delivery: {
@@ -173,7 +172,7 @@ export const notes = {
   },
   Problem: {
     description: 'Why a request was refused (RFC 9457). `code` is for programs, `detail` for people.',
-    properties: { ...problem, ...ofEvent },
+    properties: problem,
   },
   ValidationProblem: {
     description: 'Why a request was refused, with everything that is wrong with it.',

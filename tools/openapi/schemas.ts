@@ -86,10 +86,10 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
 /** Tells the two bodies of a refusal apart: findings come with status 422, and with no other. */
 function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Record<string, Schema> {
   const { properties, required } = ValidationProblem as { properties: Record<string, Schema>; required: string[] };
-  const { errors, ultimo_sem_webhook_em: lastCame, ...others } = properties;
+  const { errors, ...others } = properties;
   return {
     ...schemas,
-    Problem: { ...ValidationProblem, properties: { ...others, ultimo_sem_webhook_em: lastCame } },
+    Problem: { ...ValidationProblem, properties: others },
     ValidationProblem: {
       ...ValidationProblem,
       properties: { ...others, errors },

@@ -289,7 +289,7 @@ const products: readonly Faulty[] = [
       [/("resposta":"evt_\S+) 2"/g, '$1 1"'],
       [/"proxima_tentativa_em":"[^"]*"/g, '"proxima_tentativa_em":null'],
       [/"falhando_desde":"[^"]*"/g, '"falhando_desde":null'],
-      [/,"ultimo_sem_webhook_em":"[^"]*"/, ''],
+      [/"eventos_sem_webhook":\[[^\]]+\]/, '"eventos_sem_webhook":[]'],
     ),
     found: [/with other results/, /is not kept/, /listed otherwise/, /webhooks shows .* at no time/, /came in vain/],
   },

@@ -88,14 +88,11 @@ export function judgeHistories(
     if (!webhooksOf(account, span).some(isRight)) violate(`${path} shows ${account} what was at no time`);
   }
 
-  /** Judges that an account is told which events came in vain, also where it is told that it has no webhook. */
+  /** Judges that an account is told which events came in vain. */
   function judgeDropped({ account, answer, ...span }: Answered): void {
     if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
-    const isRefusal = answer.code === 'webhook_not_found';
-    if (!isRefusal && answer.eventos_sem_webhook === undefined) return;
-    const isTold = isRefusal
-      ? answer.ultimo_sem_webhook_em !== undefined
-      : listOf(answer.eventos_sem_webhook).length > 0;
+    if (answer.eventos_sem_webhook === undefined) return;
+    const isTold = listOf(answer.eventos_sem_webhook).length > 0;
     const lines = cloud.logs({ text: '"message":"event.without_webhook"', until: span.sentAt - second });
     const wereDropped = lines.some(({ text }) => text.includes(`"account":"${account}"`));
     const isNone = webhooksOf(account, span).every(webhook => !webhook);

@@ -3,8 +3,8 @@ import { retryAfter } from '../../api/problem.ts';
 import { type ContextOf, type Handlers, jsonResponse, type RequestContext } from '../../api/route.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { OperationId } from '../../platform/route-table.ts';
+import { requireEventName } from '../../webhooks/event-in-path.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
-import { requireEventName, type WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
@@ -20,15 +20,13 @@ import type { deliveryRoutes } from './routes.ts';
 
 export function makeDeliveryHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
-  readonly webhookNotFound: WebhookNotFound;
   readonly findDeliveryWithWebhook: FindDeliveryWithWebhook;
   readonly readAnswers: ReadAnswers;
   readonly readHistory: ReadHistory;
   readonly resend: Resend;
   readonly limits: Pick<RequestLimits, 'countResend'>;
 }): Pick<Handlers<typeof deliveryRoutes>, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> {
-  const { findWebhook, webhookNotFound, findDeliveryWithWebhook, readAnswers, readHistory, resend, limits } =
-    dependencies;
+  const { findWebhook, findDeliveryWithWebhook, readAnswers, readHistory, resend, limits } = dependencies;
 
   return { listDeliveries, getDelivery, resendDelivery };
 
@@ -71,7 +69,7 @@ export function makeDeliveryHandlers(dependencies: {
 
   async function resendDelivery(context: Context<'resendDelivery'>): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    if (!webhook) throw await webhookNotFound(context, delivery.eventName);
+    if (!webhook) throw context.refuse('webhook_not_found');
     const refusal = resendRefusal(delivery, webhook);
     if (refusal) throw context.refuse(refusal);
     const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
@@ -104,7 +102,7 @@ export function makeDeliveryHandlers(dependencies: {
     if (webhook) return;
     const { accountId } = context.caller;
     const { deliveries, next } = await readHistory({ accountId, eventName, limit: 1 });
-    if (deliveries.length === 0 && next === undefined) throw await webhookNotFound(context, eventName);
+    if (deliveries.length === 0 && next === undefined) throw context.refuse('webhook_not_found');
   }
 }
 

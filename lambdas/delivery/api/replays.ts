@@ -7,9 +7,9 @@ import type { HttpResponse } from '../../platform/http.ts';
 import type { OperationId } from '../../platform/route-table.ts';
 import { fillIn } from '../../platform/text-template.ts';
 import type { Pause } from '../../platform/timer.ts';
+import { requireEventName } from '../../webhooks/event-in-path.ts';
 import { makeTryChange } from '../../webhooks/try-change.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import { requireEventName, type WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import { type PastReplay, progressAt, type Replay, replayIdForm } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
@@ -21,7 +21,6 @@ import { deliveryRoutes } from './routes.ts';
 
 export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
-  readonly webhookNotFound: WebhookNotFound;
   readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'hide'>;
   readonly startReplay: StartReplay;
   readonly now: Clock;
@@ -29,7 +28,7 @@ export function makeReplayHandlers(dependencies: {
   /** Draws from [0, 1). */
   readonly random: () => number;
 }): Pick<Handlers<typeof deliveryRoutes>, 'startReplay' | 'getReplay' | 'cancelReplay'> {
-  const { findWebhook, webhookNotFound, replays, now } = dependencies;
+  const { findWebhook, replays, now } = dependencies;
   const tryChange = makeTryChange(dependencies);
 
   return { startReplay, getReplay, cancelReplay };
@@ -76,7 +75,7 @@ export function makeReplayHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await findWebhook(accountId, eventName);
-    if (!webhook) throw await webhookNotFound(context, eventName);
+    if (!webhook) throw context.refuse('webhook_not_found');
     return webhook;
   }
 

@@ -3,7 +3,7 @@ import { type ContextOf, type Handlers, jsonResponse } from '../../api/route.ts'
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { requireEventName, type WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
+import { requireEventName } from '../../webhooks/event-in-path.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import { sampleBody } from '../intake/event.ts';
@@ -23,7 +23,6 @@ import type { deliveryRoutes } from './routes.ts';
 export function makeSendTest(
   dependencies: DeliveryTelemetry & {
     readonly webhooks: Pick<WebhookStore, 'noteTest'>;
-    readonly webhookNotFound: WebhookNotFound;
     readonly limits: Pick<RequestLimits, 'countTest'>;
     readonly store: Pick<DeliveryStore, 'create'>;
     readonly retryQueue: Pick<AttemptQueue, 'send'>;
@@ -32,14 +31,14 @@ export function makeSendTest(
     readonly now: Clock;
   },
 ): Handlers<typeof deliveryRoutes>['sendTest'] {
-  const { webhooks, webhookNotFound, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
+  const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
 
   return async function sendTest(context: ContextOf<typeof deliveryRoutes, 'sendTest'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { caller, refuse } = context;
     const { accountId } = caller;
     const webhook = await webhooks.noteTest(accountId, eventName, now());
-    if (!webhook) throw await webhookNotFound(context, eventName);
+    if (!webhook) throw refuse('webhook_not_found');
     if (webhook.suspensionReason === 'operator') throw refuse('suspended_by_operator');
     const seconds = await limits.countTest(accountId);
     if (seconds !== undefined) throw refuse('tests_used_up', { headers: retryAfter(seconds) });

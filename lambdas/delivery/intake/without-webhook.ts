@@ -6,7 +6,7 @@ import { remember } from '../../platform/remember.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import { type After, withTimeout } from '../../platform/timer.ts';
 import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
-import type { ReadWithoutWebhook } from '../../webhooks/webhook-not-found.ts';
+import type { ReadWithoutWebhook } from '../../webhooks/webhook-handlers.ts';
 import { headKey } from '../store/head-key.ts';
 
 export type WithoutWebhook = ReturnType<typeof makeWithoutWebhook>;

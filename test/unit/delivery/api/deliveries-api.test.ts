@@ -265,7 +265,7 @@ describe('GET …/entregas', () => {
       await world.settle();
       expect(await request('POST', `${base}/entregas/${await oneId()}/reenvio`)).toMatchObject({
         status: 404,
-        json: { code: 'webhook_not_found', ultimo_sem_webhook_em: expect.any(String) },
+        json: { code: 'webhook_not_found' },
       });
       expect((await list('estado=falhou')).entregas).toEqual([]);
     });
