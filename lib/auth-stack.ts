@@ -74,7 +74,7 @@ export class AuthStack extends Stack {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
         USERS_TABLE: data.users.may('BatchGetItem'),
         CREDENTIALS_TABLE: data.credentials.may('BatchGetItem', 'UpdateItem'),
-        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'DeleteItem', 'PutItem', 'UpdateItem').andQuery('byClient'),
+        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'DeleteItem', 'PutItem', 'UpdateItem'),
         LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
       },

@@ -36,7 +36,6 @@ export const logNames = {
   request: ['failed'],
   retry: ['refused'],
   revoke: ['granted', 'refused'],
-  sessions: ['limited', 'not_limited'],
   slow_lane: ['slots_given', 'slots_not_reserved'],
   smoke: ['failed', 'passed'],
   token: ['granted', 'refused'],

@@ -50,8 +50,6 @@ export interface AuthServiceOptions {
   readonly keyDerivation?: KeyDerivation;
   /** @default - one of its own */
   readonly kms?: FakeKms;
-  /** Draws from [0, 1). @default - 0: of a user's logins through a client the 20th counts the sessions, and so on */
-  readonly random?: () => number;
 }
 
 /** What a client, and a user, presents. */
@@ -130,7 +128,7 @@ export function basic(id: string, secret: string): string {
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
   const { clock = frozenClock(), keyDerivation = quickKeyDerivation, kms = makeFakeKms() } = options;
   const { time } = clock;
-  const random = { ...systemRandom, number: options.random ?? (() => 0) };
+  const random = systemRandom;
   const makeId = makeRandomIds(random);
   const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
   const { dynamo } = database;

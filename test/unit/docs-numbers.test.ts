@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '../../lambdas/auth/lifetimes.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
-import { sessionsPerClient } from '../../lambdas/auth/sessions/session-limit.ts';
 import { requestLimits } from '../../lambdas/delivery/api/request-limits.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { limits as wire } from '../../lambdas/platform/egress/connection-meter.ts';
@@ -80,7 +79,6 @@ describe('the numbers', () => {
     ['tokens', 'Lifetimes', `${inWords(accessTokenSeconds * 1_000)}`],
     ['tokens', 'Lifetimes', `${(refreshIdleSeconds * 1_000) / day} days unused`],
     ['tokens', 'Lifetimes', `${(refreshAbsoluteSeconds * 1_000) / day} days from the login`],
-    ['tokens', 'Lifetimes', `about ${sessionsPerClient} sessions`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.addressFailureLimit} |`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.clientFailureLimit} |`],
   ] as const)('%s, %s: %s', (name, heading, phrase) => {

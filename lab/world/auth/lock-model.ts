@@ -102,7 +102,7 @@ function writeIn({ before = {}, item: after = {} }: Change): Pick<LockWrite, 'ma
   const changed = Object.keys(after).filter(name => after[name] !== before[name]);
   const macIn = (prefix: string) => changed.find(name => name.startsWith(prefix))?.slice(prefix.length);
   const failed = macIn('total_');
-  const mac = failed ?? macIn('logins_') ?? macIn('base_');
+  const mac = failed ?? macIn('base_');
   return mac === undefined ? undefined : { mac, kind: failed === undefined ? 'success' : 'failure' };
 }
 

@@ -42,8 +42,6 @@ export function makePopulation() {
     victim: user('eva@conta-1.example', 'conta-1'),
     /** Against whom failures of several clients are counted that are a day old. */
     dormant: user('fabio@conta-2.example', 'conta-2'),
-    /** Logs in for each request. */
-    service: user('servico@conta-1.example', 'conta-1'),
   };
   return { clients, users };
 }

@@ -49,7 +49,6 @@ export function composeToken(
       keyring,
       passwords,
       makeId: makeRandomIds(random),
-      random: random.number,
     }),
   };
   const tokenEndpoint = makeTokenEndpoint({

@@ -10,7 +10,6 @@ import type { AuditContext } from '../protection/audit.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureRecord } from '../protection/lockout-rule.ts';
 import { type Session, sessionIdPrefix } from '../sessions/session.ts';
-import type { SessionLimit } from '../sessions/session-limit.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
 
@@ -19,33 +18,27 @@ export type BeginSession = (login: Login) => Promise<TokenResponse>;
 
 export function makeSessionBeginning({
   sessions,
-  sessionLimit,
   lockout,
   prepareTokens,
   now,
   makeId,
 }: {
   readonly sessions: Pick<SessionStore, 'createSession' | 'deleteSession'>;
-  readonly sessionLimit: SessionLimit;
-  readonly lockout: Pick<Lockout, 'commitLogin'>;
+  readonly lockout: Pick<Lockout, 'commit'>;
   readonly prepareTokens: PrepareTokens;
   readonly now: Clock;
   readonly makeId: MakeId;
 }): BeginSession {
   return async function beginSession(login) {
-    const { client, user, scopes, auditContext } = login;
+    const { client, scopes, auditContext } = login;
     const { idle, absolute } = lifeOf(client);
     const sessionWithoutKey = newSession(login);
     const secondsLeft = Math.min(idle, absolute);
     const tokens = await prepareTokens({ client, session: sessionWithoutKey, secondsLeft, scopes });
     const session = { ...sessionWithoutKey, keyId: tokens.keyId };
-    const loginNumber = await createAndCommit(session, login);
+    await createAndCommit(session, login);
     auditContext.sessionId = session.sessionId;
-    const [response] = await Promise.all([
-      tokens.write(session),
-      sessionLimit.apply(loginNumber, { client, user, session }),
-    ]);
-    return response;
+    return tokens.write(session);
   };
 
   /** Makes a new session. It lacks its key id only. */
@@ -71,19 +64,18 @@ export function makeSessionBeginning({
 
   /**
    * Stores the session and commits the success at the same time, which saves a round trip: until the response is sent, nobody
-   * has a token of the session. Returns the number of the login. Where it throws, the session is deleted: no token of it is sent.
+   * has a token of the session. Where it throws, the session is deleted: no token of it is sent.
    *
    * @throws {OAuthError} when a lock began since the failures were read.
    */
-  async function createAndCommit(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<number> {
+  async function createAndCommit(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<void> {
     const [committed, created] = await Promise.allSettled([
-      lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber()),
+      lockout.commit(lockoutKey, failures),
       sessions.createSession(session), // waited for, too: a deletion that overtook it would delete nothing
     ]);
     const failed = [committed, created].find(one => one.status === 'rejected');
-    const loginNumber = committed.status === 'fulfilled' ? committed.value : undefined;
-    if (loginNumber !== undefined && !failed) return loginNumber;
-    const isOvertaken = committed.status === 'fulfilled' && loginNumber === undefined;
+    const isOvertaken = committed.status === 'fulfilled' && !committed.value;
+    if (!isOvertaken && !failed) return;
     const deletion = deleteSession(session);
     try {
       // A lock comes before a failure to store the session: a wrong password, too, is refused and counted then.

@@ -11,7 +11,6 @@ import { makeLockout } from '../protection/lockout.ts';
 import { makeClientRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenMint } from '../sessions/access-token.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
-import { makeSessionLimit } from '../sessions/session-limit.ts';
 import { makeSessionStore } from '../sessions/session-store.ts';
 import { makeSessionBeginning } from './begin-session.ts';
 import type { Grant } from './grant.ts';
@@ -31,13 +30,12 @@ export function makeGrants(parts: GrantParts): Grants {
     lockout: makeLockout({ ...parts, table: tables.lockouts }),
     prepareTokens: makeTokenPreparation({ keyring, mintAccessToken: makeAccessTokenMint(parts) }),
   };
-  const sessionLimit = makeSessionLimit({ ...parts, table: tables.sessions });
   return {
     password: makePasswordGrant({
       ...shared,
       credentials: makeCredentialStore({ dynamo, table: tables.credentials, now }),
       clientRateLimit: makeClientRateLimit({ dynamo, table: tables.lockouts, now, limit: parts.clientFailureLimit }),
-      beginSession: makeSessionBeginning({ ...shared, sessionLimit }),
+      beginSession: makeSessionBeginning(shared),
     }),
     refresh_token: makeRefreshTokenGrant({ ...shared, verifyRefreshToken: makeRefreshTokenVerification(keyring) }),
   };
@@ -55,6 +53,4 @@ interface GrantParts extends Pick<Time, 'now' | 'after'> {
   readonly clientFailureLimit: number;
   readonly log: Log;
   readonly makeId: MakeId;
-  /** Draws from [0, 1). */
-  readonly random: () => number;
 }

@@ -38,11 +38,6 @@ export interface FailureAttributes {
   readonly latest: string;
 }
 
-/** Returns the name of the attribute that numbers a client's logins. */
-export function loginsAttribute(client: string): string {
-  return `logins_${client}`;
-}
-
 /** Returns the names of the attributes that count a client's failures. */
 export function failureAttributes(client: string): FailureAttributes {
   return {

@@ -13,7 +13,6 @@ import {
   failureAttributes,
   failureLifetime,
   hasLockBegun,
-  loginsAttribute,
   parseFailures,
   summariseFailures,
 } from './lockout-rule.ts';
@@ -41,7 +40,7 @@ export interface FailuresByClient extends Omit<FailureSummary, 'clients'> {
  *
  * Table `Lockouts`: partition `pk`, here `lock#<MAC of the e-mail address>`, so that the table does
  * not tell whose accounts were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
- * `total_…`, `base_…`, `last_…`, `latest_…` (the latest failure's id) and `logins_…`. Totals only grow, and a lock follows from them when
+ * `total_…`, `base_…`, `last_…`, `latest_…` (the latest failure's id). Totals only grow, and a lock follows from them when
  * they are read: therefore every failure is one write that asks for no count, and a success can tell from a total that no lock has
  * begun. They begin anew where stale ones are removed or a user is unlocked: the condition of a success, and of a failure that
  * starts again, fails where its reading is of before. A new MAC key starts the counts again, which once in its lifetime does no harm.
@@ -60,7 +59,7 @@ export function makeLockout({
   /** May be left out where no failure is counted. */
   readonly log?: Pick<Log, 'warn'>;
 }) {
-  return { keyOf, failuresIn, readFailures, countFailure, commit, commitLogin, findFailures, unlock };
+  return { keyOf, failuresIn, readFailures, countFailure, commit, findFailures, unlock };
 
   /** Returns the key for a client and a normalised e-mail address, whether or not a user has that address. */
   async function keyOf(clientId: string, email: string): Promise<LockoutKey> {
@@ -127,32 +126,13 @@ export function makeLockout({
    * false: of many guesses at once, the right one succeeds only if it comes before the lock.
    */
   async function commit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
-    return (await commitNumbered(key, failures, undefined)) !== undefined;
-  }
-
-  /**
-   * Commits as `commit` does, and numbers the login by the same write: one more than the last through the client, `first` where
-   * none is known. Returns the number; `undefined` where a lock has begun.
-   */
-  async function commitLogin(key: LockoutKey, failures: FailureRecord, first: number): Promise<number | undefined> {
-    const written = await commitNumbered(key, failures, first);
-    return written && Number(written[loginsAttribute(key.client)]);
-  }
-
-  /** Returns the attributes that were written; `undefined` where a lock has begun. Without a first number there is none. */
-  async function commitNumbered(
-    key: LockoutKey,
-    failures: FailureRecord,
-    first: number | undefined,
-  ): Promise<Item | undefined> {
     let latest = failures;
     for (let tries = 0; tries < maxTries; tries++) {
-      const written = await tryCommit(key, latest, first);
-      if (written) return written;
+      if (await tryCommit(key, latest)) return true;
       latest = await readFailures(key);
-      if (hasLockBegun(failures, latest)) return undefined;
+      if (hasLockBegun(failures, latest)) return false;
     }
-    return undefined;
+    return false;
   }
 
   /** Finds the failures against an e-mail address that still count, by client. Without an id: of a client that is none of these. */
@@ -177,22 +157,19 @@ export function makeLockout({
     return summariseFailures(Attributes, now()).clients.length > 0;
   }
 
-  /** Returns the attributes that were written; `undefined` where a lock may have begun. */
-  function tryCommit(key: LockoutKey, failures: FailureRecord, first: number | undefined): Promise<Item | undefined> {
+  /** Returns whether it was written: a lock may have begun. */
+  async function tryCommit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
     const { total, base } = failureAttributes(key.client);
-    const [ofClient, logins] = [attribute(total), attribute(loginsAttribute(key.client))];
-    return updateItem(dynamo, key, {
+    const ofClient = attribute(total);
+    const written = await updateItem(dynamo, key, {
       set: {
         ttl: ttl(),
-        ...(failures.total > 0 && { [base]: expression`if_not_exists(${ofClient}, ${0})` }),
-        ...(first !== undefined && {
-          [loginsAttribute(key.client)]: expression`if_not_exists(${logins}, ${first - 1}) + ${1}`,
-        }),
+        [base]: expression`if_not_exists(${ofClient}, ${0})`,
       },
       when: expression`${isWithin(ofClient, failures.total, failures.nextLock)}
         AND ${isWithin(attribute('totalOfAll'), failures.totalOfAll, failures.nextLockOfAll)}${areThere(key, failures)}`,
-      returns: 'UPDATED_NEW',
     });
+    return written !== undefined;
   }
 
   /** Keeps the item from growing with every client that ever failed. Best effort: it refuses nobody. */

@@ -1,13 +1,6 @@
 import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { chunksOf } from '../in-batches.ts';
-import {
-  type CallOptions,
-  type Dynamo,
-  type Item,
-  type ItemKey,
-  isPossibleKey,
-  UnprocessedKeysError,
-} from './dynamo.ts';
+import { type Dynamo, type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './dynamo.ts';
 
 /** The most items that one BatchGetItem reads. */
 export const batchGetLimit = 100;
@@ -18,12 +11,8 @@ export const batchGetLimit = 100;
  *
  * @throws {UnprocessedKeysError} when DynamoDB still leaves keys unprocessed after three tries.
  */
-export async function batchGet(
-  dynamo: Dynamo,
-  keys: readonly ItemKey[],
-  options: CallOptions = {},
-): Promise<(Item | undefined)[]> {
-  const calls = beginCalls(keys, part => getItems(dynamo, part, 3, options));
+export async function batchGet(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
+  const calls = beginCalls(keys, part => getItems(dynamo, part, 3));
   return Promise.all(keys.map(key => itemOf(calls, key)));
 }
 
@@ -101,19 +90,14 @@ function serializeKey({ table, key }: ItemKey): string {
 }
 
 /** Reads keys with at most that many calls. */
-async function getItems(
-  dynamo: Dynamo,
-  keys: ReadonlyMap<string, ItemKey>,
-  maxCalls: number,
-  options?: CallOptions,
-): Promise<FoundItems> {
+async function getItems(dynamo: Dynamo, keys: ReadonlyMap<string, ItemKey>, maxCalls: number): Promise<FoundItems> {
   const possible = [...keys.values()].filter(({ key }) => isPossibleKey(key));
   const keyNames = new Map(possible.map(({ table, key }) => [table, Object.keys(key)]));
   const found = new Map<string, Item | undefined>([...keys.keys()].map(serialized => [serialized, undefined]));
 
   let pending = toRequestItems(possible);
   for (let call = 0; call < maxCalls && Object.keys(pending).length > 0; call++) {
-    const output: BatchGetCommandOutput = await dynamo(new BatchGetCommand({ RequestItems: pending }), options);
+    const output: BatchGetCommandOutput = await dynamo(new BatchGetCommand({ RequestItems: pending }));
     for (const [table, items] of Object.entries(output.Responses ?? {})) {
       const names = keyNames.get(table) ?? [];
       for (const item of items) {

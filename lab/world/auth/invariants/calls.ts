@@ -45,8 +45,7 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'Update Lockouts': 3,
   },
   /**
-   * A hash of former parameters is replaced. One in twenty counts the sessions. Where another client's failure swept old ones meanwhile,
-   * a login is committed anew.
+   * A hash of former parameters is replaced. Where another client's failure swept old ones meanwhile, a login is committed anew.
    */
   login: {
     ...eachLogin,
@@ -55,9 +54,6 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'Update Lockouts': 3,
     'BatchGet Lockouts': 1,
     'Put Sessions': 1,
-    'Query Sessions': 1,
-    'BatchGet Sessions': 3,
-    'Delete Sessions': 100,
   },
   /** A failure, the clean-up beside it, and the client's minute, which may begin side by side; or a session that a lock overtook. */
   'refused login': {

@@ -7,7 +7,6 @@ import { makeEvidence } from './evidence.ts';
 import { judgeLockoutCounts } from './lockout-counts.ts';
 import { judgeMetrics } from './metrics.ts';
 import { judgeRotation } from './rotation.ts';
-import { judgeSessionLimit } from './session-limit.ts';
 import { judgeTables } from './tables.ts';
 import { judgeUnansweredLogins } from './unanswered-logins.ts';
 
@@ -25,7 +24,6 @@ const judges = [
   judgeAccessTokens,
   judgeScopes,
   judgeUnansweredLogins,
-  judgeSessionLimit,
   judgeLockoutCounts,
   judgeMetrics,
   judgeTables,

@@ -1,19 +1,17 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { accessTokenSeconds, refreshIdleSeconds } from '../../../../lambdas/auth/lifetimes.ts';
-import { makeRandom, pick, shuffled } from '../../../../tools/support/random.ts';
+import { pick, shuffled } from '../../../../tools/support/random.ts';
 import { faultTime } from '../../fault-classes.ts';
-import { minute, second } from '../../times.ts';
+import { minute } from '../../times.ts';
 import type { TokenWorld } from '../make-token-world.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import { credentialsOf, type Scene } from '../scene.ts';
 import { guessers, guessSideBySide, mistypeLater, visit } from './guessers.ts';
 import { operateNow } from './operators-plan.ts';
-import { earlierSessions, logInForEach } from './service-account.ts';
 import { holdSessions } from './session-holder.ts';
 
 /** Lets everybody in who does something in a world, by its seed. What they do ends with the faults, but for later visits. */
 export function letIn(world: TokenWorld, began: number): void {
-  const { scene, population, seed } = world;
+  const { scene, population } = world;
   const { clients, users } = population;
   const { web, mobile, strict, bound, once, keeper, auditor } = clients;
   const until = began + faultTime;
@@ -46,7 +44,6 @@ export function letIn(world: TokenWorld, began: number): void {
     const guessed = random() < 0.7 ? users.victim : { email: 'nobody@nowhere.example', password: 'none' };
     await pick(Object.values(guessers), random)(scene, everywhere, guessed, random);
   });
-  if (isCrowded(seed)) letServiceIn();
   scene.enter(async random => {
     await scene.pause(random() * minute);
     await guessSideBySide(scene, shuffled([web, once, mobile], random), users.dormant, random);
@@ -56,31 +53,6 @@ export function letIn(world: TokenWorld, began: number): void {
     await scene.until(began + 20 * minute);
     await visitLater(scene, client, user);
   }
-
-  function letServiceIn(): void {
-    const { service } = users;
-    const places = [web, mobile, auditor];
-    const keyId = String(world.tables.items('Keyring').find(({ kind }) => kind === 'mac')?.keyId);
-    const random = makeRandom(seed * 101);
-    for (const client of places) {
-      for (const session of earlierSessions(client, service, keyId, began, random)) {
-        const Item = { ...session, ttl: Math.ceil(session.idleExpiresAt / second) };
-        world.watched.execute(new PutCommand({ TableName: 'Sessions', Item }));
-      }
-    }
-    scene.enter(own => logInForEach(scene, places, service, own, until));
-    for (const client of places) {
-      scene.enter(async own => {
-        await scene.until(began + 25 * minute);
-        await logInForEach(scene, [client], service, own, began + 26 * minute);
-      });
-    }
-  }
-}
-
-/** In one world of three a service account has all the sessions that it may have. */
-function isCrowded(seed: number): boolean {
-  return seed % 3 === 0;
 }
 
 /** Logs in when all locks are over, and goes through the life of a session, to its end by time. */

@@ -35,7 +35,6 @@ beforeAll(async () => {
     },
     beginSession: makeSessionBeginning({
       sessions,
-      sessionLimit: { drawFirstNumber: () => 1, apply: async () => undefined },
       lockout,
       prepareTokens: async () => ({
         keyId: 'any',
