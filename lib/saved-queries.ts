@@ -47,6 +47,11 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
       statsStatements: ['count(*) as refusals by clientId, error, reason'],
       sort: 'refusals desc',
     },
+    'secrets in use': {
+      filterStatements: ['message like /^(token|revoke|introspect)\\.granted$/'],
+      statsStatements: ['max(@timestamp) as lastUsed by clientId, secretOf'],
+      sort: 'lastUsed desc',
+    },
     'internal errors': internalErrors,
   },
   webhooks: { 'refused requests': refusedRequests, 'internal errors': internalErrors },

@@ -1,6 +1,5 @@
 /** The names of log lines, `area.event`, by their areas. They are stable: queries and people look for them, and `docs/logs.md` lists them. */
 export const logNames = {
-  client_secret: ['use_not_noted'],
   delivery: [
     'attempt',
     'cancelled',

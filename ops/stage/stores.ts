@@ -1,9 +1,7 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
-import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
-import { droppedUseKeys, readLastUses } from '../../lambdas/auth/principals/secret-use.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
@@ -17,7 +15,6 @@ import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.t
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
-import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { readEnvironment } from '../../lambdas/platform/environment.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
@@ -28,16 +25,6 @@ import { requireOutput, type Target } from './target.ts';
 
 export function openClients(target: Target) {
   return makeClientStore({ ...connect(target), table: requireOutput(target, 'ClientsTable') });
-}
-
-/** Reads on which day each secret of a client was last used, in the order of its secrets. */
-export function readSecretUses(target: Target, client: Client): Promise<readonly (string | undefined)[]> {
-  return readLastUses(target.dynamo, requireOutput(target, 'LockoutsTable'), client);
-}
-
-/** Deletes the notes on the use of secrets that are dropped, before the next replacement forgets which they were. */
-export function forgetDroppedUses(target: Target, client: Client): Promise<void> {
-  return batchDelete(target.dynamo, droppedUseKeys(requireOutput(target, 'LockoutsTable'), client));
 }
 
 export function openUsers(target: Target) {

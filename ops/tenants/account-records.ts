@@ -1,4 +1,3 @@
-import { readNotedUses } from '../../lambdas/auth/principals/secret-use.ts';
 import { parseSession } from '../../lambdas/auth/sessions/session.ts';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import { makeReadWithoutWebhook } from '../../lambdas/delivery/intake/without-webhook.ts';
@@ -43,15 +42,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
     },
 
     clients: async function* readClients() {
-      for (const { secrets: _, droppedSecrets: __, ...client } of await clients()) yield client;
-    },
-
-    secretUses: async function* readSecretUses() {
-      for (const client of await clients()) {
-        for (const { madeAt, lastUsedOn } of await readNotedUses(dynamo, table('Lockouts'), client)) {
-          yield { clientId: client.clientId, madeAt: isoTime(madeAt), lastUsedOn };
-        }
-      }
+      for (const { secrets: _, ...client } of await clients()) yield client;
     },
 
     users: async function* readUsers() {

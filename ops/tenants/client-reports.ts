@@ -2,12 +2,6 @@ import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { iso, type Line, makeShape, type Report } from '../command-line/report.ts';
 import type { Target } from '../stage/target.ts';
 
-/** A client, and on which day (`YYYY-MM-DD`) each of its secrets was last used, in their order. */
-interface ClientInUse {
-  readonly client: Client;
-  readonly lastUses: readonly (string | undefined)[];
-}
-
 const client = makeShape<Client>([
   { json: 'clientId', heading: 'client_id', column: 'client id' },
   { json: 'name', heading: 'name' },
@@ -27,13 +21,6 @@ const client = makeShape<Client>([
   { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
 ]);
 
-const oldSecret = makeShape<ClientInUse>([
-  { heading: 'client id', value: ({ client: found }) => found.clientId },
-  { heading: 'name', value: ({ client: found }) => found.name },
-  { heading: 'old secret works until', value: ({ client: found }) => iso(found.secrets[1]?.expiresAt) },
-  { heading: 'last used on', value: ({ lastUses }) => lastUses[1] ?? 'no use is known' },
-]);
-
 export const listReport = client.list(
   'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password',
 );
@@ -43,18 +30,8 @@ export const changedReport = client.tell(
     `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : ''}`,
 );
 
-/** Reports clients that have an old secret which still works. */
-export function oldSecretsReport(found: readonly ClientInUse[]): Report {
-  return { json: found.map(inUseJson), text: oldSecret.table(found, 'No client has an old secret that still works.') };
-}
-
 export function showReport(found: Client, _given: unknown, target: Target): Report {
   return { json: client.json(found), text: client.lines(found, secretsOf(found, target)) };
-}
-
-/** Reports a client with the last uses of its secrets. */
-export function inUseReport(found: ClientInUse, _given: unknown, target: Target): Report {
-  return { json: inUseJson(found), text: client.lines(found.client, secretsOf(found.client, target, found.lastUses)) };
 }
 
 /** Reports a client with its new secret, which is stored nowhere. */
@@ -77,17 +54,11 @@ export function deletedReport({ clientId, name }: Client): Report {
   };
 }
 
-function inUseJson({ client: found, lastUses }: ClientInUse) {
-  const secrets = found.secrets.map((secret, at) => ({ ...secretJson(secret), lastUsedOn: lastUses[at] ?? null }));
-  return { ...client.json(found), secrets };
-}
-
-function secretsOf({ secrets }: Client, { clock }: Target, lastUses?: ClientInUse['lastUses']): readonly Line[] {
-  return secrets.map(({ createdAt, expiresAt }, at) => {
-    const end = expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt, clock.now());
-    const use = lastUses?.[at] === undefined ? 'no use is known' : `last used on ${lastUses[at]}`;
-    return [`secret of ${iso(createdAt)}`, lastUses ? `${end}; ${use}` : end];
-  });
+function secretsOf({ secrets }: Client, { clock }: Target): readonly Line[] {
+  return secrets.map(({ createdAt, expiresAt }) => [
+    `secret of ${iso(createdAt)}`,
+    expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt, clock.now()),
+  ]);
 }
 
 function secretJson({ createdAt, expiresAt }: Client['secrets'][number]) {

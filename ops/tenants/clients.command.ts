@@ -14,17 +14,9 @@ import {
   requiredRepeatable,
 } from '../command-line/words.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
-import { forgetDroppedUses, openClients, readSecretUses } from '../stage/stores.ts';
+import { openClients } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
-import {
-  changedReport,
-  deletedReport,
-  inUseReport,
-  listReport,
-  newSecretReport,
-  oldSecretsReport,
-  showReport,
-} from './client-reports.ts';
+import { changedReport, deletedReport, listReport, newSecretReport, showReport } from './client-reports.ts';
 import { eraseClient } from './erase-client.ts';
 
 const examples = `
@@ -75,28 +67,22 @@ const create = command('clients create', {
 });
 
 const list = command('clients list', {
-  about: 'list all clients, a page of them, or those whose old secret still works, with its last use',
+  about: 'list all clients, or a page of them',
   given: {
-    oldSecret: flag('those whose old secret still works; all are read for them'),
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
     after: option('<id>', 'go on after the last client that was shown', principalId),
   },
-  refuse: ({ after, oldSecret }) =>
-    after !== undefined && oldSecret && "option '--after <id>' cannot be used with option '--old-secret'",
   effect: 'reads',
-  act: async ({ target }, { oldSecret, ...page }) =>
-    oldSecret
-      ? { old: await withOldSecrets(target, page.limit) }
-      : { all: await openClients(target).listClients(page) },
-  report: ({ all, old }) => (old ? oldSecretsReport(old) : listReport(all)),
+  act: async ({ target }, page) => openClients(target).listClients(page),
+  report: listReport,
 });
 
 const show = command('clients show', {
-  about: 'show a client; of each secret when it was made, last used, and ends',
+  about: 'show a client; of each secret when it was made, and when it ends',
   given: ofClient,
   effect: 'reads',
-  act: async ({ target }, { client: id }) => withUses(target, await find(target, id)),
-  report: inUseReport,
+  act: async ({ target }, { client: id }) => find(target, id),
+  report: showReport,
 });
 
 const update = command('clients update', {
@@ -202,7 +188,6 @@ const rotateSecret = command('clients rotate-secret', {
         : `No secret of client ${id} (${name}) ends at once: it has one.`;
       await confirm(ends);
     }
-    await forgetDroppedUses(target, client);
     return rotate(target, id, rotation);
   },
   subject: known,
@@ -238,21 +223,8 @@ function withoutRepetition<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)];
 }
 
-/** Returns those that have an older secret which still works. */
-async function withOldSecrets(target: Target, limit: number | undefined) {
-  const now = target.clock.now();
-  const found = (await openClients(target).listClients()).filter(client => hasOldSecret(client, now)).slice(0, limit);
-  const inUse = [];
-  for (const client of found) inUse.push(await withUses(target, client));
-  return inUse;
-}
-
 function hasOldSecret({ secrets }: Client, now: number): boolean {
   return secrets.slice(1).some(secret => isLiveSecret(secret, now));
-}
-
-async function withUses(target: Target, client: Client) {
-  return { client, lastUses: await readSecretUses(target, client) };
 }
 
 /** @throws {CliError} where there is no such client. */

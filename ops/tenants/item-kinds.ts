@@ -41,12 +41,6 @@ export const itemKinds = {
     notDeleted: 'they are deleted with their delivery',
   },
   clients: { table: 'Clients', is: () => true, exportedAs: 'client', isDeleted: true },
-  secretUses: {
-    table: 'Lockouts',
-    is: ({ pk }) => String(pk).startsWith('secret#'),
-    exportedAs: 'secretUse',
-    notDeleted: 'they are deleted with their client',
-  },
   refusedPasswords: {
     table: 'Lockouts',
     is: ({ pk }) => String(pk).startsWith('client#'),

@@ -3,7 +3,6 @@ import type { Item } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Refuse } from '../oauth-error.ts';
 import { type Client, clientKey, matchingSecret, parseClient } from '../principals/client.ts';
-import type { SecretUse } from '../principals/secret-use.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { IpRateLimit } from '../protection/rate-limit.ts';
 import type { FormRefusal } from '../routes.ts';
@@ -19,16 +18,14 @@ export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
 export function makeClientAuthentication({
   table,
   ipRateLimit,
-  secretUse,
   now,
 }: {
   /** The table `Clients`. */
   readonly table: string;
   readonly ipRateLimit: IpRateLimit;
-  readonly secretUse: SecretUse;
   readonly now: Clock;
 }) {
-  return { keysToRead, authenticate, settled: secretUse.settled };
+  return { keysToRead, authenticate };
 
   /** Returns the keys of the records to read, in one call with what else the request needs. */
   function keysToRead(credentials: ClientCredentials, { ip }: AuditContext): RecordKeys<keyof ClientRecords> {
@@ -40,8 +37,6 @@ export function makeClientAuthentication({
   }
 
   /**
-   * Returns the client, and begins to note which secret it used: `settled` waits for that.
-   *
    * @throws {OAuthError} 400 or 401; a 401 counts as a failure of the caller's IP address. Beyond its limit what would be a
    * 401 is a 429, and nothing is written.
    */
@@ -71,7 +66,6 @@ export function makeClientAuthentication({
     if (!secret) return refusedFor('client_secret_wrong');
     if (client.status !== 'enabled') return refusedFor('client_disabled');
     auditContext.secretOf = new Date(secret.createdAt).toISOString();
-    secretUse.note(client, secret);
     return { outcome: 'accepted', client };
   }
 }

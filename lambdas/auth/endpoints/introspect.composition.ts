@@ -20,7 +20,7 @@ export function composeIntrospect(
   return makeIntrospectEndpoint({
     ...telemetry,
     ...time,
-    readPresentedToken: composePresentedToken(environment, outside, telemetry),
+    readPresentedToken: composePresentedToken(environment, outside),
     readActiveSession: makeActiveSessionReader({ ...time, dynamo, tables }),
     dynamo,
     tables,

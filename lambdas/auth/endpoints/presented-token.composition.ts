@@ -1,9 +1,7 @@
 import type { Environment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import type { Outside } from '../../platform/outside.ts';
-import type { Telemetry } from '../../platform/telemetry.ts';
 import type { revokeEnvironment } from '../environment.ts';
-import { makeSecretUse } from '../principals/secret-use.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenVerification } from '../sessions/access-token.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
@@ -14,7 +12,6 @@ import { makePresentedTokenReader } from './presented-token.ts';
 export function composePresentedToken(
   environment: Environment<typeof revokeEnvironment>,
   { dynamo, kms, time }: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
-  { log }: Pick<Telemetry, 'log'>,
 ) {
   const { issuer, audience, lockoutsTable: lockouts, ipFailureLimit: limit } = environment;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
@@ -25,7 +22,6 @@ export function composePresentedToken(
       ...time,
       table: environment.clientsTable,
       ipRateLimit: makeIpRateLimit({ ...time, dynamo, table: lockouts, limit }),
-      secretUse: makeSecretUse({ ...time, dynamo, table: lockouts, log }),
     }),
     verifyRefreshToken: makeRefreshTokenVerification(keyring),
     verifyAccessToken: makeAccessTokenVerification({ ...time, keyring, issuer, audience }),

@@ -47,7 +47,6 @@ export function makePresentedTokenReader({
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials, auditContext));
     const client = await clientAuthentication.authenticate(credentials, records, auditContext, refuse);
-    await clientAuthentication.settled();
     const token = parameters.get('token');
     if (token === undefined) throw refuse('token_missing');
     const refreshToken = await verifyRefreshToken(token);

@@ -15,7 +15,7 @@ export function composeRevoke(
   return makeRevokeEndpoint({
     ...telemetry,
     ...time,
-    readPresentedToken: composePresentedToken(environment, outside, telemetry),
+    readPresentedToken: composePresentedToken(environment, outside),
     sessions: makeSessionStore({ ...time, dynamo, table: environment.sessionsTable }),
   });
 }

@@ -38,12 +38,8 @@ export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, c
     });
 
     const client = await clientAuthentication.authenticate(credentials, records, auditContext, refuse);
-    try {
-      requireAllowed(client, requireSupported(grantType, refuse), refuse);
-      return await requirePrepared(preparation, refuse).issue({ client, records, auditContext, refuse });
-    } finally {
-      await clientAuthentication.settled();
-    }
+    requireAllowed(client, requireSupported(grantType, refuse), refuse);
+    return requirePrepared(preparation, refuse).issue({ client, records, auditContext, refuse });
   }
 }
 

@@ -7,7 +7,6 @@ import type { Telemetry } from '../../platform/telemetry.ts';
 import type { tokenEnvironment } from '../environment.ts';
 import { makeGrants } from '../grants/grants.ts';
 import { makePasswordHashing } from '../principals/password-hash.ts';
-import { makeSecretUse } from '../principals/secret-use.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { makeSelfCheck, withoutCount } from './self-check.ts';
@@ -33,11 +32,7 @@ export function composeToken(
   };
   const limit = environment.ipFailureLimit;
   const ipRateLimit = makeIpRateLimit({ ...time, dynamo, table: tables.lockouts, limit });
-  const clients = {
-    ...time,
-    table: environment.clientsTable,
-    secretUse: makeSecretUse({ ...telemetry, ...time, dynamo, table: tables.lockouts }),
-  };
+  const clients = { ...time, table: environment.clientsTable };
   const parts = {
     dynamo,
     grants: makeGrants({

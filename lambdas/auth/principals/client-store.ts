@@ -2,15 +2,7 @@ import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { isPossibleKey, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import {
-  type Client,
-  type ClientSecret,
-  clientKey,
-  type GrantType,
-  hashClientSecret,
-  isLiveSecret,
-  parseClient,
-} from './client.ts';
+import { type Client, clientKey, type GrantType, hashClientSecret, isLiveSecret, parseClient } from './client.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { scopes as allScopes, type Scope } from './scope.ts';
 
@@ -162,13 +154,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
       .slice(0, overlapSeconds > 0 ? 1 : 0)
       .map(secret => ({ ...secret, expiresAt: moment + overlapSeconds * 1_000 }));
     const secrets = [{ hash: hashClientSecret(clientSecret), createdAt: moment }, ...outgoing];
-    const isKept = ({ createdAt }: ClientSecret) => secrets.some(kept => kept.createdAt === createdAt);
-    const droppedSecrets = client.secrets.filter(secret => !isKept(secret)).map(({ createdAt }) => createdAt);
-    const rotated = await update(
-      clientId,
-      { secrets, droppedSecrets },
-      expression`secrets[0].hash = ${client.secrets[0]?.hash}`,
-    );
+    const rotated = await update(clientId, { secrets }, expression`secrets[0].hash = ${client.secrets[0]?.hash}`);
     if (!rotated) throw new ClientConflictError();
     return { client: rotated, clientSecret };
   }

@@ -62,8 +62,6 @@ const clientSchema = z.object({
   name: z.string(),
   /** At most two, the newest first: a secret can be replaced without an outage. */
   secrets: z.array(clientSecretSchema).check(z.maxLength(2)),
-  /** When the secrets were made that the latest replacement dropped: of their use there may be notes yet. */
-  droppedSecrets: z.optional(z.array(z.number())),
   grants: z.array(z.enum(grantTypes)),
   /** The scopes that its tokens may have at most. */
   scopes: z.array(z.enum(scopes)),

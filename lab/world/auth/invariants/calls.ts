@@ -28,8 +28,8 @@ function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
   return answer?.status === 200 ? 'login' : 'refused login';
 }
 
-/** Of each request: the keyring is read again where it is 30 s old, and the day's first use of a secret in a process is noted. */
-const each = { 'Query Keyring': 2, 'Update Lockouts': 1 };
+/** Of each request: the keyring is read again where it is 30 s old. */
+const each = { 'Query Keyring': 2 };
 
 /** The calls of every login, granted or refused. */
 const eachLogin = { ...each, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };

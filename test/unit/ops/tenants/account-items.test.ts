@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
-import { makeSecretUse } from '../../../../lambdas/auth/principals/secret-use.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { makeClientRateLimit, makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
@@ -63,13 +62,6 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     const client = { name: 'Acme', grants: ['password'], accountId: account } as const;
     clientId = (await makeClientStore({ ...store('Clients'), makeId: randomId }).createClient(client)).client.clientId;
     await operated.ask(['clients', 'rotate-secret', clientId]);
-  },
-  'auth/principals/secret-use.ts': async () => {
-    const uses = makeSecretUse({ ...store('Lockouts'), log: { warn: () => {} } });
-    const client = await clientsStore().findClient(clientId);
-    for (const secret of client?.secrets ?? []) uses.note({ clientId }, secret);
-    await uses.settled();
-    await operated.ask(['clients', 'rotate-secret', clientId, '--overlap-seconds', '0']); // both are dropped
   },
   'auth/principals/user-store.ts': async () => {
     const tables = { users: 'Users', credentials: 'Credentials' };
@@ -138,7 +130,6 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
 let clientId = '';
 let userId = '';
 const store = (table: string) => ({ ...systemTime, dynamo: operated.database.dynamo, table, now });
-const clientsStore = () => makeClientStore({ ...store('Clients'), makeId: randomId });
 
 /** Returns the kinds of an item. */
 const kindsOf = (table: string, item: Item) =>
@@ -172,7 +163,6 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
   const [file, second] = [join(folder, 'account.ndjson'), join(folder, 'second.ndjson')];
   const { text, lines, types } = await exported(file);
   expect(new Set(types)).toEqual(new Set(kindsWith('exportedAs').map(kind => itemKinds[kind].exportedAs)));
-  expect(types.filter(type => type === 'secretUse')).toHaveLength(2);
   expect(types.filter(type => type === 'replay')).toHaveLength(2);
   expect(types.filter(type => type === 'session')).toHaveLength(60);
   expect(text).toContain('oops'); // what the receiver answered

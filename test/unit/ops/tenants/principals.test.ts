@@ -1,6 +1,5 @@
-import { GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it } from 'vitest';
-import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
@@ -42,49 +41,11 @@ describe('ops webhooks suspend', () => {
   });
 });
 
+const createClient = (name: string) => operated.ask(['clients', 'create', '--name', name, '--grant', 'password']);
+
 describe('the secrets of clients', () => {
-  const notesOf = async (clientId: string) => {
-    const { Items = [] } = await operated.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
-    return Items.filter(({ pk }) => String(pk).includes(clientId));
-  };
-  const note = (clientId: string, createdAt: string) =>
-    send(
-      new PutCommand({
-        TableName: 'Lockouts',
-        Item: { pk: `secret#${clientId}#${Date.parse(createdAt)}`, lastUsedOn: '2026-11-20' },
-      }),
-    );
-  const createClient = (name: string) => operated.ask(['clients', 'create', '--name', name, '--grant', 'password']);
   const rotate = (clientId: string, ...options: string[]) =>
     operated.ask(['clients', 'rotate-secret', clientId, ...options]);
-
-  it('are listed by clients --old-secret while an old one works, with its last use', async () => {
-    expect((await operated.run('clients', 'list', '--old-secret')).stdout).toMatch(/^No client has an old secret/);
-    const [fresh, rotated, dropped, expired] = [
-      await createClient('Fresh'),
-      await createClient('Rotated'),
-      await createClient('Dropped'),
-      await createClient('Expired'),
-    ];
-    await note(rotated.clientId, rotated.secrets[0].createdAt);
-    await rotate(rotated.clientId);
-    await rotate(dropped.clientId, '--overlap-seconds', '0');
-    const { secrets } = await rotate(expired.clientId);
-    const { Item } = await operated.database.dynamo(
-      new GetCommand({ TableName: 'Clients', Key: { clientId: expired.clientId } }),
-    );
-    expect(secrets).toHaveLength(2);
-    const at = { table: 'Clients', key: { clientId: expired.clientId } };
-    const set = { 'secrets[1]': { ...Item?.secrets[1], expiresAt: Date.now() - 1 } };
-    await updateItem(operated.database.dynamo, at, { set });
-    const found = await operated.ask(['clients', 'list', '--old-secret']);
-    expect(found.map(({ clientId }: { clientId: string }) => clientId)).toEqual([rotated.clientId]);
-    expect(found[0].secrets[1]).toMatchObject({ lastUsedOn: '2026-11-20', expiresAt: expect.stringMatching(/Z$/) });
-    const { stdout } = await operated.run('clients', 'list', '--old-secret');
-    expect(stdout).toMatch(new RegExp(`${rotated.clientId} +Rotated +20\\S+Z +2026-11-20`));
-    expect(stdout).not.toContain(fresh.clientId);
-    expect(await operated.run('clients', 'list', '--old-secret', '--after', fresh.clientId)).toMatchObject({ code: 2 });
-  });
 
   // Bug: of a client with one secret it said that the older one of two ends.
   it('are told truly where --drop-oldest asks', async () => {
@@ -161,19 +122,13 @@ describe('the secrets of clients', () => {
       ).toMatchObject({ code: 2, stderr: expect.stringMatching(/--drop-newest.*cannot be used with.*--drop-oldest/) });
     });
   });
+});
 
-  it('leave no note of their use when the client is deleted, however often they were replaced', async () => {
-    const { clientId, secrets } = await createClient('Deleted');
-    let latest: { createdAt: string } = secrets[0];
-    for (let times = 0; times < 3; times++) {
-      await note(clientId, latest.createdAt);
-      [latest] = (await rotate(clientId, '--drop-oldest')).secrets;
-    }
-    await note(clientId, latest.createdAt);
-    await send(new PutCommand({ TableName: 'Lockouts', Item: { pk: `client#${clientId}`, count: 1, endsAt: 1 } }));
-    expect((await notesOf(clientId)).length).toBeGreaterThan(2);
-    await operated.ask(['clients', 'delete', clientId]);
-    expect(await notesOf(clientId)).toEqual([]);
-    expect(await operated.run('clients', 'show', clientId)).toMatchObject({ code: 1 });
-  });
+it('ops clients delete deletes the count of the client’s refused passwords', async () => {
+  const { clientId } = await createClient('Deleted');
+  const Key = { pk: `client#${clientId}` };
+  await send(new PutCommand({ TableName: 'Lockouts', Item: { ...Key, count: 1, endsAt: 1 } }));
+  await operated.ask(['clients', 'delete', clientId]);
+  expect((await operated.database.dynamo(new GetCommand({ TableName: 'Lockouts', Key }))).Item).toBeUndefined();
+  expect(await operated.run('clients', 'show', clientId)).toMatchObject({ code: 1 });
 });
