@@ -82,7 +82,6 @@ export class AuthStack extends Stack {
         ...stageVariables(tokenEnvironment, configuration),
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
-        IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
       },
     });
   }
@@ -97,7 +96,6 @@ export class AuthStack extends Stack {
       tables: {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
         SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'UpdateItem'),
-        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
       },
       environment: this.#tokenReaderEnvironment(),
@@ -115,7 +113,6 @@ export class AuthStack extends Stack {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
         USERS_TABLE: data.users.may('BatchGetItem'),
         SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
-        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
       },
       environment: this.#tokenReaderEnvironment(),
@@ -124,11 +121,10 @@ export class AuthStack extends Stack {
 
   /** Returns what revocation and introspection both read: they recognise the tokens of this issuer. */
   #tokenReaderEnvironment() {
-    const { configuration, data } = this.#props;
+    const { data } = this.#props;
     return {
       ISSUER: data.auth.url,
       AUDIENCE: data.base.url,
-      IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
     };
   }
 

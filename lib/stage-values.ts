@@ -75,11 +75,6 @@ export const stageValues = z.object({
   /** The algorithm of the keys that sign access tokens. */
   signingAlgorithm: choice('ES256', 'RS256').prefault('ES256'),
   /**
-   * Failed client authentications (401) of one IP address that are counted in a minute. Further ones are answered with 429 and
-   * written nowhere; the right credentials are served always.
-   */
-  addressFailureLimit: count(1, 1_000_000).prefault(100),
-  /**
    * Wrong passwords that one client may send in a minute, tries during a lock left out. Beyond them its password grants are
    * refused, and never a refresh.
    */

@@ -3,7 +3,6 @@ import type { StageFile } from '../lib/stage-values.ts';
 /** The configuration that `npm start` runs on this machine. */
 export const stage: StageFile = {
   demandsUrl: 'https://demandas.example.com',
-  addressFailureLimit: 100_000,
   clientFailureLimit: 100_000,
   registrationLimit: 100_000,
   // The lanes get 4, 2 and 2 of it: they share this machine, and each consumer makes a hundred attempts at once.

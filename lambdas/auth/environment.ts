@@ -11,7 +11,6 @@ export const tokenEnvironment = z.object({
   KEYRING_TABLE: text,
   ISSUER: text,
   AUDIENCE: text,
-  IP_FAILURE_LIMIT: wholeNumber,
   CLIENT_FAILURE_LIMIT: wholeNumber,
 });
 
@@ -26,11 +25,9 @@ export const rotateKeysEnvironment = z.object({
 export const revokeEnvironment = z.object({
   CLIENTS_TABLE: text,
   SESSIONS_TABLE: text,
-  LOCKOUTS_TABLE: text,
   KEYRING_TABLE: text,
   ISSUER: text,
   AUDIENCE: text,
-  IP_FAILURE_LIMIT: wholeNumber,
 });
 
 export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });

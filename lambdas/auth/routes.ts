@@ -110,11 +110,6 @@ export const formCases = {
     'The Basic credentials do not decode. Send base64 of client_id:client_secret, each percent-encoded as UTF-8.',
   ],
   client_refused: [401, 'invalid_client', 'Client authentication failed.'],
-  ip_rate_limit: [
-    429,
-    'temporarily_unavailable',
-    'Client authentication failed, too often from one address: try again later.',
-  ],
 } as const satisfies OAuthTable;
 
 /** The errors of every endpoint, when something fails on our side. */

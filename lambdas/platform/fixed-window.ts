@@ -23,7 +23,7 @@ export function makeFixedWindow({
   /** The item of a subject, which callers may read with other items. */
   readonly keyOf: (subject: string) => ItemKey;
 }) {
-  return { keyOf, secondsToWait, count, countWithinLimit, countIfRoom };
+  return { keyOf, secondsToWait, count, countWithinLimit };
 
   /** Returns the whole seconds until the window has room again, given its item; `undefined` while it has room. */
   function secondsToWait(item: Item | undefined): number | undefined {
@@ -47,26 +47,13 @@ export function makeFixedWindow({
    */
   async function countWithinLimit(subject: string): Promise<number | undefined> {
     const key = keyOf(subject);
-    if ((await addToWindow(key, limit)) || (await beginWindow(key))) return undefined;
-    const [item] = await batchGet(dynamo, [key]);
-    return countIfRoom(subject, item);
-  }
-
-  /** Counts as `countWithinLimit` does, given the item as it was read. Where that has no room nothing is written or read. */
-  async function countIfRoom(subject: string, item: Item | undefined): Promise<number | undefined> {
-    const key = keyOf(subject);
-    let latest = item;
     for (let tries = 0; tries < maxTries; tries++) {
-      const seconds = secondsToWait(latest);
+      if ((await addToWindow(key, limit)) || (await beginWindow(key))) return undefined;
+      const [item] = await batchGet(dynamo, [key]);
+      const seconds = secondsToWait(item);
       if (seconds !== undefined) return seconds;
-      if (await (isOpen(latest) ? addToWindow(key, limit) : beginWindow(key))) return undefined;
-      [latest] = await batchGet(dynamo, [key]); // somebody else counted in between
     }
     return 1;
-  }
-
-  function isOpen(item: Item | undefined): boolean {
-    return item !== undefined && windowSchema.parse(item).endsAt > now();
   }
 
   async function addToWindow(key: ItemKey, most?: number): Promise<boolean> {
@@ -85,8 +72,8 @@ export function makeFixedWindow({
   }
 }
 
-/** The number of tries of a count that meets another at the window's end. */
-const maxTries = 3;
+/** A count that meets another one at the end of a window succeeds at its second try. */
+const maxTries = 2;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
 

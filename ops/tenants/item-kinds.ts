@@ -47,12 +47,6 @@ export const itemKinds = {
     notExported: 'it is the count of one minute',
     notDeleted: 'it is deleted with its client',
   },
-  refusedAddresses: {
-    table: 'Lockouts',
-    is: ({ pk }) => String(pk).startsWith('ip#'),
-    notExported: ofNoAccount,
-    notDeleted: ofNoAccount,
-  },
   users: { table: 'Users', is: () => true, exportedAs: 'user', isDeleted: true },
   sessions: {
     table: 'Sessions',

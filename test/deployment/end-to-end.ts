@@ -6,7 +6,6 @@ import { failing } from './infidelities.ts';
 export const trialValues = {
   retrySchedule: '1s,1s,1s',
   attemptTimeout: '4s', // a busy machine takes two for what is at once elsewhere
-  addressFailureLimit: 100_000,
   clientFailureLimit: 100_000,
   registrationLimit: 100_000,
 };

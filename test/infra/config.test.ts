@@ -20,15 +20,15 @@ describe('the stage configuration', () => {
     for (const name of stageNames()) expect(stageConfiguration(name, required[name]).stage).toBe(name);
   });
 
-  it('lets an IP address fail 100 times a minute, a client 300 times, an account register 30 times; all 100,000 times in the local run', () => {
+  it('lets a client fail 300 times a minute, and an account register 30 times; both 100,000 times in the local run', () => {
     const limits = stageNames().map(name => {
-      const { addressFailureLimit, clientFailureLimit, registrationLimit } = stageConfiguration(name, required[name]);
-      return [name, addressFailureLimit, clientFailureLimit, registrationLimit];
+      const { clientFailureLimit, registrationLimit } = stageConfiguration(name, required[name]);
+      return [name, clientFailureLimit, registrationLimit];
     });
     expect(limits).toEqual([
-      ['dev', 100, 300, 30],
-      ['local', 100_000, 100_000, 100_000],
-      ['prod', 100, 300, 30],
+      ['dev', 300, 30],
+      ['local', 100_000, 100_000],
+      ['prod', 300, 30],
     ]);
   });
 

@@ -61,7 +61,6 @@ describe('the token function', () => {
   it('has the limits of its stage', () => {
     const [, token] = functions.find(([id]) => bare(id) === 'Token') ?? [];
     expect(token?.Properties.Environment.Variables).toMatchObject({
-      IP_FAILURE_LIMIT: '100',
       CLIENT_FAILURE_LIMIT: '300',
     });
   });

@@ -44,7 +44,6 @@ export interface AuthServiceOptions {
   readonly algorithm?: SigningAlgorithm;
   /** @default - one of its own */
   readonly clock?: FrozenClock;
-  readonly ipFailureLimit?: number;
   readonly clientFailureLimit?: number;
   /** @default - {@link quickKeyDerivation} */
   readonly keyDerivation?: KeyDerivation;
@@ -112,7 +111,6 @@ export const authEnvironment = {
   keyringTable: 'Keyring',
   issuer,
   audience,
-  ipFailureLimit: 100_000,
   clientFailureLimit: 100_000,
 } as const;
 
@@ -161,7 +159,6 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const outside = { time, random, dynamo, kms: kms.client, keyDerivation: noting(keyDerivation, hashes) };
   const environment = {
     ...authEnvironment,
-    ipFailureLimit: options.ipFailureLimit ?? authEnvironment.ipFailureLimit,
     clientFailureLimit: options.clientFailureLimit ?? authEnvironment.clientFailureLimit,
   };
   const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse | undefined>> = {

@@ -79,7 +79,6 @@ describe('the numbers', () => {
     ['tokens', 'Lifetimes', `${inWords(accessTokenSeconds * 1_000)}`],
     ['tokens', 'Lifetimes', `${(refreshIdleSeconds * 1_000) / day} days unused`],
     ['tokens', 'Lifetimes', `${(refreshAbsoluteSeconds * 1_000) / day} days from the login`],
-    ['tokens', 'Wrong passwords and limits', `| ${stage.addressFailureLimit} |`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.clientFailureLimit} |`],
   ] as const)('%s, %s: %s', (name, heading, phrase) => {
     expect(sectionOf(page[name], heading).replaceAll(/\s+/g, ' ')).toContain(phrase);
@@ -93,7 +92,7 @@ describe('the numbers for operators and developers', () => {
       .lines.join(' ')
       .split(/(?<=[.:])\s/);
     const at = steps.findIndex(sentence => sentence.includes(`\`${reason}\``));
-    expect(steps.slice(at, at + 5).join(' ')).toMatch(/`(?:address|client)FailureLimit`/);
+    expect(steps.slice(at, at + 5).join(' ')).toMatch(/`clientFailureLimit`/);
   });
 
   it('of the client limit are the default', () => {

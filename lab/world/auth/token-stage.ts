@@ -44,7 +44,6 @@ export const presentedTokenEnvironment = {
   keyringTable: 'Keyring',
   issuer,
   audience,
-  ipFailureLimit: 100,
 };
 
 export const tokenEnvironment = {

@@ -2,7 +2,6 @@ import type { Environment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { revokeEnvironment } from '../environment.ts';
-import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenVerification } from '../sessions/access-token.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
@@ -13,16 +12,12 @@ export function composePresentedToken(
   environment: Environment<typeof revokeEnvironment>,
   { dynamo, kms, time }: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
 ) {
-  const { issuer, audience, lockoutsTable: lockouts, ipFailureLimit: limit } = environment;
+  const { issuer, audience } = environment;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
   keyring.openEarly('mac');
   return makePresentedTokenReader({
     dynamo,
-    clientAuthentication: makeClientAuthentication({
-      ...time,
-      table: environment.clientsTable,
-      ipRateLimit: makeIpRateLimit({ ...time, dynamo, table: lockouts, limit }),
-    }),
+    clientAuthentication: makeClientAuthentication({ ...time, table: environment.clientsTable }),
     verifyRefreshToken: makeRefreshTokenVerification(keyring),
     verifyAccessToken: makeAccessTokenVerification({ ...time, keyring, issuer, audience }),
   });

@@ -45,8 +45,8 @@ export function makePresentedTokenReader({
   ): Promise<PresentedToken> {
     const parameters = readFormRequest(request, refuse);
     const credentials = clientCredentials(request.headers.authorization, parameters);
-    const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials, auditContext));
-    const client = await clientAuthentication.authenticate(credentials, records, auditContext, refuse);
+    const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials));
+    const client = clientAuthentication.authenticate(credentials, records, auditContext, refuse);
     const token = parameters.get('token');
     if (token === undefined) throw refuse('token_missing');
     const refreshToken = await verifyRefreshToken(token);

@@ -2,7 +2,6 @@ import { notAnswered } from '../../platform/deployment/patience.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { assertHashing, type PasswordHashing } from '../principals/password-hash.ts';
-import type { IpRateLimit } from '../protection/rate-limit.ts';
 import { writeRefreshToken } from '../sessions/refresh-token.ts';
 
 /**
@@ -37,11 +36,6 @@ export function makeSelfCheck({
       throw Object.assign(new Error(`A login of nobody was answered with ${statusCode}: ${body}`), { name });
     }
   };
-}
-
-/** Returns the limit of an address as the check has it: its own refusals count nowhere, so that it may run as often as one deploys. */
-export function withoutCount(limit: IpRateLimit): IpRateLimit {
-  return { ...limit, countIfRoom: async () => undefined };
 }
 
 /** A request that no gateway sent. */

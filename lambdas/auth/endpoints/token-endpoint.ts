@@ -34,10 +34,10 @@ export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, c
     const preparation = await prepareGrant(grants, grantType, parameters, refuse, clientId);
     const records = await readRecords(dynamo, {
       ...preparation?.grant?.keysToRead,
-      ...clientAuthentication.keysToRead(credentials, auditContext),
+      ...clientAuthentication.keysToRead(credentials),
     });
 
-    const client = await clientAuthentication.authenticate(credentials, records, auditContext, refuse);
+    const client = clientAuthentication.authenticate(credentials, records, auditContext, refuse);
     requireAllowed(client, requireSupported(grantType, refuse), refuse);
     return requirePrepared(preparation, refuse).issue({ client, records, auditContext, refuse });
   }

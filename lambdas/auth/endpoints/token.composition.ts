@@ -7,9 +7,8 @@ import type { Telemetry } from '../../platform/telemetry.ts';
 import type { tokenEnvironment } from '../environment.ts';
 import { makeGrants } from '../grants/grants.ts';
 import { makePasswordHashing } from '../principals/password-hash.ts';
-import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
-import { makeSelfCheck, withoutCount } from './self-check.ts';
+import { makeSelfCheck } from './self-check.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
 /**
@@ -30,11 +29,9 @@ export function composeToken(
     sessions: environment.sessionsTable,
     lockouts: environment.lockoutsTable,
   };
-  const limit = environment.ipFailureLimit;
-  const ipRateLimit = makeIpRateLimit({ ...time, dynamo, table: tables.lockouts, limit });
-  const clients = { ...time, table: environment.clientsTable };
   const parts = {
     dynamo,
+    clientAuthentication: makeClientAuthentication({ ...time, table: environment.clientsTable }),
     grants: makeGrants({
       ...environment,
       ...telemetry,
@@ -46,18 +43,10 @@ export function composeToken(
       makeId: makeRandomIds(random),
     }),
   };
-  const tokenEndpoint = makeTokenEndpoint({
-    ...telemetry,
-    ...parts,
-    clientAuthentication: makeClientAuthentication({ ...clients, ipRateLimit }),
-  });
+  const tokenEndpoint = makeTokenEndpoint({ ...telemetry, ...parts });
 
-  // It is refused on purpose: no log, no metric and no count tells of it.
-  const unseen = {
-    log: { ...telemetry.log, warn: () => {} },
-    count: () => {},
-    clientAuthentication: makeClientAuthentication({ ...clients, ipRateLimit: withoutCount(ipRateLimit) }),
-  };
+  // The check is refused on purpose, so it leaves no log line and no metric.
+  const unseen = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
   const checkItself = makeSelfCheck({
     passwords,
     keyring,

@@ -80,7 +80,7 @@ const beyond: readonly {
   { why: 'No dependency is busy, and nobody else changes the same webhook.', applies: (_, status) => status === '503' },
   {
     why: 'A local run, and the stages of tests, let 100,000 failures a minute pass.',
-    applies: (_, __, code) => code === 'ip_rate_limit' || code === 'client_rate_limit',
+    applies: (_, __, code) => code === 'client_rate_limit',
   },
   {
     why: 'They let 100,000 registrations a minute pass, too.',

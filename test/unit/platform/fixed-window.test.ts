@@ -51,26 +51,6 @@ describe('a fixed window', () => {
     expect(all.filter(seconds => seconds === undefined)).toHaveLength(limit);
   });
 
-  it.each(limits)('takes exactly %i of a hundred that have read its item, at once', async limit => {
-    const { keyOf, countIfRoom, advance } = window(limit);
-    const read = async () => (await batchGet(database.dynamo, [keyOf('one')]))[0];
-    for (let minute = 0; minute < 2; minute++) {
-      const item = await read(); // nothing, then the minute before
-      const all = await Promise.all(Array.from({ length: 100 }, () => countIfRoom('one', item)));
-      expect(all.filter(seconds => seconds === undefined)).toHaveLength(limit);
-      advance(60_000);
-    }
-  });
-
-  it('calls nothing where its item shows no room', async () => {
-    const { keyOf, countIfRoom } = window(1);
-    expect(await countIfRoom('one', undefined)).toBeUndefined();
-    const [item] = await batchGet(database.dynamo, [keyOf('one')]);
-    database.operations.length = 0;
-    expect(await countIfRoom('one', item)).toBe(60);
-    expect(database.operations).toEqual([]);
-  });
-
   it('is one for each item', async () => {
     const { countWithinLimit: take } = window(1);
     expect(await take('one')).toBeUndefined();

@@ -35,14 +35,11 @@ const each = { 'Query Keyring': 2 };
 const eachLogin = { ...each, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
 
 const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
-  /** The minute of its address may begin side by side, too. */
   'refused client': {
-    'Query Keyring': 2,
+    ...each,
     'BatchGet Credentials Lockouts Clients': 1,
-    'BatchGet Users Sessions Lockouts Clients': 1,
-    'BatchGet Lockouts Clients': 1,
-    'BatchGet Lockouts': 3,
-    'Update Lockouts': 3,
+    'BatchGet Users Sessions Clients': 1,
+    'BatchGet Clients': 1,
   },
   /**
    * A hash of former parameters is replaced. Where another client's failure swept old ones meanwhile, a login is committed anew.
@@ -68,14 +65,14 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   /** Of some at once, one rotates; without a grace period the next one ends the session. */
   refresh: {
     ...each,
-    'BatchGet Users Sessions Lockouts Clients': 1,
+    'BatchGet Users Sessions Clients': 1,
     'Update Sessions': 2,
     'BatchGet Sessions': 1,
   },
-  revocation: { ...each, 'BatchGet Lockouts Clients': 1, 'BatchGet Sessions': 1, 'Update Sessions': 1 },
+  revocation: { ...each, 'BatchGet Clients': 1, 'BatchGet Sessions': 1, 'Update Sessions': 1 },
   introspection: {
     ...each,
-    'BatchGet Lockouts Clients': 1,
+    'BatchGet Clients': 1,
     'BatchGet Clients Users Sessions': 1,
     'BatchGet Users Sessions': 1,
   },

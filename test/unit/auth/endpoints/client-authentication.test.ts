@@ -24,3 +24,10 @@ it('the log line of each granted request says which of two secrets its client us
     ]);
   }
 });
+
+it('the log line of a refused client has the IP address as the gateway saw it, whatever headers say', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
+  const form = { grant_type: 'password', client_id: 'nobody', client_secret: 'wrong' };
+  expect(await service.post('token', form, { address: '203.0.113.8', headers })).toMatchObject({ status: 401 });
+  expect(service.logs.at(-1)).toContain('"ip":"203.0.113.8"');
+});

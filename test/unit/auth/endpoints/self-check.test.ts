@@ -9,10 +9,9 @@ import { makeFakeKms } from '../../../support/fake-kms.ts';
 const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
 
-/** The token function as a deployment invokes it, where an address may be refused once a minute. */
+/** The token function as a deployment invokes it. */
 const startProcess = (changes: Partial<AuthService['outside']> = {}) => {
-  const environment = { ...authEnvironment, ipFailureLimit: 1 };
-  const answer = composeToken(environment, { ...service.outside, ...changes }, service.telemetry);
+  const answer = composeToken(authEnvironment, { ...service.outside, ...changes }, service.telemetry);
   return { checkItself: () => answer({}) };
 };
 

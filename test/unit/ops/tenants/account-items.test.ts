@@ -5,7 +5,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
-import { makeClientRateLimit, makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
+import { makeClientRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
 import {
   makeCountRegistration,
@@ -87,7 +87,6 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'auth/protection/rate-limit.ts': async () => {
     await makeClientRateLimit({ ...store('Lockouts'), limit: 9 }).count(clientId);
-    await makeIpRateLimit({ ...store('Lockouts'), limit: 9 }).countIfRoom('192.0.2.1', undefined);
   },
   'delivery/store/delivery-store.ts': () => {
     const attempts = [aRecord(), aRecord({ number: 2 })];
