@@ -128,7 +128,7 @@ error, {"error", "code", "exitCode"}, and no progress is shown; "npm run --silen
 What ends sessions or cannot be undone asks first; where there is no terminal to ask at, it is refused without --yes.
 
 Examples:
-  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
+  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token --account acme
   npm run ops -- users create --email ana@acme.com.br --account acme --role admin
   npm run ops -- publish --account acme --event demanda.criada --demand 42
   npm run --silent ops -- --stage prod --json clients list`;

@@ -22,7 +22,7 @@ const client = makeShape<Client>([
 ]);
 
 export const listReport = client.list(
-  'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password',
+  'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password --account acme',
 );
 
 export const changedReport = client.tell(

@@ -21,8 +21,8 @@ import { eraseClient } from './erase-client.ts';
 
 const examples = `
 Examples:
-  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
-  npm run ops -- clients create --name "Acme only" --grant password --account acme --scope webhooks:read --grace-seconds 0
+  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token --account acme
+  npm run ops -- clients create --name "Reports" --grant password --any-account --scope webhooks:read --grace-seconds 0
   npm run ops -- clients update 4f6KqXkD1nVb8sYfTzR4uW --scope webhooks:read --scope webhooks:manage
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 3600
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0  # it leaked
@@ -49,9 +49,13 @@ const create = command('clients create', {
     name: required('<name>', 'what people call it', displayName),
     grant: requiredRepeatable('<type>', 'a grant it may use (repeatable)', grantTypes),
     ...settings({ scope: '; default: all', grace: 'default 30, ' }),
+    anyAccount: flag('log in users of any account'),
   },
+  refuse: ({ account, anyAccount }) =>
+    (account === undefined) !== (anyAccount === true) &&
+    'give exactly one of --account <id> (log in users of that account only) and --any-account.',
   effect: 'writes',
-  act: async ({ target, nameDone }, { account: accountId, grant, scope, ...others }) => {
+  act: async ({ target, nameDone }, { account: accountId, anyAccount: _, grant, scope, ...others }) => {
     const created = await openClients(target).createClient({
       ...others,
       grants: withoutRepetition(grant),
@@ -208,13 +212,23 @@ async function known({ target }: Pick<Task, 'target'>, { client }: { readonly cl
 }
 
 /** Returns the settings that are changed, for the audit trail; a name is told by no line. */
-function changed({ grant, scope, account, noAccount, graceSeconds, introspect, noIntrospect }: ChangedSettings) {
+function changed({
+  grant,
+  scope,
+  account,
+  anyAccount,
+  noAccount,
+  graceSeconds,
+  introspect,
+  noIntrospect,
+}: ChangedSettings) {
   const isIntrospecting = noIntrospect ? false : introspect;
-  return { grants: grant, scopes: scope, account, noAccount, graceSeconds, introspect: isIntrospecting };
+  return { grants: grant, scopes: scope, account, anyAccount, noAccount, graceSeconds, introspect: isIntrospecting };
 }
 
 interface ChangedSettings extends Given<ReturnType<typeof settings>> {
   readonly grant?: readonly string[];
+  readonly anyAccount?: true;
   readonly noAccount?: true;
   readonly noIntrospect?: true;
 }

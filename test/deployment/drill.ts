@@ -112,7 +112,17 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
   async function createAccounts(stage: string, name = 'release') {
     const email = `${name}@test.example.com`;
     const password = 'uma senha que ninguém mais usa';
-    const client = ['clients', 'create', '--name', name, '--grant', 'password', '--grant', 'refresh_token'];
+    const client = [
+      'clients',
+      'create',
+      '--name',
+      name,
+      '--grant',
+      'password',
+      '--grant',
+      'refresh_token',
+      '--any-account',
+    ];
     const user = ['users', 'create', '--email', email, '--account', name, '--role', 'admin'];
     return [
       await ops<{ clientId: string; clientSecret: string }>(stage, client),

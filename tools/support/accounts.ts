@@ -26,10 +26,11 @@ export function unique(): string {
   return randomBytes(9).toString('hex');
 }
 
-/** Creates a client with the operator's command line; by default one with both grants. */
+/** Creates a client with the operator's command line; by default one with both grants, for users of any account. */
 export function createClient(outputsFile: string, ...options: readonly string[]): Promise<Client> {
   const args = options.length > 0 ? options : ['--grant', 'password', '--grant', 'refresh_token'];
-  return askOps(outputsFile, ['clients', 'create', '--name', `test ${unique()}`, ...args]);
+  const anyAccount = args.includes('--account') ? [] : ['--any-account'];
+  return askOps(outputsFile, ['clients', 'create', '--name', `test ${unique()}`, ...args, ...anyAccount]);
 }
 
 /** Creates a user with the operator's command line; by default the admin of an account of their own. */

@@ -40,7 +40,7 @@ describe('ops audit list', () => {
     await answer(['users', 'create', '--email', email, '--account', 'acme', '--role', 'member', '--generate-password']);
     await answer(['users', 'set-role', email, 'admin']);
     await answer(['users', 'set-role', email, 'member']);
-    const { clientId } = await answer(['clients', 'create', '--name', 'N', '--grant', 'password']);
+    const { clientId } = await answer(['clients', 'create', '--name', 'N', '--grant', 'password', '--any-account']);
     await answer(['clients', 'update', clientId, '--scope', 'webhooks:read']);
     await answer(['clients', 'update', clientId, '--account', 'acme']);
     await answer(['clients', 'update', clientId, '--no-account']);
@@ -53,7 +53,7 @@ describe('ops audit list', () => {
       ['users create', { role: 'member' }],
       ['users set-role', { role: 'admin' }],
       ['users set-role', { role: 'member' }],
-      ['clients create', { grants: ['password'] }],
+      ['clients create', { grants: ['password'], anyAccount: true }],
       ['clients update', { scopes: ['webhooks:read'] }],
       ['clients update', { account: 'acme' }],
       ['clients update', { noAccount: true }],
@@ -74,7 +74,7 @@ describe('ops audit list', () => {
     const { MessageId: messageId = '' } = await sqsClientOf(outputs).send(letter);
 
     const { clientId, clientSecret } = await answer([
-      ...['clients', 'create', '--name', canary, '--grant', 'password', '--grant', 'refresh_token'],
+      ...['clients', 'create', '--name', canary, '--grant', 'password', '--grant', 'refresh_token', '--any-account'],
     ]);
     const webhook = ['--account', 'acme', '--event', 'demanda.criada'];
     const commands: readonly (readonly string[])[] = [

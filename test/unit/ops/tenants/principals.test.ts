@@ -41,7 +41,29 @@ describe('ops webhooks suspend', () => {
   });
 });
 
-const createClient = (name: string) => operated.ask(['clients', 'create', '--name', name, '--grant', 'password']);
+const createClient = (name: string) =>
+  operated.ask(['clients', 'create', '--name', name, '--grant', 'password', '--any-account']);
+
+describe('ops clients create', () => {
+  it.each([
+    ['neither', []],
+    ['both', ['--account', 'acme', '--any-account']],
+  ])('refuses %s of --account and --any-account, and creates nothing', async (_, options) => {
+    const refused = await operated.run('clients', 'create', '--name', 'Unbound', '--grant', 'password', ...options);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/exactly one of --account <id> .* and --any-account/);
+    expect((await operated.run('clients', 'list')).stdout).not.toContain('Unbound');
+  });
+
+  it.each([
+    ['--account', 'acme', 'acme'],
+    ['--any-account', undefined, null],
+  ] as const)('creates a client with %s', async (option, value, accountId) => {
+    const options = value === undefined ? [option] : [option, value];
+    const created = await operated.ask(['clients', 'create', '--name', 'Bound', '--grant', 'password', ...options]);
+    expect(created.accountId ?? null).toBe(accountId);
+  });
+});
 
 describe('the secrets of clients', () => {
   const rotate = (clientId: string, ...options: string[]) =>

@@ -247,7 +247,7 @@ describe('the failed logins of a user', () => {
       await operated.lockout.countFailure(await operated.lockout.keyOf(clientId, email), anyFailures);
   };
   const createClient = async (): Promise<string> =>
-    (await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password'])).clientId;
+    (await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password', '--any-account'])).clientId;
 
   it('are shown by client, with the locks that stand', async () => {
     const { email } = await create();
@@ -295,7 +295,15 @@ describe('the failed logins of a user', () => {
 describe('ops sessions list --all', () => {
   it('tells whether a session ended with the user’s or with the client’s', async () => {
     const { userId } = await create();
-    const { clientId } = await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password']);
+    const { clientId } = await operated.ask([
+      'clients',
+      'create',
+      '--name',
+      'Acme',
+      '--grant',
+      'password',
+      '--any-account',
+    ]);
     const moment = Date.now();
     const times = {
       createdAt: moment,
