@@ -75,7 +75,7 @@ export class AuthStack extends Stack {
         USERS_TABLE: data.users.may('BatchGetItem'),
         CREDENTIALS_TABLE: data.credentials.may('BatchGetItem', 'UpdateItem'),
         SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'DeleteItem', 'PutItem', 'UpdateItem'),
-        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
+        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'DeleteItem', 'UpdateItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
       },
       environment: {

@@ -54,7 +54,7 @@ export class DataStack extends Stack {
       sortKey: text('sessionId'),
       globalSecondaryIndexes: [keysOnlyIndex('byClient', 'clientId', 'sessionId')],
     });
-    this.lockouts = table('Lockouts', { partitionKey: text('pk') });
+    this.lockouts = table('Lockouts', { partitionKey: text('pk'), sortKey: text('sk') });
     this.webhooks = table('Webhooks', {
       partitionKey: text('accountId'),
       sortKey: text('eventName'),

@@ -26,7 +26,6 @@ export const logNames = {
   introspect: ['granted', 'refused'],
   key: ['not_enabled', 'not_read'],
   keys: ['refused', 'rotated'],
-  lockout: ['not_cleaned'],
   message: ['deferred', 'not_deleted', 'not_received', 'visibility_unchanged'],
   password: ['not_judged'],
   queue: ['not_counted'],

@@ -60,7 +60,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
       const lockout = once(() => openLockout(target)); // it needs the MAC key
       for (const { userId, email } of await users()) {
         const failures = await (await lockout()).findFailures(email, clientIds);
-        if (failures.clients.length > 0) yield { userId, ...failures };
+        if (failures.length > 0) yield { userId, clients: failures };
       }
     },
 

@@ -1,5 +1,5 @@
 import type { User } from '../../lambdas/auth/principals/user.ts';
-import type { FailuresByClient } from '../../lambdas/auth/protection/lockout.ts';
+import type { FailuresAtClient } from '../../lambdas/auth/protection/lockout.ts';
 import { iso, type Line, makeShape, type ObjectReport, type Report } from '../command-line/report.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import type { Imported } from './import-users.ts';
@@ -46,14 +46,11 @@ export function passwordReport({ user: changed, generatedPassword }: UserWithPas
 export function showReport({ user: found, failedLogins }: UserWithFailures): Report {
   const json = isUnread(failedLogins)
     ? failedLogins
-    : {
-        lockedUntil: iso(failedLogins.lockedUntil),
-        clients: failedLogins.clients.map(({ clientId = null, failures, lockedUntil }) => ({
-          clientId,
-          failures,
-          lockedUntil: iso(lockedUntil),
-        })),
-      };
+    : failedLogins.map(({ clientId = null, failures, lockedUntil }) => ({
+        clientId,
+        failures,
+        lockedUntil: iso(lockedUntil),
+      }));
   return { json: { ...user.json(found), failedLogins: json }, text: user.lines(found, failuresOf(failedLogins)) };
 }
 
@@ -84,7 +81,7 @@ interface UserWithPassword {
 
 interface UserWithFailures {
   readonly user: User;
-  readonly failedLogins: Part<FailuresByClient>;
+  readonly failedLogins: Part<readonly FailuresAtClient[]>;
 }
 
 /** Adds a generated password to a report, if there is one: it is shown once. */
@@ -98,14 +95,10 @@ function withPassword({ json, text }: ObjectReport, password: string | undefined
 
 function failuresOf(failedLogins: UserWithFailures['failedLogins']): readonly Line[] {
   if (isUnread(failedLogins)) return [['failed logins', `could not be read: ${failedLogins.unread}`]];
-  const { clients, lockedUntil } = failedLogins;
-  if (clients.length === 0) return [['failed logins', 'none that count']];
-  const atClients = clients.map(({ clientId, failures, lockedUntil: until }): Line => {
+  if (failedLogins.length === 0) return [['failed logins', 'none that count']];
+  return failedLogins.map(({ clientId, failures, lockedUntil }): Line => {
     const where = clientId === undefined ? 'a client that is gone' : `client ${clientId}`;
-    const lock = until === undefined ? '' : `, locked there until ${iso(until)}`;
+    const lock = lockedUntil === undefined ? '' : `, locked there until ${iso(lockedUntil)}`;
     return ['failed logins', `${failures} at ${where}${lock}`];
   });
-  return lockedUntil === undefined
-    ? atClients
-    : [...atClients, ['locked', `at every client until ${iso(lockedUntil)}`]];
 }

@@ -281,7 +281,8 @@ describe('what a request to {auth_url} asks of a full store', () => {
     service.clock.advance(60_000);
     taken.push(await counted(() => service.post('token', refresh))); // reused: the session ends
     taken.push(await counted(() => service.post('token', refresh)));
-    taken.push(await counts.contended(() => counted(() => service.post('token', login))));
+    for (const password of [String(login.password), 'wrong'])
+      taken.push(await counts.contended(() => counted(() => service.post('token', { ...login, password }))));
     expectWithin('POST /oauth/v1/token', taken);
   });
 

@@ -44,7 +44,7 @@ const tables = [
   { name: 'Users', key: ['userId'] },
   { name: 'Credentials', key: ['email'] },
   { name: 'Sessions', key: ['userId', 'sessionId'], indexes: { byClient: ['clientId', 'sessionId'] } },
-  { name: 'Lockouts', key: ['pk'] },
+  { name: 'Lockouts', key: ['pk', 'sk'] },
   {
     name: 'Webhooks',
     key: ['accountId', 'eventName'],

@@ -44,8 +44,7 @@ export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Popula
     for (const user of Object.values(users)) await operate({ name: 'create-user', user });
     for (const { clientId } of [clients.web, clients.mobile, clients.once]) {
       const key = await lockout.keyOf(clientId, users.dormant.email);
-      for (let failure = 0; failure < 8; failure += 1)
-        await lockout.countFailure(key, lockout.failuresIn(key, undefined));
+      for (let failure = 0; failure < 8; failure += 1) await lockout.recordFailure(key, lockout.failuresIn(undefined));
     }
   };
 }

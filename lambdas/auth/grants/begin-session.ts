@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { TokenResponse } from '../answers.ts';
@@ -7,8 +8,8 @@ import { type Client, mayRefresh } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
 import type { User } from '../principals/user.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import type { Lockout, LockoutKey } from '../protection/lockout.ts';
-import type { FailureRecord } from '../protection/lockout-rule.ts';
+import type { Lockout } from '../protection/lockout.ts';
+import type { Failures } from '../protection/lockout-rule.ts';
 import { type Session, sessionIdPrefix } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
@@ -24,7 +25,7 @@ export function makeSessionBeginning({
   makeId,
 }: {
   readonly sessions: Pick<SessionStore, 'createSession' | 'deleteSession'>;
-  readonly lockout: Pick<Lockout, 'commit'>;
+  readonly lockout: Pick<Lockout, 'recordSuccess'>;
   readonly prepareTokens: PrepareTokens;
   readonly now: Clock;
   readonly makeId: MakeId;
@@ -36,7 +37,7 @@ export function makeSessionBeginning({
     const secondsLeft = Math.min(idle, absolute);
     const tokens = await prepareTokens({ client, session: sessionWithoutKey, secondsLeft, scopes });
     const session = { ...sessionWithoutKey, keyId: tokens.keyId };
-    await createAndCommit(session, login);
+    await createAndRecord(session, login);
     auditContext.sessionId = session.sessionId;
     return tokens.write(session);
   };
@@ -63,18 +64,18 @@ export function makeSessionBeginning({
   }
 
   /**
-   * Stores the session and commits the success at the same time, which saves a round trip: until the response is sent, nobody
-   * has a token of the session. Where it throws, the session is deleted: no token of it is sent.
+   * Stores the session and records the success at the same time, which saves a round trip: until the response is sent, nobody
+   * has a token of the session. If it throws, the session is deleted: no token of it is sent.
    *
    * @throws {OAuthError} when a lock began since the failures were read.
    */
-  async function createAndCommit(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<void> {
-    const [committed, created] = await Promise.allSettled([
-      lockout.commit(lockoutKey, failures),
+  async function createAndRecord(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<void> {
+    const [recorded, created] = await Promise.allSettled([
+      lockout.recordSuccess(lockoutKey, failures),
       sessions.createSession(session), // waited for, too: a deletion that overtook it would delete nothing
     ]);
-    const failed = [committed, created].find(one => one.status === 'rejected');
-    const isOvertaken = committed.status === 'fulfilled' && !committed.value;
+    const failed = [recorded, created].find(one => one.status === 'rejected');
+    const isOvertaken = recorded.status === 'fulfilled' && !recorded.value;
     if (!isOvertaken && !failed) return;
     const deletion = deleteSession(session);
     try {
@@ -103,9 +104,9 @@ interface Login {
   readonly client: Client;
   readonly user: User;
   readonly scopes: ReadonlySet<Scope>;
-  readonly lockoutKey: LockoutKey;
+  readonly lockoutKey: ItemKey;
   /** As they were read before the password was judged. */
-  readonly failures: FailureRecord;
+  readonly failures: Failures;
   readonly auditContext: AuditContext;
   /** Counts and refuses a right password that a lock overtook. */
   readonly refuseOvertaken: () => Promise<OAuthError>;

@@ -1,5 +1,5 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, ItemKey } from '../../platform/aws/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { TokenResponse } from '../answers.ts';
@@ -22,8 +22,8 @@ import {
   userKey,
 } from '../principals/user.ts';
 import { noteUser } from '../protection/audit.ts';
-import type { Lockout, LockoutKey } from '../protection/lockout.ts';
-import type { FailureRecord } from '../protection/lockout-rule.ts';
+import type { Lockout } from '../protection/lockout.ts';
+import type { Failures } from '../protection/lockout-rule.ts';
 import type { ClientRateLimit } from '../protection/rate-limit.ts';
 import type { BeginSession } from './begin-session.ts';
 import {
@@ -40,8 +40,7 @@ import {
  * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing:
  * whether the user is known, unknown, disabled or foreign, every refused login costs the same reads and one hash, and gets the
  * same bytes. So does a login that finds a lock, without hash and write, whether or not anybody has the address: a client that
- * repeats a password of yesterday must not cost a login's processor time each time. A right password that a lock overtakes is counted as a
- * wrong one is: otherwise the counts would tell which burst held it.
+ * repeats a password of yesterday must not cost a login's processor time each time.
  */
 export function makePasswordGrant({
   dynamo,
@@ -87,11 +86,11 @@ export function makePasswordGrant({
     refuseForeignScopes(parameters.requested, client, refuse);
     refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures), refuse);
     // Read before hashing: a lock that begins meanwhile does not undo this judgement.
-    const failures = lockout.failuresIn(lockoutKey, records.failures);
+    const failures = lockout.failuresIn(records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, user, request);
-    const refuseOvertaken = () => countOvertaken(parameters, failures, request);
-    const response = await beginSession({ client, user, scopes, lockoutKey, failures, auditContext, refuseOvertaken });
+    const login = { client, user, scopes, lockoutKey, failures, auditContext };
+    const response = await beginSession({ ...login, refuseOvertaken: () => refuseOvertaken(login, refuse) });
     await rehash(credential, parameters.password);
     return response;
   }
@@ -99,31 +98,26 @@ export function makePasswordGrant({
   /** One hash, unless a lock is on, then one read, for whatever user. Every login refused after a hash counts. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
-    failures: FailureRecord,
+    failures: Failures,
     { client, records, auditContext, refuse }: GrantRequest,
   ): Promise<AuthenticatedUser> {
     const credential = parseCredential(records.credential);
-    const { isLocked } = failures;
+    const isLocked = failures.lockedUntil !== undefined;
     const isMatch = !isLocked && (await isRight(password, credential));
     const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
     if (user) noteUser(auditContext, user);
     if (isLocked) throw refused('user_locked', refuse);
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;
-    // Three calls in a row, as where a lock overtakes a right password: its commit, the reading after it, the counts.
-    await lockout.countFailure(lockoutKey, failures);
-    await lockout.readFailures(lockoutKey);
+    // Two calls in a row, as for a right password that a lock overtakes: it must not take less time.
+    await lockout.recordFailure(lockoutKey, failures);
     await clientRateLimit.count(client.clientId);
     throw refused(judgement.reason, refuse);
   }
 
-  /** Counts a right password that a lock overtook. Returns the refusal. */
-  async function countOvertaken(
-    { lockoutKey }: PasswordParameters,
-    failures: FailureRecord,
-    { client, refuse }: GrantRequest,
-  ): Promise<OAuthError> {
-    await Promise.all([lockout.countFailure(lockoutKey, failures), clientRateLimit.count(client.clientId)]);
+  /** Counts a right password that a lock overtook: otherwise the next lock would say which burst of guesses held it. */
+  async function refuseOvertaken({ lockoutKey, failures }: Judged, refuse: RefuseGrant): Promise<OAuthError> {
+    await lockout.recordFailure(lockoutKey, failures);
     return refused('user_locked_meanwhile', refuse);
   }
 
@@ -153,16 +147,16 @@ export function makePasswordGrant({
    */
   async function requireScopes(
     parameters: PasswordParameters,
-    failures: FailureRecord,
+    failures: Failures,
     user: User,
-    request: GrantRequest,
+    { client, refuse }: GrantRequest,
   ): Promise<ReadonlySet<Scope>> {
     const { requested, lockoutKey } = parameters;
-    const { client, refuse } = request;
     const allowed = scopesAllowed(client, user);
     const scopes = requested ? commonScopes(requested, allowed) : allowed;
     if (!requested || scopes.size > 0) return scopes;
-    if (!(await lockout.commit(lockoutKey, failures))) throw await countOvertaken(parameters, failures, request);
+    if (!(await lockout.recordSuccess(lockoutKey, failures)))
+      throw await refuseOvertaken({ lockoutKey, failures }, refuse);
     throw refuse('scope_of_no_role');
   }
 
@@ -206,7 +200,14 @@ export const passwordRule = { missing: 'password_missing', tooLong: 'password_to
 interface PasswordParameters {
   readonly password: string;
   readonly requested: ReadonlySet<Scope> | undefined;
-  readonly lockoutKey: LockoutKey;
+  readonly lockoutKey: ItemKey;
+}
+
+/** What is needed to count a login. */
+interface Judged {
+  readonly lockoutKey: ItemKey;
+  /** As they were read before the password was judged. */
+  readonly failures: Failures;
 }
 
 /** Returns one error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */

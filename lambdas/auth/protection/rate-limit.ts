@@ -4,7 +4,7 @@ import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.t
 /** A limit of refused passwords per minute: judged from an item that the caller reads, counted after the failure. */
 export type ClientRateLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
 
-/** Limits the refused passwords of a client. Table `Lockouts`: partition `pk`, here `client#<client id>`. */
+/** Limits the refused passwords of a client. Table `Lockouts`: partition `pk`, here `client#<client id>`, and range `sk`, here `refused`. */
 export function makeClientRateLimit({
   dynamo,
   table,
@@ -19,5 +19,5 @@ export function makeClientRateLimit({
 
 /** Returns the key of the count of a client's refused passwords. */
 export function clientLimitKey(table: string, clientId: string): ItemKey {
-  return { table, key: { pk: `client#${clientId}` } };
+  return { table, key: { pk: `client#${clientId}`, sk: 'refused' } };
 }

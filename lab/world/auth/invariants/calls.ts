@@ -41,23 +41,23 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'BatchGet Users Sessions Clients': 1,
     'BatchGet Clients': 1,
   },
-  /**
-   * A hash of former parameters is replaced. Where another client's failure swept old ones meanwhile, a login is committed anew.
-   */
+  /** A hash of former parameters is replaced. */
   login: {
     ...eachLogin,
     [hashName]: 2,
     'Update Credentials': 1,
-    'Update Lockouts': 3,
-    'BatchGet Lockouts': 1,
+    'Delete Lockouts': 1,
     'Put Sessions': 1,
   },
-  /** A failure, the clean-up beside it, and the client's minute, which may begin side by side; or a session that a lock overtook. */
+  /**
+   * A failure, which may restart the count as others do, and the client's minute, which others may begin at the same moment; or a session
+   * that a lock overtook.
+   */
   'refused login': {
     ...eachLogin,
     [hashName]: 1,
-    'Update Lockouts': 6,
-    'BatchGet Lockouts': 2,
+    'Update Lockouts': 5,
+    'Delete Lockouts': 1,
     'Put Sessions': 1,
     'Delete Sessions': 1,
   },

@@ -1,12 +1,12 @@
 import type { Violate } from '../../invariants/violation.ts';
 import { clockError } from '../../times.ts';
 import { hashName, type TokenRequest } from '../journal.ts';
-import { countIn, type LockWrite } from '../lock-model.ts';
+import { type LockWrite, lockEnd } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges what was counted against addresses: each judged failure once, nothing else, and a success clears what came before it. A judged
- * failure costs one hash, and counts for its client, too.
+ * Judges what was counted against addresses: each judged failure once, nothing else, and a success clears the count. A judged failure
+ * costs one hash. It counts for its client, too, unless a lock refused it.
  */
 export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   const { watched, journal } = evidence.world;
@@ -16,8 +16,10 @@ export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
     if (request.form.grant_type !== 'password') continue;
     judgeCount(request, byRequest.get(request) ?? [], evidence, violate);
-    const isCounted = countedForClient.has(request) || !evidence.isCalm(request);
-    if (!isCounted && isJudged(request, evidence))
+    const isByLock = String(evidence.reasonOf(request)).startsWith('user_locked');
+    const isCounted = countedForClient.has(request);
+    if (isCounted && isByLock) violate('a refusal by a lock counts for its client', request.id);
+    if (!isCounted && !isByLock && evidence.isCalm(request) && isJudged(request, evidence))
       violate('a refused password does not count for its client', request.id);
   }
   judgeSteps(evidence, violate);
@@ -29,7 +31,7 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   const failures = writes.filter(({ kind }) => kind === 'failure').length;
   const successes = writes.length - failures;
   if (answer?.status === 200 && (failures > 0 || successes === 0))
-    violate('a login was granted that is not committed as a success', id);
+    violate('a login was granted that is not recorded as a success', id);
   if (!answer || answer.status >= 500 || answer.status === 200) {
     if (failures > mostTimes(request)) violate('a failure counts too often', id);
     return;
@@ -44,13 +46,7 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   if (!wasJudged && failures > 0) violate(`a login counts that was refused as ${reason}`, id);
   if (wasJudged && failures === 0) violate('a failure does not count', id);
   if (wasJudged && failures > mostTimes(request)) violate('a failure counts too often', id);
-  if (
-    reason === 'user_locked' &&
-    calls.some(({ name }) => name.startsWith('Update Lockouts')) &&
-    successes + failures > 0
-  ) {
-    violate('a login that found a lock wrote', id);
-  }
+  if (reason === 'user_locked' && writes.length > 0) violate('a login that found a lock wrote', id);
   if (reason === 'user_locked' && hashes > 0) violate('a login that found a lock costs a hash', id);
 }
 
@@ -74,10 +70,10 @@ const judgedReasons = new Set([
 ]);
 
 function judgeSteps({ locks }: Evidence, violate: Violate): void {
-  for (const { item, mac, at, kind, request, lockEnd, counted } of locks.writes) {
+  for (const { before, item, at, kind, request, counted } of locks.writes) {
     const isSuccess = kind === 'success';
-    if (isSuccess && lockEnd > at + clockError) violate('a success was committed under a lock', request.id);
-    if (countIn(item, mac) !== counted)
-      violate(isSuccess ? 'a success leaves failures from before it' : 'a failure is not counted as one', request.id);
+    if (isSuccess && lockEnd(before) > at + clockError) violate('a success was recorded under a lock', request.id);
+    if (Number(item?.failures ?? 0) !== counted)
+      violate(isSuccess ? 'a success leaves failures' : 'a failure is not counted as one', request.id);
   }
 }

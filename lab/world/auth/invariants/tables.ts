@@ -1,6 +1,7 @@
 import { parseSession } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { Violate } from '../../invariants/violation.ts';
+import { day } from '../../times.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Judges what is left in the tables: each item goes by itself one day, and belongs to somebody. */
@@ -29,16 +30,8 @@ export function judgeTables({ world, requests, isCalm }: Evidence, violate: Viol
   }
 }
 
-function judgeLockoutItem(item: Item, violate: Violate): void {
-  const macs = Object.keys(item)
-    .filter(name => name.startsWith('total_'))
-    .map(name => name.slice('total_'.length));
-  const sum = macs.reduce((total, mac) => total + Number(item[`total_${mac}`]), 0);
-  if (sum > Number(item.totalOfAll ?? 0))
-    violate('the failures of clients are more than those of all', String(item.pk));
-  for (const mac of macs) {
-    const isWhole = ['last', 'latest'].every(name => item[`${name}_${mac}`] !== undefined);
-    if (!isWhole || Number(item[`base_${mac}`] ?? 0) > Number(item[`total_${mac}`]))
-      violate('a count is not whole', String(item.pk));
-  }
+function judgeLockoutItem({ pk, failures, lastFailureAt, latestFailure, ttl }: Item, violate: Violate): void {
+  const isWhole =
+    Number(failures) > 0 && Boolean(latestFailure) && ttl === Math.ceil((Number(lastFailureAt) + day) / 1_000);
+  if (!isWhole) violate('a count is not whole', String(pk));
 }

@@ -45,7 +45,7 @@ async function guessWidely(scene: Scene, [client]: readonly WorldClient[], _: Gu
   }
 }
 
-/** Guesses at some clients side by side, or logs in, while an operator may unlock the user; then guesses on at one until it is locked. */
+/** Guesses twice at each of some clients side by side, or logs in, while an operator may unlock the user; then guesses on at one until it is locked. */
 export async function guessSideBySide(scene: Scene, clients: readonly WorldClient[], user: WorldUser, random: Random) {
   const logIn = async (client: WorldClient, isRight: boolean, pause = random() * 150) => {
     await scene.pause(pause);
@@ -55,7 +55,8 @@ export async function guessSideBySide(scene: Scene, clients: readonly WorldClien
     await scene.pause(random() * 150);
     await scene.operate({ name: 'unlock', user });
   };
-  await Promise.all([...clients.map(client => logIn(client, random() < 0.3)), random() < 0.5 && unlock()]);
+  const logins = [...clients, ...clients].map(client => logIn(client, random() < 0.3));
+  await Promise.all([...logins, random() < 0.5 && unlock()]);
   for (const client of clients.slice(0, 1))
     for (let guess = 0; guess < 7; guess += 1) await logIn(client, guess === 6, 0);
 }

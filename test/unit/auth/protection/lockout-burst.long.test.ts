@@ -29,7 +29,7 @@ beforeAll(async () => {
     passwords: { ...quickHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,
     clientRateLimit: {
-      keyOf: client => ({ table: 'Lockouts', key: { pk: `client#${client}` } }),
+      keyOf: client => ({ table: 'Lockouts', key: { pk: `client#${client}`, sk: 'refused' } }),
       secondsToWait: () => undefined,
       count: async () => undefined,
     },

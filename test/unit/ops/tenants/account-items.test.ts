@@ -83,7 +83,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'auth/protection/lockout.ts': async () => {
     const key = await operated.lockout.keyOf(clientId, 'ana@example.com');
-    await operated.lockout.countFailure(key, operated.lockout.failuresIn(key, undefined));
+    await operated.lockout.recordFailure(key, operated.lockout.failuresIn(undefined));
   },
   'auth/protection/rate-limit.ts': async () => {
     await makeClientRateLimit({ ...store('Lockouts'), limit: 9 }).count(clientId);

@@ -1,5 +1,6 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it } from 'vitest';
+import { clientLimitKey } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
@@ -148,7 +149,7 @@ describe('the secrets of clients', () => {
 
 it('ops clients delete deletes the count of the client’s refused passwords', async () => {
   const { clientId } = await createClient('Deleted');
-  const Key = { pk: `client#${clientId}` };
+  const { key: Key } = clientLimitKey('Lockouts', clientId);
   await send(new PutCommand({ TableName: 'Lockouts', Item: { ...Key, count: 1, endsAt: 1 } }));
   await operated.ask(['clients', 'delete', clientId]);
   expect((await operated.database.dynamo(new GetCommand({ TableName: 'Lockouts', Key }))).Item).toBeUndefined();

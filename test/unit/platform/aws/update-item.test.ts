@@ -9,10 +9,10 @@ import {
 } from '../../../../lambdas/platform/aws/update-item.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 
-const database = await startDatabase('Lockouts');
+const database = await startDatabase('Clients');
 afterAll(() => database.stop());
 
-const item = { table: 'Lockouts', key: { pk: 'one' } };
+const item = { table: 'Clients', key: { clientId: 'one' } };
 const update = (change: ItemUpdate) => updateItem(database.dynamo, item, change);
 const stored = async () =>
   (await database.dynamo(new GetCommand({ TableName: item.table, Key: item.key, ConsistentRead: true }))).Item;
@@ -24,12 +24,12 @@ beforeEach(() => put({ count: 1, status: 'new', list: ['a', 'b'], gone: true }))
 describe('an update of an item', () => {
   it('sets attributes, reserved words among them, and removes those that are undefined', async () => {
     await update({ set: { count: 2, status: null, ttl: 5, gone: undefined } });
-    expect(await stored()).toEqual({ pk: 'one', count: 2, status: null, ttl: 5, list: ['a', 'b'] });
+    expect(await stored()).toEqual({ clientId: 'one', count: 2, status: null, ttl: 5, list: ['a', 'b'] });
   });
 
   it('only removes', async () => {
     await update({ set: { gone: undefined, status: undefined } });
-    expect(await stored()).toEqual({ pk: 'one', count: 1, list: ['a', 'b'] });
+    expect(await stored()).toEqual({ clientId: 'one', count: 1, list: ['a', 'b'] });
   });
 
   it('sets attributes to expressions, and elements of lists', async () => {
@@ -76,7 +76,7 @@ describe('an update of an item', () => {
     it('returns the item as it is, where attributes were asked for', async () => {
       const change = { count: expression`count + ${1}`, 'list[1]': { c: [1], d: undefined }, status: 'old' };
       const returned = await repeated({ set: change, when: isNew, returns: 'ALL_NEW' });
-      expect(returned).toEqual({ pk: 'one', count: 2, status: 'old', list: ['a', { c: [1] }], gone: true });
+      expect(returned).toEqual({ clientId: 'one', count: 2, status: 'old', list: ['a', { c: [1] }], gone: true });
     });
 
     it.each<[string, ItemUpdate['set']]>([
@@ -92,7 +92,7 @@ describe('an update of an item', () => {
     });
 
     it('is refused where the item is gone', async () => {
-      const nobody = { ...item, key: { pk: 'nobody' } };
+      const nobody = { ...item, key: { clientId: 'nobody' } };
       database.repeatNext('UpdateItemCommand');
       expect(await updateItem(database.dynamo, nobody, { set: { gone: undefined }, when: isNew })).toBeUndefined();
     });
