@@ -26,11 +26,11 @@ export function makeTokenPreparation({
   return async function prepareTokens({ client, session, secondsLeft, scopes }) {
     const { sessionId, userId, accountId } = session;
     const scope = formatScope(scopes);
-    const active = await keyring.active('mac');
-    const macKey = await keyring.open(active);
     const seconds = Math.min(accessTokenSeconds, secondsLeft); // the token ends with its session
     const subject = { sub: userId, client_id: client.clientId, account_id: accountId, sid: sessionId, scope };
-    const accessToken = await mintAccessToken(subject, seconds);
+    const accessToken = await mintAccessToken(subject, seconds); // first, since its seconds count from now
+    const active = await keyring.active('mac');
+    const macKey = await keyring.open(active);
     return { keyId: active.keyId, write };
 
     async function write(session: Session): Promise<TokenResponse> {

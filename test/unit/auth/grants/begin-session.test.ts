@@ -1,4 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
@@ -97,3 +98,16 @@ it.each([
     expect(session && [isExpired(session, end - 1), isExpired(session, end)]).toEqual([false, true]);
   },
 );
+
+// Bug: the life of the access token was counted from before the MAC key was read, which may take seconds.
+it('an access token does not outlive its session, however long the keys take', async () => {
+  client = await service.makeClient({ grants: ['password'] });
+  const stopReads = service.database.before('BatchGetItemCommand', () => service.clock.advance(31_000)); // keys are read again
+  const stopKeys = service.database.before('QueryCommand', () => service.clock.advance(2_000));
+  const { json } = await logIn();
+  stopReads();
+  stopKeys();
+  const { exp } = decodeJwt(json.access_token);
+  const [session] = await stored();
+  expect(Number(exp) * 1_000).toBeLessThanOrEqual(session?.absoluteExpiresAt ?? 0);
+});
