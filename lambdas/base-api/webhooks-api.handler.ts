@@ -1,16 +1,18 @@
 import { makeDynamo } from '../platform/aws/dynamo.ts';
 import { makeKms } from '../platform/aws/kms.ts';
-import { makeResolver } from '../platform/egress/resolver.ts';
+import { makeNameServer, makeResolver } from '../platform/egress/resolver.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { makeHttpHandler } from '../platform/lambda-handler.ts';
 import { machine } from '../platform/outside.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { webhooksApiEnvironment } from '../webhooks/environment.ts';
+import { registrationNameServerOptions } from '../webhooks/url-validation.ts';
 import { composeWebhooksApi } from './webhooks-api.composition.ts';
 
 const environment = readEnvironment(webhooksApiEnvironment);
 const telemetry = makeTelemetry('webhooks');
-const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms(), resolve: makeResolver() };
+const resolve = makeResolver(() => makeNameServer(registrationNameServerOptions));
+const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms(), resolve };
 
 /** {base_url}: manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
 export const handler = makeHttpHandler(telemetry, composeWebhooksApi(environment, outside, telemetry));

@@ -49,3 +49,6 @@ export function makeUrlValidation(dependencies: {
 
 /** The time that a host may take to resolve, in milliseconds: a request that waits for it holds an execution. */
 const resolutionTimeoutMs = 2_000;
+
+/** The waits of a registration's DNS queries: the second query must be answered in time if the first is lost. */
+export const registrationNameServerOptions = { timeout: 500, maxTimeout: 1_000, tries: 3 } as const;

@@ -1,3 +1,4 @@
+import type { ResolverOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { systemTime, withTimeout } from '../timer.ts';
 
@@ -81,8 +82,9 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
  */
 export const nameServerOptions = { timeout: 2_000, maxTimeout: 2_000, tries: 2 } as const;
 
-function makeNameServer(): NameServer {
-  return new Resolver(nameServerOptions);
+/** Makes a resolver that asks the name servers of this machine. */
+export function makeNameServer(options: ResolverOptions = nameServerOptions): NameServer {
+  return new Resolver(options);
 }
 
 /** An answer of 64 KiB holds thousands of addresses, each of which is judged: that takes us longer than a POST. */

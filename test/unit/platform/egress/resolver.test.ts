@@ -9,6 +9,8 @@ import {
   nameServerOptions,
   ResolutionError,
 } from '../../../../lambdas/platform/egress/resolver.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import { makeUrlValidation, registrationNameServerOptions } from '../../../../lambdas/webhooks/url-validation.ts';
 import { turnsUntil } from '../../../support/virtual-time.ts';
 
 type Answer = readonly string[] | string;
@@ -157,17 +159,19 @@ describe('a name server on the wire', () => {
     return Buffer.concat([header, question.subarray(12, end), record]);
   };
 
-  /** Answers questions of these types, and leaves others unanswered. */
+  /** Answers questions of these types but for the first `lost` of each, and leaves others unanswered. */
   const startServer = async (
     types: readonly number[],
     record = addressRecord,
     options: ResolverOptions = nameServerOptions,
+    lost = 0,
   ) => {
     const asked: number[] = [];
     const socket = createSocket('udp4', (question, from) => {
       const type = question.readUInt16BE(question.indexOf(0, 12) + 1);
       asked.push(type);
-      if (types.includes(type)) socket.send(answerTo(question, record), from.port, from.address);
+      const isLost = asked.filter(other => other === type).length <= lost;
+      if (types.includes(type) && !isLost) socket.send(answerTo(question, record), from.port, from.address);
     });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
@@ -185,6 +189,15 @@ describe('a name server on the wire', () => {
       fault: 'not_found',
       message: 'ENODATA',
     });
+    stop();
+  });
+
+  // Bug: the second query came when the deadline of a registration had passed.
+  it('whose first answer is lost is asked again before the deadline of a registration', async () => {
+    const { asked, resolve, stop } = await startServer([typeA], addressRecord, registrationNameServerOptions, 1);
+    const { validateHost } = makeUrlValidation({ ...systemTime, resolve, ownHosts: [] });
+    expect(await validateHost('https://receiver.example.com/')).toEqual([]);
+    expect(asked.filter(type => type === typeA)).toHaveLength(2);
     stop();
   });
 
