@@ -12,7 +12,7 @@ export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHt
   const encoding = body.length > 0 ? encodingIn(headers['content-encoding']) : '';
   const text = encoding
     ? redact(`[${encoding}, ${body.length} bytes]`, false)
-    : redact(decode(body, isTruncated, headers['content-type']), isTruncated);
+    : redactedText(body, isTruncated, headers['content-type'], redact);
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
 }
 
@@ -30,16 +30,21 @@ function encodingIn(header = ''): string {
 const longestEncoding = 64;
 
 /** Decodes by the declared charset, or by UTF-8 if that is unknown. Leaves out a character that is cut in two. */
-function decode(body: Buffer, isTruncated: boolean, contentType = ''): string {
+function redactedText(body: Buffer, isTruncated: boolean, contentType = '', redact: Redact): string {
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? [];
-  // Java writes UTF-16 as big-endian after a mark; `TextDecoder` takes the name for little-endian.
-  const isBigEndian = /^utf-16$/i.test(charset) && body[0] === 0xfe && body[1] === 0xff;
-  return decoderFor(isBigEndian ? 'utf-16be' : charset).decode(body, { stream: isTruncated });
+  const decoder = decoderFor(charset, body);
+  // The body may be in another charset than it declares. Decoding would then hide a credential that can be read back.
+  const bytes =
+    decoder.encoding === 'utf-8' ? body : Buffer.from(redact(body.toString('latin1'), isTruncated), 'latin1');
+  return redact(decoder.decode(bytes, { stream: isTruncated }), isTruncated);
 }
 
-function decoderFor(charset: string) {
+function decoderFor(charset: string, body: Buffer) {
   try {
-    return new TextDecoder(charset);
+    const decoder = new TextDecoder(charset);
+    // Java writes UTF-16 as big-endian after a mark; `TextDecoder` takes the name for little-endian.
+    const isBigEndian = decoder.encoding === 'utf-16le' && body[0] === 0xfe && body[1] === 0xff;
+    return isBigEndian ? new TextDecoder('utf-16be') : decoder;
   } catch {
     return new TextDecoder();
   }

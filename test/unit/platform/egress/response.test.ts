@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { makeRedaction } from '../../../../lambdas/delivery/worker/redaction.ts';
+import { bodyText, type Redact } from '../../../../lambdas/platform/egress/body-text.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
@@ -44,7 +45,11 @@ describe('the response', () => {
     ['text/plain; charset=utf-16le', utf16],
     ['text/plain; charset=utf-16be', bigEndian],
     ['text/plain; charset=utf-16', Buffer.concat([Buffer.of(0xff, 0xfe), utf16])],
-    ['text/plain; charset=UTF-16', Buffer.concat([Buffer.of(0xfe, 0xff), bigEndian])],
+    // Bug: other names of UTF-16 than `utf-16` were taken for little-endian in spite of the mark.
+    ...['UTF-16', 'utf-16le', 'ucs-2', 'unicode', 'iso-10646-ucs-2'].map((charset): [string, Buffer] => [
+      `text/plain; charset=${charset}`,
+      Buffer.concat([Buffer.of(0xfe, 0xff), bigEndian]),
+    ]),
     ['text/plain; charset=utf-8', Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), utf8])],
     ['text/plain; charset=klingon', utf8],
     ['text/plain; charset=', utf8],
@@ -82,6 +87,36 @@ describe('the response', () => {
   ])('shows no credential that it repeats %s', async (_case, headers, body, expected) => {
     const { post } = await start(encoded(headers, body));
     expect(await post({ ...request, redact: makeRedaction(canary) })).toMatchObject({ bodyStart: expected });
+  });
+
+  // Bug: a receiver that declares another charset than it writes had the credential stored in a form that can be read back.
+  it.each([
+    ...['utf-8', 'klingon', 'utf-16', 'utf-16le', 'utf-16be', 'x-user-defined', 'macintosh', 'windows-1252', 'koi8-r'],
+    ...['iso-8859-1', 'iso-8859-15', 'windows-1251', 'utf-32'],
+    ...[
+      'shift_jis',
+      'euc-jp',
+      'iso-2022-jp',
+      'gbk',
+      'gb18030',
+      'big5',
+      'euc-kr',
+      'hz-gb-2312',
+      'iso-2022-kr',
+      'ibm866',
+    ],
+  ])('shows no credential in ASCII that is declared as %s', charset => {
+    const type = { 'content-type': `text/plain; charset=${charset}` };
+    const secret = 'canary-s3cret-01';
+    const show = (body: string, redact: Redact) => bodyText(Buffer.from(body, 'latin1'), false, type, redact);
+    for (const before of ['', 'x', '\x81', '\xe1', '\x1b$B']) {
+      const shown = show(`${before}${secret}`, makeRedaction(`Bearer ${secret}`));
+      const unredacted = show(`${before}${secret}`, text => text);
+      expect(shown).not.toBe(unredacted);
+      for (const encoding of ['latin1', 'utf16le', 'utf8'] as const)
+        expect(Buffer.from(shown, encoding).toString('latin1')).not.toContain('s3cret');
+      expect(Buffer.from(shown, 'utf16le').swap16().toString('latin1')).not.toContain('s3cret');
+    }
   });
 
   it.each([
