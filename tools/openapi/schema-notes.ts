@@ -151,7 +151,7 @@ export const notes = {
       status: { description: 'The status code of the answer, if there was one.' },
       resposta: {
         description:
-          'The first 1,024 bytes of the answer, as text in its declared charset, or UTF-8; of a compressed answer its encoding and size, such as `[gzip, 512 bytes]`; what was sent as `autorizacao` is replaced by `***`. Null without an answer, and 60 days after the attempt.',
+          'The first 1,024 bytes of the answer, as text in its declared charset, or UTF-8; of a compressed answer its encoding and size, such as `[gzip, 512 bytes]`, or `[gzip, over 1024 bytes]` if there is more; what was sent as `autorizacao` is replaced by `***`. Null without an answer, and 60 days after the attempt.',
       },
     },
   },

@@ -11,7 +11,7 @@ export type Redact = (text: string, isTruncated: boolean) => string;
 export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHttpHeaders, redact: Redact): string {
   const encoding = body.length > 0 ? encodingIn(headers['content-encoding']) : '';
   const text = encoding
-    ? redact(`[${encoding}, ${body.length} bytes]`, false)
+    ? redact(`[${encoding}, ${isTruncated ? 'over ' : ''}${body.length} bytes]`, false)
     : redactedText(body, isTruncated, headers['content-type'], redact);
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
 }

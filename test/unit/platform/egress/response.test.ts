@@ -62,7 +62,9 @@ describe('the response', () => {
 
   it.each([
     ['gzip', 'x'.repeat(512), '[gzip, 512 bytes]'],
-    ['br', 'x'.repeat(5_000), '[br, 1024 bytes]'],
+    ['br', 'x'.repeat(1_024), '[br, 1024 bytes]'],
+    ['br', 'x'.repeat(1_025), '[br, over 1024 bytes]'],
+    ['gzip', 'x'.repeat(5_000), '[gzip, over 1024 bytes]'],
     ['GZIP', 'x', '[GZIP, 1 bytes]'],
     ['deflate, gzip', 'x', '[deflate, gzip, 1 bytes]'],
     ['identity', 'plain', 'plain'],
