@@ -93,6 +93,10 @@ export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, w
         if (process.isDead()) return;
         cancelTimeout();
         process.freeze();
+        process.onDeath(() => {
+          alive -= 1;
+          idle.splice(idle.indexOf(running), 1);
+        });
         note('invocation', `${label} ${told(outcome)}`, () => outcome);
         idle.push(running);
         end(outcome);

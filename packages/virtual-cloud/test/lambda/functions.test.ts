@@ -66,6 +66,29 @@ describe('an invocation', () => {
     expect(outcomes).toEqual(['g 2 throttled', 'g 0 answered', 'f 1 answered', 'g 2000 answered']);
   });
 
+  // Bug: the death gave back its execution a second time, and a later invocation was given to the dead process.
+  it('whose process dies once it has answered leaves the executions of the account as they are', async () => {
+    const start: Definition['start'] =
+      ({ call, time }) =>
+      event => {
+        if (event !== 'first') return time.pause(1_000);
+        void call({ service: 'other', operation: 'Do', takes: 100 }, () => ({}));
+        return undefined;
+      };
+    const functions = [{ name: 'f', timeout: 10_000, start }];
+    const faults: FaultPlan = { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) };
+    const cloud = makeVirtualCloud({ seed: 1, start: 0, functions, concurrency: 1, faults });
+    const outcomes: string[] = [];
+    const invokeAt = (moment: number, event: string) =>
+      cloud.at(moment, () => cloud.function('f').invoke(event, ({ status }) => outcomes.push(`${event} ${status}`)));
+    invokeAt(0, 'first');
+    invokeAt(5_000, 'second');
+    invokeAt(5_100, 'third');
+    invokeAt(30_000, 'fourth');
+    await cloud.run(60_000);
+    expect(outcomes).toEqual(['first answered', 'third throttled', 'second answered', 'fourth answered']);
+  });
+
   it('comes by a schedule', async () => {
     const begun: number[] = [];
     const start: Definition['start'] = outside => () => begun.push(outside.time.now());
