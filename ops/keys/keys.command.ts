@@ -6,7 +6,7 @@ import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { iso, makeShape } from '../command-line/report.ts';
 import { flag, option } from '../command-line/words.ts';
-import { CliError, describeError } from '../stage/operator.ts';
+import { CliError, describeError, opsOf } from '../stage/operator.ts';
 import { openKeyring, openRotation } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
@@ -151,9 +151,10 @@ function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, l
     kind === undeleted?.result.kind
       ? undeleted.left.map(generation => `${kind} generation ${generation} is still valid`)
       : [`${kind} is not rotated, and its keys are still valid`];
+  const ops = opsOf(target.deployed?.configuration.stage ?? null);
   const commandOf = (kind: KeyKind) =>
-    `"keys rotate ${revoke && kind in endedBy ? '--revoke' : '--now'} --kind ${kind}"`;
-  const next = left.length === 0 ? '"keys list" shows the keys' : `Run ${left.map(commandOf).join(' and ')}`;
+    `"${ops} keys rotate ${revoke && kind in endedBy ? '--revoke' : '--now'} --kind ${kind}"`;
+  const next = left.length === 0 ? `"${ops} keys list" shows the keys` : `Run ${left.map(commandOf).join(' and ')}`;
   const why = describeError(undeleted?.cause ?? error, target.unreachable);
   return new CliError(
     `the command ended half-way. Done: ${results.map(textOf).join('; ') || 'nothing'}. ` +

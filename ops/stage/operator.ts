@@ -46,6 +46,11 @@ export function describeError(error: unknown, unreachable: string, profile = pro
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
 }
 
+/** Returns the operator's command line for a stage, or for the local run (`null`): without its name it works on that one. */
+export function opsOf(stage: string | null): string {
+  return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
+}
+
 /** Recognises an error by its name, as AWS and our stores give it. */
 export function isNamed(error: unknown, name: string): error is Error {
   return error instanceof Error && error.name === name;

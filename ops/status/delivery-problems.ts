@@ -1,7 +1,7 @@
-import { isUnread } from '../stage/operator.ts';
+import { isUnread, opsOf } from '../stage/operator.ts';
 import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts';
 import type { Problem } from './problem.ts';
-import { counted, opsOf } from './sentences.ts';
+import { counted } from './sentences.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 

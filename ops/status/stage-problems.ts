@@ -1,9 +1,9 @@
 import type { RolledBack } from '../deployment/live-functions.ts';
 import { adviceOn, isChanging } from '../deployment/stack-states.ts';
-import { isUnread } from '../stage/operator.ts';
+import { isUnread, opsOf } from '../stage/operator.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 import type { Problem } from './problem.ts';
-import { counted, listed, opsOf } from './sentences.ts';
+import { counted, listed } from './sentences.ts';
 import type { Facts, StackView } from './status-facts.ts';
 
 /** Finds what is wrong with how a stage is deployed, each in a sentence with what to do. */

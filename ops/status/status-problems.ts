@@ -1,7 +1,7 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
-import { isUnread } from '../stage/operator.ts';
+import { isUnread, opsOf } from '../stage/operator.ts';
 import type { Problem, Troubled } from './problem.ts';
-import { counted, opsOf } from './sentences.ts';
+import { counted } from './sentences.ts';
 import type { Facts, KeysView, QueueView } from './status-facts.ts';
 
 export function alarmProblems({ alarms }: Pick<Facts, 'alarms'>): readonly Problem[] {

@@ -155,13 +155,13 @@ describe('keys rotate --revoke that fails half-way', () => {
     const of = (wanted: string) => listed.filter(({ kind }) => kind === wanted).map(({ generation }) => generation);
     return { signing: of('signing'), mac: of('mac'), sealing: of('sealing') };
   };
-  const failAt = async (command: string, nth: number) => {
+  const failAt = async (command: string, nth: number, deployed?: Target['deployed']) => {
     const expired = () => {
       throw Object.assign(new Error('The security token included in the request is expired'), {
         name: 'ExpiredTokenException',
       });
     };
-    const target = targetFailingAt(operated.outputs, command, nth, expired);
+    const target = { ...targetFailingAt(operated.outputs, command, nth, expired), ...(deployed && { deployed }) };
     const failure: unknown = await rotate(target, { now: true, revoke: true }).catch(error => error);
     if (!(failure instanceof CliError)) throw new Error(`No error for the operator: ${failure}`);
     return failure;
@@ -209,7 +209,9 @@ describe('keys rotate --revoke that fails half-way', () => {
     expect(line).toMatchObject({ command: 'keys rotate', outcome: 'failed' });
     expect(failure.message).toContain(`Done: ${line.target.keys?.join('; ') || 'nothing'}. Left:`);
 
-    const commands = [...failure.message.matchAll(/"keys rotate ([^"]+)"/g)].map(([, words = '']) => words.split(' '));
+    const commands = [...failure.message.matchAll(/"npm run ops -- keys rotate ([^"]+)"/g)].map(([, words = '']) =>
+      words.split(' '),
+    );
     expect(commands).toHaveLength(left.length);
     for (const words of commands) await operated.ask(['keys', 'rotate', ...words]);
     await expectRevoked(before);
@@ -220,6 +222,19 @@ describe('keys rotate --revoke that fails half-way', () => {
     await failAt(step, nth);
     await operated.ask(['keys', 'rotate', '--revoke']);
     await expectRevoked(before);
+  });
+
+  // Bug: the commands were those of the local run.
+  it.each([
+    [
+      'QueryCommand',
+      1,
+      'Run "npm run ops -- --stage dev keys rotate --revoke --kind signing" and "npm run ops -- --st',
+    ],
+    ['QueryCommand', 4, '"npm run ops -- --stage dev keys list" shows the keys'],
+  ])('at %s %i names commands for the same stage', async (step, nth, next) => {
+    const { message } = await failAt(step, nth, { configuration: { stage: 'dev' } } as never);
+    expect(message).toContain(next);
   });
 
   it('deletes the other keys although one cannot be deleted', async () => {
