@@ -90,8 +90,8 @@ export const failureCauses = {
   no_headers: {
     results: ['timeout'],
     word: 'sem_cabecalhos',
-    en: 'The headers of the answer did not come in time. Answer before you work.',
-    pt: 'Os cabeçalhos da resposta não chegaram a tempo. Responda antes de trabalhar.',
+    en: 'The headers of the answer did not come in time. Answer before you work. If your program saw no request, the TLS handshake did not end: check the load balancer and the proxies.',
+    pt: 'Os cabeçalhos da resposta não chegaram a tempo. Responda antes de trabalhar. Se o seu programa não viu a requisição, o handshake TLS não terminou: confira o balanceador e os proxies.',
   },
 } as const satisfies Readonly<Record<FailureCause, Row>>;
 
