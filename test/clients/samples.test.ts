@@ -191,6 +191,24 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
   });
 });
 
+// Bug: most did not say why, and Python's closed the connection instead.
+it.concurrent.for(sampleLanguages)(
+  'the receiver in %s answers 500 to what it cannot store, and logs why',
+  async (language, test) => {
+    const receiver = await makeSampleReceiver(language);
+    test.onTestFinished(() => receiver.remove());
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    await receiver.start(secret);
+    receiver.replaceEvents();
+    const body = '{"event":"demanda.criada","id_demanda":10}';
+    expect(await post(receiver, headersOf('evt_unstored', Math.floor(Date.now() / 1_000), body, secret), body)).toBe(
+      500,
+    );
+    await until('the reason in the log', () => /500: ./.test(receiver.errors()) || undefined, 5_000);
+    expect(receiver.errors() + receiver.output()).not.toContain('id_demanda');
+  },
+);
+
 // In PHP and C# the web server sees to it.
 const servers = ['Java', 'Python', 'Node.js', 'Go'] as const;
 

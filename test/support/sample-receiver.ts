@@ -16,6 +16,8 @@ export interface SampleReceiver {
    * @throws when it ends instead, with what it wrote.
    */
   start(secret: string | undefined): Promise<void>;
+  /** Puts a file in place of the folder of its events: it cannot store any more. */
+  replaceEvents(): void;
   /** Returns what it has stored, by `webhook-id`. */
   stored(): Readonly<Record<string, string>>;
   /** Returns what it has written to stdout since it was started. */
@@ -45,7 +47,7 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
   let child: ChildProcess | undefined;
   const written = { stdout: '', stderr: '' };
 
-  return { port, start, stored, output: () => written.stdout, errors: () => written.stderr, remove };
+  return { port, start, replaceEvents, stored, output: () => written.stdout, errors: () => written.stderr, remove };
 
   async function start(secret: string | undefined): Promise<void> {
     await end(child);
@@ -65,6 +67,11 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
     ended.catch(() => undefined); // it also ends on request
     await Promise.race([ended, until(`${program} at port ${port}`, () => listens(port), 60_000)]);
     await warmUp(port);
+  }
+
+  function replaceEvents(): void {
+    rmSync(path.join(folder, 'events'), { recursive: true, force: true });
+    writeFileSync(path.join(folder, 'events'), '');
   }
 
   function stored(): Readonly<Record<string, string>> {

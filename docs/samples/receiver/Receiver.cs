@@ -37,12 +37,19 @@ public static class Receiver
 
         // Stores once per webhook-id. In your system: an INSERT with a unique key.
         var path = Path.Combine("events", id + ".json");
-        if (!File.Exists(path))
+        try
         {
-            var newPath = Path.Combine("events", "new" + Guid.NewGuid());
-            File.WriteAllBytes(newPath, body);
-            File.Move(newPath, path); // only what is complete gets this name
-            Console.WriteLine(id + " " + Encoding.UTF8.GetString(body));
+            if (!File.Exists(path))
+            {
+                var newPath = Path.Combine("events", "new" + Guid.NewGuid());
+                File.WriteAllBytes(newPath, body);
+                File.Move(newPath, path); // only what is complete gets this name
+                Console.WriteLine(id + " " + Encoding.UTF8.GetString(body));
+            }
+        }
+        catch (Exception error)
+        {
+            return Refuse(500, error.GetType().Name); // not stored: Emissor tries again
         }
         return Results.NoContent();
     }

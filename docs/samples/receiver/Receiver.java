@@ -30,7 +30,7 @@ public class Receiver {
             try {
                 status = receive(exchange);
             } catch (Throwable error) {
-                status = 500; // not stored: Emissor tries again
+                status = refuse(500, error.getClass().getName()); // not stored: Emissor tries again
             }
             exchange.sendResponseHeaders(status, -1);
             exchange.close();

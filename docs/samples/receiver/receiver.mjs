@@ -57,8 +57,7 @@ function refuse(status, reason) {
 mkdirSync('events', { recursive: true });
 const limits = { requestTimeout: 15_000, connectionsCheckingInterval: 1_000 }; // for the body to arrive
 createServer(limits, (request, response) => {
-  receive(request).then(
-    status => response.writeHead(status).end(),
-    () => response.writeHead(500).end(), // not stored: Emissor tries again
-  );
+  receive(request)
+    .catch(error => refuse(500, error.code ?? error.name)) // not stored: Emissor tries again
+    .then(status => response.writeHead(status).end());
 }).listen(8080, '127.0.0.1');

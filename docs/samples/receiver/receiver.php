@@ -47,9 +47,9 @@ if ($reason !== null) refuse(400, $reason);
 // Stores once per webhook-id. In your system: an INSERT with a unique key.
 @mkdir('events');
 if (!file_exists("events/$id.json")) {
-    $new = tempnam('events', 'new');
+    $new = 'events/new' . bin2hex(random_bytes(16));
     if (file_put_contents($new, $body) !== strlen($body) || !rename($new, "events/$id.json")) {
-        exit; // not stored: Emissor tries again
+        refuse(500, 'the folder events cannot be written to'); // Emissor tries again
     }
     file_put_contents('php://stdout', "$id $body\n");
 }

@@ -35,7 +35,11 @@ class Receiver(BaseHTTPRequestHandler):
     timeout = 15  # seconds, for the body to arrive
 
     def do_POST(self):
-        self.send_response(self.receive())
+        try:
+            status = self.receive()
+        except Exception as error:
+            status = self.refuse(500, type(error).__name__)  # not stored: Emissor tries again
+        self.send_response(status)
         self.end_headers()
 
     def receive(self):
