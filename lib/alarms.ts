@@ -1,245 +1,198 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import {
-  filled,
-  growing,
-  hardlyAny,
-  longWaits,
-  notFalling,
-  occurring,
-  ownFaults,
-  persisting,
-  persistingOrMany,
-  persistingShareOrMany,
-  silent,
-  slow,
-  succeeding,
-} from './alarm-rules.ts';
-import { hasCustomers, metricsNamespace, type StageConfiguration } from './config.ts';
-import type { AlarmRow } from './constructs/alarms.ts';
+import { metricsNamespace, type StageConfiguration } from './config.ts';
+import type { AlarmRow, AlarmRule } from './constructs/alarms.ts';
 import type { HttpEndpoint } from './constructs/http-endpoint.ts';
 import type { NodeFunction } from './constructs/node-function.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 
-/*
- * All alarms: what users feel first, then what causes it. CloudWatch takes money for each metric that an alarm watches, so one watches
- * all functions of a kind where it can; a test adds them up.
- */
-
-/** Returns the alarms of {auth_url}, and of both APIs where they share one. */
+/** Returns the alarms of {auth_url}, of the rotation of keys, and of the tables that all functions share. */
 export function authAlarms(configuration: StageConfiguration, { auth }: { readonly auth: HttpEndpoint }): AlarmRows {
-  return forStage(configuration, {
+  return {
     LoginsFail: {
       severity: 'page',
-      harm: 'Over 5 % of the requests to {auth_url}, or 4 a minute and over 0.2 %, end with 5xx: people cannot log in, or refresh.',
+      impact: 'Requests to {auth_url} end with 5xx: users cannot log in or refresh.',
       command: 'smoke',
-      rule: persistingShareOrMany(auth.api.metricServerError({ statistic: 'Sum' }), auth.api.metricCount()),
-      customersOnly: true,
-    },
-    LoginsSlow: {
-      severity: 'page',
-      harm: 'One request in a thousand to {auth_url} takes over 3 s, for 15 minutes: people wait for their login.',
-      command: 'smoke',
-      rule: slow(auth.api.metricIntegrationLatency(), Duration.seconds(3)),
-      customersOnly: true,
-    },
-    RequestsFail: {
-      severity: 'page',
-      harm: 'Functions of {auth_url} or {base_url} answer 500 or 503: requests fail for a fault of our own.',
-      command: 'smoke',
-      rule: persisting(own(configuration, 'RequestFailed', { functions: 'http' })),
+      rule: repeated(auth.api.metricServerError()),
     },
     StoreThrottled: {
       severity: 'page',
-      harm: 'DynamoDB throttles a table or an index: what else rings now may ring for it. Logins and requests fail, or events wait.',
+      impact: 'DynamoDB throttles a table or an index: logins and requests fail, and events wait.',
       command: 'status',
-      rule: persisting(own(configuration, 'StoreThrottled', { store: 'dynamodb' })),
-    },
-    RequestsThrottled: {
-      severity: 'page',
-      harm: 'The gateway refuses over 5 % of the requests for tokens and webhooks with 429, honest ones among them.',
-      command: 'status',
-      rule: {
-        metric: own(configuration, 'Throttled').with({ statistic: 'Average', period: Duration.minutes(5) }),
-        threshold: 0.05,
-        periods: 3,
-      },
-      customersOnly: true,
-    },
-    DiscoveryThrottled: {
-      severity: 'ticket',
-      harm: 'The gateway refuses requests for the documents under /.well-known with 429. No login and no webhook is refused for that.',
-      command: 'status',
-      rule: persisting(own(configuration, 'DiscoveryThrottled')),
-      customersOnly: true,
+      rule: repeated(own(configuration, 'StoreThrottled', { store: 'dynamodb' })),
     },
     InvalidGrantSurge: {
       severity: 'ticket',
-      harm: 'Unusually many logins are refused: somebody guesses passwords, or a client repeats an old one.',
+      impact:
+        'Over 500 logins in five minutes are refused: somebody guesses passwords, or a client repeats an old one.',
       command: 'clients list',
       rule: {
-        metric: own(configuration, 'InvalidGrant', { service: 'token' }).with({ period: Duration.minutes(5) }),
+        metric: own(configuration, 'InvalidGrant', { service: 'token' }).with({ period: fiveMinutes }),
         threshold: 500,
         periods: 2,
       },
-      customersOnly: true,
     },
     RefreshTokenReuse: {
       severity: 'ticket',
-      harm: 'A refresh token was used twice and its session was ended: somebody else may have a copy.',
+      impact: 'A refresh token was used twice and its session was ended: somebody else may have a copy.',
       command: 'sessions list --user USER',
-      rule: occurring(own(configuration, 'RefreshTokenReuse', { service: 'token' })),
+      rule: once(own(configuration, 'RefreshTokenReuse', { service: 'token' })),
     },
     KeysNotRotated: {
       severity: 'ticket',
-      harm: 'No rotation of keys ended well for over 26 hours. Tokens are still issued, with the keys that are there.',
+      impact:
+        'The daily rotation of keys has not succeeded for 26 hours: new logins fail once the current keys expire.',
       command: 'keys list',
-      // An alarm looks back for seven days at most where its periods are an hour or longer, and for one day where they are shorter.
-      rule: silent(own(configuration, 'KeyCreated', { service: 'rotate-keys' }), Duration.hours(1), 26),
+      // CloudWatch evaluates up to seven days if a period is an hour or longer, and one day if it is shorter.
+      rule: {
+        metric: own(configuration, 'KeyCreated', { service: 'rotate-keys' }).with({
+          statistic: 'SampleCount',
+          period: Duration.hours(1),
+        }),
+        threshold: 1,
+        comparison: 'below',
+        periods: 26,
+        missing: 'breaching',
+      },
     },
-  });
+  };
 }
 
 /** Returns the alarms of {base_url}. */
-export function webhooksAlarms(
-  configuration: StageConfiguration,
-  { base }: { readonly base: HttpEndpoint },
-): AlarmRows {
-  return forStage(configuration, {
-    ApiFails: {
+export function webhooksAlarms({ base }: { readonly base: HttpEndpoint }): AlarmRows {
+  return {
+    RequestsFail: {
       severity: 'page',
-      harm: 'Over 5 % of the requests to {base_url}, or 4 a minute and over 0.2 %, end with 5xx: accounts can neither manage webhooks nor read deliveries.',
+      impact: 'Requests to {base_url} end with 5xx: accounts can neither manage webhooks nor read deliveries.',
       command: 'smoke',
-      rule: persistingShareOrMany(base.api.metricServerError({ statistic: 'Sum' }), base.api.metricCount()),
-      customersOnly: true,
+      rule: repeated(base.api.metricServerError()),
     },
-    ApiSlow: {
-      severity: 'ticket',
-      harm: 'One request in a thousand to {base_url} takes over 5 s, for 15 minutes.',
-      command: 'smoke',
-      rule: slow(base.api.metricIntegrationLatency(), Duration.seconds(5)),
-      customersOnly: true,
-    },
-  });
+  };
 }
 
 export function deliveryAlarms(
   configuration: StageConfiguration,
-  { events, deadLetters, sweeper }: WatchedDelivery,
+  { events, deadLetters }: { readonly events: WorkQueue; readonly deadLetters: DeadLetterQueue },
 ): AlarmRows {
-  const count = (metricName: string) => own(configuration, metricName, { service: 'delivery' });
-  const sweep = (metricName: string) => own(configuration, metricName, { service: 'sweep' });
-  return forStage(configuration, {
+  const delivery = { service: 'delivery' };
+  return {
     EventsStuck: {
       severity: 'page',
-      harm: 'Events lie on the events queue and do not get fewer: for 15 minutes nothing new was delivered.',
+      impact: 'The oldest event has waited for over five minutes for its first attempt: webhooks arrive late.',
       command: 'status',
-      rule: notFalling(...depth(events)),
-    },
-    FirstAttemptsLate: {
-      severity: 'page',
-      harm: 'One event in a hundred waits for over a minute before it is first sent.',
-      command: 'status',
-      rule: longWaits(count('FirstAttemptWait'), Duration.minutes(1)),
-      customersOnly: true,
+      rule: {
+        metric: events.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: minute }),
+        threshold: Duration.minutes(5).toSeconds(),
+        periods: 3,
+      },
     },
     RetriesLate: {
       severity: 'page',
-      harm: 'A delivery is over 6 minutes late (8 in the slow queue): a retry, a resend, or one that waits for a slot or in a replay.',
+      impact:
+        'Deliveries are over 6 minutes overdue (8 in the slow queue), or the sweeper, which resends them, has stopped.',
       command: 'status',
-      // Where many are late at once, the sweeper finds some of them again only after 4, 8 and 16 minutes.
       rule: {
-        metric: sweep('OldestDue').with({ statistic: 'Maximum', period: Duration.minutes(1) }),
+        metric: own(configuration, 'OldestDue', { service: 'sweep' }).with({ statistic: 'Maximum' }),
         threshold: Duration.minutes(6).toMilliseconds(),
-        among: 20,
+        periods: 3,
+        among: 10,
+        missing: 'breaching',
       },
     },
     NothingDelivered: {
       severity: 'page',
-      harm: 'Under 10 % of attempts succeed, for 15 minutes: either one busy receiver fails, or our own network does for all.',
+      impact:
+        'Under 10 % of at least 20 attempts in five minutes succeed, for 15 minutes: receivers get almost no webhooks.',
       command: 'status',
-      rule: hardlyAny(count('Delivered')),
-      customersOnly: true,
+      rule: {
+        metric: new cloudwatch.MathExpression({
+          expression: 'IF(attempts >= 20, delivered / attempts, 1)',
+          usingMetrics: {
+            delivered: own(configuration, 'Delivered', delivery).with({ period: fiveMinutes }),
+            attempts: own(configuration, 'Delivered', delivery).with({ statistic: 'SampleCount', period: fiveMinutes }),
+          },
+          period: fiveMinutes,
+        }),
+        threshold: 0.1,
+        comparison: 'below',
+        periods: 3,
+      },
     },
     InternalErrors: {
       severity: 'page',
-      harm: 'Attempts fail for faults of our own (KMS, DynamoDB, sockets): those events wait, and nothing is lost.',
+      impact:
+        'Attempts fail, or their outcomes cannot be stored, for faults of our own (KMS, DynamoDB, network): events wait.',
       command: 'status',
-      rule: ownFaults(count('InternalError'), count('Delivered')),
-    },
-    Deferred: {
-      severity: 'page',
-      harm: 'Outcomes cannot be stored: events wait, some are sent twice, and nothing is lost.',
-      command: 'status',
-      rule: persistingOrMany(count('MessageDeferred')),
+      rule: repeated(own(configuration, 'InternalError', delivery)),
     },
     DeadLetters: {
       severity: 'ticket',
-      harm: 'New messages that Emissor could not process: they are delivered to nobody.',
+      impact: 'Messages that Emissor could not process are in the dead-letter queue: nobody receives them.',
       command: 'dlq list',
-      rule: growing(deadLetters.metricApproximateNumberOfMessagesVisible()),
-    },
-    SweepStopped: {
-      severity: 'page',
-      harm: 'No sweep ended well for over 5 minutes: waits of over 15 minutes do not end.',
-      command: 'status',
-      rule: silent(sweep('OldestDue'), Duration.minutes(1), 5),
-    },
-    SweepFails: {
-      severity: 'ticket',
-      harm: 'A part of what each sweep does fails: owners are not told that their webhooks fail, or something comes late.',
-      command: 'status',
-      rule: persisting(sweeper.metricErrors()),
-      customersOnly: true,
-    },
-    KeyNotEnabled: {
-      severity: 'page',
-      harm: 'A KMS key is disabled, or will be deleted: soon no token can be issued and no webhook’s secret be read, or no table and no queue be used, ever.',
-      command: 'status',
-      // The sweeper asks in minutes 0, 15, 30 and 45. Where sweeps begin near the end of a minute, one may slip into the next: then 30
-      // minutes lie between two looks. That it does not stop asking is what `SweepStopped` watches.
-      rule: { metric: filled(sweep('KeyNotEnabled').with({ statistic: 'Maximum' })), among: 35 },
-    },
-    SourceOff: {
-      severity: 'ticket',
-      harm: 'A queue is not read: somebody switched the trigger of its consumer off, or deleted it.',
-      command: 'status',
-      rule: { metric: filled(sweep('SourceOff').with({ statistic: 'Maximum', period: Duration.hours(1) })), among: 2 },
+      rule: {
+        metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
+        among: 3, // SQS may report some minutes late, which is no second mail
+      },
     },
     Blocked: {
       severity: 'ticket',
-      harm: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
+      impact: 'A registered URL resolved to an address that is not public: an attack, or the receiver’s broken DNS.',
       command: 'webhooks list',
-      rule: occurring(count('Blocked')),
+      rule: once(own(configuration, 'Blocked', delivery)),
     },
-  });
+  };
 }
 
-/** Returns the alarm of the mails of all others. */
-export function mailAlarms(configuration: StageConfiguration, unsent: DeadLetterQueue): AlarmRows {
-  const [visible] = depth(unsent);
-  return forStage(configuration, {
-    MailsFail: {
-      severity: 'page',
-      harm: 'Mails of alarms were not sent: whatever else rings, somebody does not hear of it.',
+/** Returns the alarm of each certificate of the stage's domains. */
+export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration): AlarmRows {
+  const rows: Record<string, AlarmRow> = {};
+  const add = (name: string, url: string, CertificateArn: string) => {
+    rows[name] = {
+      severity: 'ticket',
+      impact: `The certificate of ${url} expires within 30 days and was not renewed: then no client can connect.`,
       command: 'status',
-      rule: { metric: visible.with({ period: Duration.minutes(1) }), among: 15 }, // SQS may report a minute late, which is no second mail
-      customersOnly: true,
-      direct: true,
-    },
-  });
+      section: 'CertificateExpires',
+      // ACM renews 45 days before, and reports the days until the end, when it stops.
+      rule: {
+        metric: new cloudwatch.Metric({
+          namespace: 'AWS/CertificateManager',
+          metricName: 'DaysToExpiry',
+          dimensionsMap: { CertificateArn },
+          statistic: 'Minimum',
+          period: Duration.days(1),
+        }),
+        threshold: 30,
+        comparison: 'below',
+        missing: 'breaching',
+      },
+    };
+  };
+  if (authDomain) add('AuthCertificateExpires', '{auth_url}', authDomain.certificateArn);
+  if (baseDomain && baseDomain.certificateArn !== authDomain?.certificateArn)
+    add('BaseCertificateExpires', '{base_url}', baseDomain.certificateArn);
+  return rows;
 }
 
 /** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
 export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
-  // A test is in each, and counted: it may begin five minutes late, takes up to three, and CloudWatch counts it after some more.
+  // Each period contains a counted test: it may start five minutes late, takes up to three, and CloudWatch counts it some later.
   const period = Duration.minutes(interval.toMinutes() + Math.max(interval.toMinutes(), 10));
   return {
     SmokeFailed: {
       severity: 'page',
-      harm: 'The test of the whole stage, from login to delivery, failed or did not run.',
+      impact: 'The test of the whole stage, from login to delivery, failed or did not run.',
       command: 'smoke',
-      rule: succeeding(test, period),
+      // `FILL`, because CloudWatch would judge older periods first if the newest has no value.
+      rule: {
+        metric: new cloudwatch.MathExpression({
+          expression: 'FILL(1 - errors, 0)',
+          usingMetrics: { errors: test.metricErrors({ statistic: 'Sum', period }) },
+          period,
+        }),
+        threshold: 1,
+        comparison: 'below',
+        missing: 'breaching',
+      },
     },
   };
 }
@@ -253,14 +206,14 @@ export function releaseAlarms(
   service: string,
   { node, live, functionName, currentVersion }: NodeFunction,
 ): AlarmRows {
-  const sum = { statistic: 'Sum', period: Duration.minutes(1) };
+  const sum = { statistic: 'Sum', period: minute };
   const { version } = currentVersion;
   const row = { severity: 'ticket', command: 'status', section: 'ReleaseFails' } as const;
-  const consequence = 'A release that is under way is taken back.';
+  const consequence = 'A release that is in progress is rolled back.';
   return {
     Crashes: {
       ...row,
-      harm: `The new version of ${node.id} fails or times out. ${consequence}`,
+      impact: `The new version of ${node.id} fails or times out. ${consequence}`,
       rule: {
         metric: new cloudwatch.Metric({
           ...sum,
@@ -276,25 +229,13 @@ export function releaseAlarms(
     },
     ServerErrors: {
       ...row,
-      harm: `The new version of ${node.id} answers 500. ${consequence}`,
+      impact: `The new version of ${node.id} answers 500. ${consequence}`,
       rule: { metric: own(configuration, 'ServerError', { service, version }).with(sum) },
     },
   };
 }
 
 export type AlarmRows = Readonly<Record<string, AlarmRow>>;
-
-interface WatchedDelivery {
-  readonly events: WorkQueue;
-  readonly deadLetters: DeadLetterQueue;
-  readonly sweeper: NodeFunction;
-}
-
-function forStage(configuration: StageConfiguration, rows: AlarmRows): AlarmRows {
-  return Object.fromEntries(
-    Object.entries(rows).filter(([, { customersOnly = false }]) => !customersOnly || hasCustomers(configuration)),
-  );
-}
 
 /** Returns a metric that functions write themselves, summed minute by minute. */
 export function own(configuration: StageConfiguration, metricName: string, dimensionsMap = {}): cloudwatch.Metric {
@@ -303,15 +244,19 @@ export function own(configuration: StageConfiguration, metricName: string, dimen
     metricName,
     dimensionsMap,
     statistic: 'Sum',
-    period: Duration.minutes(1),
+    period: minute,
   });
 }
 
-/** Returns the messages of a queue that are visible, and those that are in flight. SQS reports both once a minute. */
-function depth(queue: WorkQueue | DeadLetterQueue): [cloudwatch.Metric, cloudwatch.Metric] {
-  const most = { statistic: 'Maximum' };
-  return [
-    queue.metricApproximateNumberOfMessagesVisible(most),
-    queue.metricApproximateNumberOfMessagesNotVisible(most),
-  ];
+/** Returns the rule of a fault that may pass by itself: it must happen in three of the last fifteen minutes. */
+function repeated(count: cloudwatch.Metric): AlarmRule {
+  return { metric: count.with({ statistic: 'Sum', period: minute }), periods: 3, among: 15 };
 }
+
+/** Returns the rule of a single occurrence. Further ones within fifteen minutes send no mail: strangers can cause them. */
+function once(count: cloudwatch.Metric): AlarmRule {
+  return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
+}
+
+const minute = Duration.minutes(1);
+const fiveMinutes = Duration.minutes(5);

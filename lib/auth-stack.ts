@@ -44,12 +44,10 @@ export class AuthStack extends Stack {
     const revoke = this.#addRevoke();
     const introspect = this.#addIntrospect();
     const discovery = this.#addDiscovery();
-    new Alarms(this, 'Alarms', {
-      configuration,
-      rows: authAlarms(configuration, data),
-    });
+    const topics = data.alarmTopics;
+    new Alarms(this, 'Alarms', { configuration, topics, rows: authAlarms(configuration, data) });
     const services = { token, revoke, introspect, discovery };
-    new GradualReleases(this, 'Releases', { configuration, services });
+    new GradualReleases(this, 'Releases', { configuration, topics, services });
 
     const functions = { Token: token, Revoke: revoke, Introspect: introspect, Jwks: discovery, Metadata: discovery };
     data.auth.addRoutes(this, authRoutes, name => functions[name]);

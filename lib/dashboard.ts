@@ -5,7 +5,6 @@ import { Construct } from 'constructs';
 import { type AlarmRows, authAlarms, deliveryAlarms, own, webhooksAlarms } from './alarms.ts';
 import type { StageConfiguration } from './config.ts';
 import type { HttpEndpoint } from './constructs/http-endpoint.ts';
-import type { NodeFunction } from './constructs/node-function.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import { savedQueries } from './saved-queries.ts';
 
@@ -15,7 +14,6 @@ export interface StageDashboardProps {
   readonly base: HttpEndpoint;
   readonly queues: Readonly<Record<'events' | 'retries' | 'slow', WorkQueue>>;
   readonly deadLetters: DeadLetterQueue;
-  readonly sweeper: NodeFunction;
   /** The log groups of the functions that make attempts. */
   readonly deliveryLogs: readonly logs.ILogGroup[];
 }
@@ -31,18 +29,18 @@ export class StageDashboard extends Construct {
   constructor(scope: Construct, id: string, props: StageDashboardProps) {
     super(scope, id);
     this.#props = props;
-    const { configuration, auth, base, queues, deadLetters, sweeper } = props;
+    const { configuration, auth, base, queues, deadLetters } = props;
     const dashboard = new cloudwatch.Dashboard(this, 'Dashboard', {
       dashboardName: `Emissor-${configuration.stage}`,
       defaultInterval: Duration.days(1),
       periodOverride: cloudwatch.PeriodOverride.AUTO,
     });
     dashboard.addWidgets(this.#tokens(), ...judged(authAlarms(configuration, props)));
-    dashboard.addWidgets(this.#requests(auth, base), ...judged(webhooksAlarms(configuration, props)));
+    dashboard.addWidgets(this.#requests(auth, base), ...judged(webhooksAlarms(props)));
     dashboard.addWidgets(
       this.#events(),
       this.#waiting(),
-      ...judged(deliveryAlarms(configuration, { events: queues.events, deadLetters, sweeper })),
+      ...judged(deliveryAlarms(configuration, { events: queues.events, deadLetters })),
     );
     dashboard.addWidgets(this.#failing());
   }

@@ -2,9 +2,9 @@ import { CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
-import { AlarmMails } from './constructs/alarm-mails.ts';
+import { certificateAlarms } from './alarms.ts';
+import { Alarms, AlarmTopics } from './constructs/alarms.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
 import { makeRollbackNumber } from './constructs/rollback-number.ts';
@@ -31,7 +31,8 @@ export class DataStack extends Stack {
    * has a parameter of its own.
    */
   readonly smokeCredentials: SecretParameter;
-  /** Programs hear here of alarms that can wait, and of what becomes of webhooks. */
+  readonly alarmTopics: AlarmTopics;
+  /** Programs receive here the notices about webhooks. */
   readonly operations: sns.Topic;
   /** {auth_url} */
   readonly auth: HttpEndpoint;
@@ -83,16 +84,10 @@ export class DataStack extends Stack {
       key,
     });
 
-    const topic = (name: string, displayName: string): sns.Topic =>
-      new sns.Topic(this, name, { displayName: `Emissor ${configuration.stage} ${displayName}`, enforceSSL: true });
-    const [tickets, pages] = [topic('Tickets', 'tickets'), topic('Pages', 'PAGE')];
-    this.operations = topic('Operations', 'operations');
-    for (const mailed of [tickets, pages])
-      for (const address of configuration.alarmRecipients) mailed.addSubscription(new EmailSubscription(address));
-    const { unsent } = new AlarmMails(this, 'AlarmMails', {
-      configuration,
-      topics: { page: [pages], ticket: [tickets, this.operations] },
-    });
+    const displayName = `Emissor ${configuration.stage} operations`;
+    this.operations = new sns.Topic(this, 'Operations', { displayName, enforceSSL: true });
+    this.alarmTopics = new AlarmTopics(this, configuration);
+    new Alarms(this, 'Alarms', { configuration, topics: this.alarmTopics, rows: certificateAlarms(configuration) });
 
     const { authDomain, baseDomain } = configuration;
     this.auth = new HttpEndpoint(this, 'AuthEndpoint', { configuration, area: 'auth', domain: authDomain });
@@ -106,9 +101,8 @@ export class DataStack extends Stack {
     this.#addDomainOutputs('Auth', this.auth);
     this.#addDomainOutputs('Base', this.base);
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
-    new CfnOutput(this, 'PagesTopicArn', { value: pages.topicArn });
-    new CfnOutput(this, 'TicketsTopicArn', { value: tickets.topicArn });
-    new CfnOutput(this, 'UnsentMailsQueueUrl', { value: unsent.queueUrl });
+    new CfnOutput(this, 'PagesTopicArn', { value: this.alarmTopics.page.topicArn });
+    new CfnOutput(this, 'TicketsTopicArn', { value: this.alarmTopics.ticket.topicArn });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
     if (configuration.stage !== 'local') {
       new CfnOutput(this, 'SmokeCredentialsParameter', { value: this.smokeCredentials.parameterName });

@@ -49,11 +49,13 @@ export class DeliveryStack extends Stack {
       refusedEvents: this.#refusedEvents,
     });
     const { queues, deadLetterQueue, consumers } = this.#lanes;
-    const sweeper = this.#addSweep();
+    this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
+    const topics = data.alarmTopics;
     new Alarms(this, 'Alarms', {
       configuration,
-      rows: deliveryAlarms(configuration, { events: queues.first, deadLetters: deadLetterQueue, sweeper }),
+      topics,
+      rows: deliveryAlarms(configuration, { events: queues.first, deadLetters: deadLetterQueue }),
     });
     if (hasCustomers(configuration)) {
       new StageDashboard(this, 'Dashboard', {
@@ -62,12 +64,11 @@ export class DeliveryStack extends Stack {
         base: data.base,
         queues: { events: queues.first, retries: queues.retry, slow: queues.slow },
         deadLetters: deadLetterQueue,
-        sweeper,
         deliveryLogs: Object.values(consumers).map(({ logGroup }) => logGroup),
       });
     }
     const services = { history: deliveriesApi };
-    new GradualReleases(this, 'Releases', { configuration, services });
+    new GradualReleases(this, 'Releases', { configuration, topics, services });
 
     addPublishers(this, { configuration, queue: queues.first, refusedEvents: this.#refusedEvents });
     this.eventsQueue = queues.first;
@@ -87,7 +88,7 @@ export class DeliveryStack extends Stack {
     }
   }
 
-  #addSweep(): NodeFunction {
+  #addSweep(): void {
     const { configuration, data } = this.#props;
     const { deadLetterQueue, consumers } = this.#lanes;
     const { retry, slow } = this.#lanes.queues;
@@ -129,7 +130,6 @@ export class DeliveryStack extends Stack {
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });
-    return sweep;
   }
 
   #addDeliveriesApi() {

@@ -72,6 +72,6 @@ export class SmokeStack extends Stack {
     });
     // A failure is told, and not tried again. A test that finds no free place in 5 minutes is left out.
     test.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
-    new Alarms(this, 'Alarms', { configuration, rows: smokeAlarms(test, interval) });
+    new Alarms(this, 'Alarms', { configuration, topics: data.alarmTopics, rows: smokeAlarms(test, interval) });
   }
 }

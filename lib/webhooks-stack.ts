@@ -46,8 +46,9 @@ export class WebhooksStack extends Stack {
       },
     });
 
-    new Alarms(this, 'Alarms', { configuration, rows: webhooksAlarms(configuration, data) });
-    new GradualReleases(this, 'Releases', { configuration, services: { webhooks: api } });
+    const topics = data.alarmTopics;
+    new Alarms(this, 'Alarms', { configuration, topics, rows: webhooksAlarms(data) });
+    new GradualReleases(this, 'Releases', { configuration, topics, services: { webhooks: api } });
 
     this.requestLog = api.logGroup;
     data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);

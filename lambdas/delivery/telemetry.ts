@@ -10,6 +10,7 @@ export type DeliveryMetric =
   | 'Delivered'
   /** Attempts by what else came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */
   | 'Blocked'
+  /** Attempts that failed for a fault of our own, and messages that go back to their queue because a store or a queue failed. */
   | 'InternalError'
   /** Not answered in time in a quick lane: while messages waited there or, with `giveUp` set to `always`, in any case. */
   | 'GivenUp'
@@ -38,8 +39,6 @@ export type DeliveryMetric =
   | 'WaitsForSlot'
   | 'BacklogReleased'
   | 'WebhookSlow'
-  /** Messages that go back to their queue until their visibility timeout is over: the store or a queue was out of reach. */
-  | 'MessageDeferred'
   /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook, or its time is over. */
   | 'MessageShed'
   /** Messages of the retry queue or the slow queue that could not be sent: the sweeper sends them. */

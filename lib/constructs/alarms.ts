@@ -1,4 +1,9 @@
+import { Arn, ArnFormat, Aws, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as sns from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 
@@ -7,97 +12,110 @@ export interface AlarmRule {
   readonly metric: cloudwatch.IMetric;
   /** @default 0 */
   readonly threshold?: number;
-  /** The side of the threshold on which it goes off; missing data counts as below. @default above */
+  /** The side of the threshold on which it goes off. @default above */
   readonly comparison?: 'above' | 'below';
   /** Number of breaching periods. @default 1 */
   readonly periods?: number;
   /** The breaching periods may be any of this many latest ones. @default - they are consecutive */
   readonly among?: number;
+  /** What a period without a value counts as. @default notBreaching */
+  readonly missing?: 'breaching' | 'notBreaching';
 }
 
-/** An alarm, and what it says to a person who was never here. */
+/** An alarm, and the text of its mail. */
 export interface AlarmRow {
   /** A page wakes somebody; a ticket waits for the morning. */
   readonly severity: Severity;
-  /** The harm that users feel, or will feel, in one sentence. */
-  readonly harm: string;
+  /** What users notice, or will notice, in one sentence. */
+  readonly impact: string;
   /** The first command to type, of the operator's command line. */
   readonly command: string;
   readonly rule: AlarmRule;
-  /** True where a stage that has no customers does without it. @default false */
-  readonly customersOnly?: boolean;
-  /** True where no rule sends its mail, since it rings where those fail. @default false */
-  readonly direct?: boolean;
   /** The alarm's section in the runbook. @default - its name */
   readonly section?: string;
 }
 
-export type Severity = 'page' | 'ticket';
-
-/**
- * How an alarm is to be told of. A page of silence rings where something is not heard, as before it is heard for the first time. A
- * direct page is sent by the alarm itself.
- */
-export type Urgency = Severity | 'page: silence' | 'page: direct';
+type Severity = 'page' | 'ticket';
 
 export interface AlarmsProps {
   readonly configuration: StageConfiguration;
+  readonly topics: AlarmTopics;
   readonly rows: Readonly<Record<string, AlarmRow>>;
 }
 
 /**
- * The alarms of one stack. None has an action here: rules on the changes of their states send the mails (`alarm-mails.ts`), by what
- * the description begins with.
+ * The alarms of one stack. Each publishes to the topic of its severity when it goes off, and has no action when it is over: a new alarm
+ * becomes OK too, and every deployment would send mails.
  */
 export class Alarms extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
 
-  constructor(scope: Construct, id: string, { configuration, rows }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { configuration, topics, rows }: AlarmsProps) {
     super(scope, id);
-    this.alarms = Object.entries(rows).map(([name, row]) => this.#addAlarm(name, row, configuration));
-  }
-
-  #addAlarm(name: string, row: AlarmRow, configuration: StageConfiguration) {
-    const { metric, threshold = 0, comparison = 'above', periods = 1, among = periods } = row.rule;
-    return new cloudwatch.Alarm(this, name, {
-      alarmDescription: describe(row.section ?? name, urgencyOf(row), row, configuration),
-      metric,
-      threshold,
-      evaluationPeriods: among,
-      datapointsToAlarm: periods,
-      ...comparisons[comparison],
+    this.alarms = Object.entries(rows).map(([name, { severity, rule, ...row }]) => {
+      const { metric, threshold = 0, comparison = 'above', periods = 1, among = periods, missing } = rule;
+      const alarm = new cloudwatch.Alarm(this, name, {
+        alarmDescription: describe({ section: name, severity, ...row }, configuration),
+        metric,
+        threshold,
+        evaluationPeriods: among,
+        datapointsToAlarm: periods,
+        comparisonOperator: operators[comparison],
+        treatMissingData: cloudwatch.TreatMissingData[missing === 'breaching' ? 'BREACHING' : 'NOT_BREACHING'],
+      });
+      alarm.addAlarmAction(new SnsAction(topics[severity]));
+      return alarm;
     });
   }
 }
 
-/** Returns what the descriptions of a stage's alarms of an urgency begin with. */
-export function beginningOf(urgency: Urgency, { stage }: Pick<StageConfiguration, 'stage'>): string {
-  return `[${urgency}] ${stage} `;
+/** The topics that alarms publish to: the stage's recipients get mails of both. */
+export class AlarmTopics extends Construct {
+  readonly page: sns.Topic;
+  readonly ticket: sns.Topic;
+
+  constructor(scope: Construct, configuration: StageConfiguration) {
+    super(scope, 'AlarmTopics');
+    this.ticket = this.#addTopic('Tickets', 'tickets', configuration);
+    this.page = this.#addTopic('Pages', 'PAGE', configuration);
+  }
+
+  #addTopic(id: string, name: string, { stage, alarmRecipients }: StageConfiguration): sns.Topic {
+    const topic = new sns.Topic(this, id, { displayName: `Emissor ${stage} ${name}`, enforceSSL: true });
+    for (const address of alarmRecipients) topic.addSubscription(new EmailSubscription(address));
+    topic.addToResourcePolicy(
+      new iam.PolicyStatement({
+        principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { ArnLike: { 'aws:SourceArn': alarmArns(this, stage) } },
+      }),
+    );
+    return topic;
+  }
 }
 
-/** Returns what a mail says. Quotation marks and line breaks would break its template. */
-export function describe(
-  section: string,
-  urgency: Urgency,
-  { harm, command }: Pick<AlarmRow, 'harm' | 'command'>,
-  configuration: StageConfiguration,
+/** Returns the pattern of the ARNs of a stage's alarms, which CloudFormation names after their stacks. */
+function alarmArns(scope: Construct, stage: string): string {
+  const arn = {
+    service: 'cloudwatch',
+    account: Aws.ACCOUNT_ID,
+    resource: 'alarm',
+    resourceName: `Emissor-${stage}-*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  };
+  return Arn.format(arn, Stack.of(scope));
+}
+
+/** Returns the description of an alarm, which CloudWatch puts into its mail. */
+function describe(
+  { section, severity, impact, command }: Required<Pick<AlarmRow, 'section' | 'severity' | 'impact' | 'command'>>,
+  { stage }: StageConfiguration,
 ): string {
-  const { stage } = configuration;
-  return `${beginningOf(urgency, configuration)}${section}: ${harm} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
+  return `[${severity}] ${stage} ${section}: ${impact} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
 }
 
-function urgencyOf({ severity, rule, direct = false }: AlarmRow): Urgency {
-  if (direct) return 'page: direct';
-  return severity === 'page' && rule.comparison === 'below' ? 'page: silence' : severity;
-}
-
-const comparisons = {
-  above: {
-    comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-    treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
-  },
-  below: {
-    comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-    treatMissingData: cloudwatch.TreatMissingData.BREACHING,
-  },
+const operators = {
+  above: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+  below: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
 };

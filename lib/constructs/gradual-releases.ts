@@ -6,12 +6,13 @@ import { Construct } from 'constructs';
 import type { HttpService } from '../../lambdas/platform/lambda-handler.ts';
 import { releaseAlarms } from '../alarms.ts';
 import type { StageConfiguration } from '../config.ts';
-import { Alarms } from './alarms.ts';
+import { Alarms, type AlarmTopics } from './alarms.ts';
 import type { NodeFunction } from './node-function.ts';
 import { ReleaseStart } from './release-start.ts';
 
 export interface GradualReleasesProps {
   readonly configuration: StageConfiguration;
+  readonly topics: AlarmTopics;
   /** The functions by the name under which they count. */
   readonly services: { readonly [Service in HttpService]?: NodeFunction };
 }
@@ -25,7 +26,7 @@ export interface GradualReleasesProps {
  * what is too slow times out, which is a failure.
  */
 export class GradualReleases extends Construct {
-  constructor(scope: Construct, id: string, { configuration, services }: GradualReleasesProps) {
+  constructor(scope: Construct, id: string, { configuration, topics, services }: GradualReleasesProps) {
     super(scope, id);
     ReleaseStart.of(Stack.of(this), configuration).guard(Object.values(services));
     if (!configuration.gradual) return;
@@ -35,6 +36,7 @@ export class GradualReleases extends Construct {
       const name = target.node.id;
       const { alarms } = new Alarms(this, `${name}Alarms`, {
         configuration,
+        topics,
         rows: releaseAlarms(configuration, service, target),
       });
       new LambdaDeploymentGroup(this, name, {

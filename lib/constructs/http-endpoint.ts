@@ -5,9 +5,8 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import type { Route, RouteTable } from '../../lambdas/platform/route-table.ts';
-import { hasCustomers, metricsNamespace, type StageConfiguration } from '../config.ts';
+import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
 import { limitsOf } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
@@ -46,7 +45,6 @@ export class HttpEndpoint extends Construct {
       retention,
       removalPolicy,
     });
-    this.#count(this.accessLogs, refusedRequests);
     this.customDomain =
       domain &&
       new apigateway.DomainName(this, 'Domain', {
@@ -84,25 +82,12 @@ export class HttpEndpoint extends Construct {
     table: Table,
     functionOf: (name: keyof Table & string) => NodeFunction,
   ): void {
-    const counted = new Set<NodeFunction>();
-    for (const [name, route] of Object.entries(table)) {
-      this.#addRoute(scope, `${name}Route`, route, functionOf(name));
-      if (route.throttle !== 'public') counted.add(functionOf(name));
-    }
-    for (const { logGroup } of counted) this.#count(logGroup, passedRequests);
+    for (const [name, route] of Object.entries(table)) this.#addRoute(scope, `${name}Route`, route, functionOf(name));
   }
 
   /** Routes what no other route takes to a function. */
   addDefaultRoute(scope: Construct, other: NodeFunction): void {
     this.#addRoute(scope, 'OtherRoute', { path: '$default', throttle: 'public' }, other);
-  }
-
-  #count(group: logs.ILogGroup, counted: Readonly<Record<string, CountedLines>>): void {
-    if (!hasCustomers(this.#configuration)) return;
-    for (const [id, { pattern, ...metric }] of Object.entries(counted)) {
-      const filterPattern = logs.FilterPattern.literal(`{ ${pattern} }`);
-      group.addMetricFilter(id, { filterPattern, metricNamespace: metricsNamespace(this.#configuration), ...metric });
-    }
   }
 
   #addRoute(
@@ -144,52 +129,6 @@ function deliveredLogsName(name: string): string {
   const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
   return `/aws/vendedlogs/${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
-
-/** Lines of a log that count, and what they count for. */
-interface CountedLines {
-  readonly pattern: string;
-  readonly metricName: string;
-  readonly metricValue: '0' | '1';
-}
-
-const refused = '($.status = "429") && ($.integrationStatus != "200")';
-const documents = '"*/.well-known/*"';
-
-/**
- * What the gateway refuses with 429, in its access log: HTTP APIs have no metric of it. Where a function answered 429 itself, it was
- * invoked, with 200. Unknown paths and the public documents do not count as `Throttled`: each has a small throttle of its own, so that
- * a scanner would ring the alarm although nobody else is refused, or hide that others are. Refusals of the documents have a count of
- * their own, and those of unknown paths none: nobody needs them.
- */
-const refusedRequests: Readonly<Record<string, CountedLines>> = {
-  Throttled: {
-    pattern: `${refused} && ($.route != "$default") && ($.route != ${documents})`,
-    metricName: 'Throttled',
-    metricValue: '1',
-  },
-  DiscoveryThrottled: {
-    pattern: `${refused} && ($.route = ${documents})`,
-    metricName: 'DiscoveryThrottled',
-    metricValue: '1',
-  },
-};
-
-const answered = [
-  ...['token', 'revoke', 'introspect'].map(endpoint => `($.message = "${endpoint}.*")`),
-  '(($.message = "webhook.*") && ($.route = "/v1/*"))',
-].join(' || ');
-
-/**
- * What came through to the functions of the other routes, in their logs, which know the account. Smoke tests do not count: they would
- * keep the metric alive, and paid for, in hours in which nobody else asks for anything.
- */
-const passedRequests: Readonly<Record<string, CountedLines>> = {
-  Passed: {
-    pattern: `(${answered}) && (($.account NOT EXISTS) || ($.account != "${'_smoke' satisfies typeof smokeAccount}"))`,
-    metricName: 'Throttled',
-    metricValue: '0',
-  },
-};
 
 /** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */
 const accessLogFormat = AccessLogFormat.custom(

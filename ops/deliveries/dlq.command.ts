@@ -11,8 +11,7 @@ import { mostLetters, type RedriveWatch, redrive, warnOfOthers } from './redrive
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
 command looks at messages no other one sees them: where it says that others do, repeat it. What is malformed, or names no
-event we know, only its publisher can mend: discard it when that is done. The alarm rings for new messages, whatever is there
-already.
+event we know, only its publisher can mend: discard it when that is done. The alarm rings while messages are there.
 
 Examples:
   npm run ops -- dlq list

@@ -124,7 +124,7 @@ function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): P
     PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
     Disabled: ` aws kms enable-key ${on}.`,
   };
-  const sentence = `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
+  const sentence = `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
   return { kind: 'KMS key', state, deletedAt, sentence };
 }
 

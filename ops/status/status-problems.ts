@@ -28,7 +28,7 @@ function backlogSentence(
   const wait = counted(waiting, 'message waits', 'messages wait');
   // A consumer that reads its queue has messages in flight.
   if (inFlight === 0) {
-    return `${wait} in the ${queue} queue, none is in flight${age}: does anybody read it? docs/runbook.md, "SourceOff".`;
+    return `${wait} in the ${queue} queue, none is in flight${age}: does anybody read it? docs/runbook.md, "EventsStuck".`;
   }
   const held = counted(inFlight, 'is', 'are');
   return `${wait} in the ${queue} queue, ${held} in flight${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;

@@ -2,7 +2,7 @@
 Starts MiniStack (https://pypi.org/project/ministack/) with the resource types that it lacks.
 
 EMULATOR_RECORDED names, as JSON, what CloudFormation here only writes down: a type, or a type and a property that MiniStack
-cannot read. Such a resource gets an id and nothing else. EventBridge hears of changes of alarms. When standard input ends, so does MiniStack with all functions:
+cannot read. Such a resource gets an id and nothing else. When standard input ends, so does MiniStack with all functions:
 whoever started it is gone.
 """
 
@@ -13,7 +13,6 @@ import sys
 import threading
 
 from ministack.core.responses import new_uuid
-from ministack.services import cloudwatch, eventbridge
 from ministack.services.cloudformation import provisioners
 
 
@@ -47,23 +46,6 @@ def record(resource_type, only_with):
     }
 
 
-def tell_of_alarms():
-    dispatch = cloudwatch._dispatch_alarm_actions
-
-    def dispatch_and_tell(alarm, old_state, new_state, reason):
-        dispatch(alarm, old_state, new_state, reason)
-        detail = {
-            "alarmName": alarm["AlarmName"],
-            "configuration": {"description": alarm["AlarmDescription"]},
-            "previousState": {"value": old_state},
-            "state": {"value": new_state, "reason": reason, "timestamp": "2026-11-20T12:11:00.000+0000"},
-        }
-        entry = {"Source": "aws.cloudwatch", "DetailType": "CloudWatch Alarm State Change", "Detail": json.dumps(detail)}
-        eventbridge._put_events({"Entries": [entry]}, allow_aws_source=True)
-
-    cloudwatch._dispatch_alarm_actions = dispatch_and_tell
-
-
 def end_with_standard_input():
     while os.read(0, 1024):
         pass
@@ -72,7 +54,6 @@ def end_with_standard_input():
 
 for entry in json.loads(os.environ["EMULATOR_RECORDED"]):
     record(entry["type"], entry.get("property"))
-tell_of_alarms()
 threading.Thread(target=end_with_standard_input, daemon=True).start()
 
 from ministack.app import main  # noqa: E402 (after the types are there)

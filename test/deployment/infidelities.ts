@@ -11,7 +11,6 @@
 // | any credentials do, and no policy is enforced | local runs enforce those of the templates |
 // | roles of every account can be assumed | the CDK refuses credentials of another account |
 // | the URL of a function leads elsewhere | its host is made to lead to the emulator, in the functions' Internet |
-// | EventBridge hears of no alarm | it hears of each change of state: `emulator.py` has it told |
 // | an EventBridge rule gives a standard queue no message group | its target names one |
 
 /** Resources that it refuses: all of a type, or those with a property that it cannot read. `emulator.py` has it write them down. */

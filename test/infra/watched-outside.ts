@@ -1,5 +1,4 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { failureRecorder } from '../../lambdas/platform/aws/failed-call.ts';
@@ -13,16 +12,12 @@ import type { FakeKms } from '../support/fake-kms.ts';
 export interface Faults {
   /** KMS opens no key. */
   kms: boolean;
-  /** The state of the key in KMS. */
-  key: string;
   /** DynamoDB takes nothing and tells nothing. */
   store: boolean;
   /** The queues whose consumers are switched off. */
   off: readonly string[];
   /** The sweeper is switched off. */
   sweeper: boolean;
-  /** Conditional writes of the table `Deliveries` that never hold, by their key and what they set. */
-  refused?: (id: string, sets: string) => boolean;
   /** What receivers do with a POST. */
   receivers: Receivers;
   /** The address of receivers. */
@@ -39,13 +34,10 @@ export function answering(status: number, headers: Receivers['headers'] = {}, af
   return { status, headers, afterMs };
 }
 
-/** Receivers that never answer. */
-export const hanging: Receivers = answering(200, {}, Number.POSITIVE_INFINITY);
-
 /** Returns a stage without faults. */
 export function noFaults(): Faults {
   const receivers = answering(200);
-  return { kms: false, key: 'Enabled', store: false, off: [], sweeper: false, receivers, address: '93.184.216.34' };
+  return { kms: false, store: false, off: [], sweeper: false, receivers, address: '93.184.216.34' };
 }
 
 /** Makes what leads out of a stage's processes, with its faults. */
@@ -53,7 +45,6 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
   return function outsideOf({ time, dynamodb, sqs }: ProcessOutside) {
     const dynamo: Dynamo = async (command, options) => {
       if (faults.store) throw throttled(command);
-      if (command instanceof UpdateCommand && isRefused(command)) throw named('ConditionalCheckFailedException');
       return dynamodb.send(command, options);
     };
     kms.fail('DecryptCommand', faults.kms ? 'AccessDeniedException' : undefined);
@@ -68,14 +59,10 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       publish: async () => {},
       resolve: async () => [faults.address],
       post: postIn(time),
-      readKeyState: async () => ({ state: faults.key, deletedAt: undefined }),
+      readKeyState: async () => ({ state: 'Enabled', deletedAt: undefined }),
       readEventSourceState: async (queue: string) => (faults.off.includes(queue) ? 'Disabled' : 'Enabled'),
     } satisfies Partial<Outside>;
   };
-
-  function isRefused({ input: { Key, ExpressionAttributeNames } }: UpdateCommand): boolean {
-    return faults.refused?.(String(Key?.id), Object.values(ExpressionAttributeNames ?? {}).join()) ?? false;
-  }
 
   function postIn({ pause }: Pick<Time, 'pause'>): PinnedPost {
     return async function post({ signal, onConnected, onAnswered }) {

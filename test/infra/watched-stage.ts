@@ -2,7 +2,6 @@ import { eventOf, type ProcessOutside } from '@emissor/virtual-cloud';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { onTestFinished, vi } from 'vitest';
 import { consumerTimeout, deliveryEnvironment, queueOf, visibilityTimeout } from '../../lab/world/stage.ts';
-import { smokeTestIdLength } from '../../lambdas/delivery/intake/event.ts';
 import { type Lane, lanes } from '../../lambdas/delivery/lane-routing.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
@@ -61,15 +60,19 @@ export async function startDelivery() {
   });
   const { cloud, dynamo } = stepped;
   const { now } = cloud;
+  /** The moment when each event was published, by its body. */
+  const published = new Map<string, number>();
   for (const lane of lanes) cloud.queue(queueOf[lane]).onVisible(() => takeMessages(lane));
   cloud.at(now(), sweepEachMinute);
-  const tables = await fillTables({ dynamo, kms: kms.client });
-  return { ...tables, faults, publish, runUntil };
+  await fillTables({ dynamo, kms: kms.client });
+  return { faults, publish, runUntil, oldestEventSeconds };
 
-  function publish(accountId = 'conta-1'): void {
-    const id = randomId(smokeTestIdLength);
-    const event = { id_conta: accountId, event: 'demanda.criada', id_demanda: 1, id };
-    cloud.send(queueOf.first, { body: JSON.stringify(event) }, 'AROAPUBLISHER:one');
+  function publish(): void {
+    const id = randomId(22);
+    const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id };
+    const body = JSON.stringify(event);
+    published.set(body, now());
+    cloud.send(queueOf.first, { body }, 'AROAPUBLISHER:one');
   }
 
   /** Moves the clock to a moment, and lets come what is due until then. */
@@ -77,6 +80,14 @@ export async function startDelivery() {
     for (const lane of lanes) takeMessages(lane);
     await stepped.runTo(moment);
     vi.setSystemTime(Math.max(moment, now()));
+  }
+
+  function oldestEventSeconds(): number {
+    const moments = cloud
+      .queue(queueOf.first)
+      .bodies()
+      .map(body => published.get(body) ?? now());
+    return (now() - Math.min(now(), ...moments)) / 1_000;
   }
 
   /** Has the consumer of a lane process what is visible, once time runs. */

@@ -5,7 +5,6 @@
 export function makeHandler(addressOf, send) {
   return async function handler({ Records }) {
     for (const { Sns } of Records) {
-      if (!Sns.MessageAttributes.type) continue; // an alarm
       const { type, accountId, event, since } = JSON.parse(Sns.Message);
       const address = await addressOf(accountId);
       if (address && texts[type]) await send(address, `Webhook ${event}: ${texts[type]} ${since}`);

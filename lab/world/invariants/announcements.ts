@@ -130,7 +130,7 @@ interface Told {
   readonly webhookId: string;
   readonly lastResult: string | null;
   readonly deliveryId: string | null;
-  /** The message attribute by which a subscription tells it from an alarm. */
+  /** The message attribute by which a subscription may filter. */
   readonly attribute: string | undefined;
 }
 

@@ -83,7 +83,7 @@ export function judgeMetrics(
 /** A process that dies has written neither a line nor a metric, or both: nothing lies between them. */
 const lineOf: Readonly<Record<string, RegExp>> = {
   DeadLettered: /"message":"(?:event|retry)\.refused"/,
-  InternalError: /"message":"delivery\.attempt".*"result":"internal"/,
+  InternalError: /"message":"delivery\.attempt".*"result":"internal"|"message":"message\.deferred"/,
   WebhookSuspended: /"message":"webhook\.suspended"/,
   EventWithoutWebhook: /"message":"event\.without_webhook"/,
   DuplicateDropped: /"message":"event\.duplicate"/,

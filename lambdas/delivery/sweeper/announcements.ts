@@ -35,7 +35,7 @@ export interface PublishedAnnouncement {
 
 export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promise<void>;
 
-/** Makes the publisher. By the attribute `type` a subscription tells these from alarms, which have none. */
+/** Makes the publisher. A subscription may filter by the attribute `type`. */
 export function makePublishAnnouncement(publish: Publish, topicArn: string): PublishAnnouncement {
   return async function publishAnnouncement(announcement) {
     const { type } = announcement;

@@ -7,7 +7,7 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 /**
  * Makes the look that the sweeper takes each quarter of an hour at the stage's KMS key. Processes keep the keys of the keyring that they
  * have opened: a KMS key that was disabled, or will be deleted, would show only when the next ones start. One that is enabled is counted
- * by nothing; that the sweeper looks at all is told by its own metric (`SweepStopped`).
+ * by nothing.
  */
 export function makeKeyLook({
   keyArn,

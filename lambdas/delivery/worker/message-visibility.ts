@@ -57,7 +57,7 @@ export function makeMessageVisibility({
     async defer(record, error) {
       const seconds = deferral(receiveCountOf(record));
       const { messageId, receiptHandle } = record;
-      count('MessageDeferred');
+      count('InternalError');
       log.error('message.deferred', { messageId, ...describe(record), seconds, ...describeError(error) });
       const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
       try {

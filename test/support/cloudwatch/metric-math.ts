@@ -64,15 +64,9 @@ type Operator = (one: number, other: number) => number;
 
 /** The operators, those that bind the least first. */
 const levels: readonly Readonly<Record<string, Operator | undefined>>[] = [
-  { AND: (one, other) => Number(one !== 0 && other !== 0) },
-  {
-    '>': (one, other) => Number(one > other),
-    '<': (one, other) => Number(one < other),
-    '>=': (one, other) => Number(one >= other),
-    '<=': (one, other) => Number(one <= other),
-  },
-  { '+': (one, other) => one + other, '-': (one, other) => one - other },
-  { '*': (one, other) => one * other, '/': (one, other) => one / other },
+  { '>=': (one, other) => Number(one >= other) },
+  { '-': (one, other) => one - other },
+  { '/': (one, other) => one / other },
 ];
 
 const functions: Readonly<Record<string, (parameters: readonly Series[]) => Series>> = {
@@ -83,15 +77,6 @@ const functions: Readonly<Record<string, (parameters: readonly Series[]) => Seri
   IF: parameters => {
     const [condition, then, otherwise] = ofLength(parameters, 3);
     return condition.map((value, at) => (value === undefined ? undefined : (value === 0 ? otherwise : then)[at]));
-  },
-  DIFF: parameters => {
-    const [series] = ofLength(parameters, 1);
-    let last: number | undefined;
-    return series.map(value => {
-      const difference = value === undefined || last === undefined ? undefined : value - last;
-      last = value ?? last;
-      return difference;
-    });
   },
 };
 

@@ -199,7 +199,7 @@ describe('the consumer of a queue', () => {
     await consume(recordOf('a'));
     expect(telemetry.lines.join()).toContain('"errorName":"Error"');
     expect(telemetry.lines.join()).not.toContain('canary-7f3a');
-    expect(telemetry.counts).toEqual({ MessageDeferred: 1 });
+    expect(telemetry.counts).toEqual({ InternalError: 1 });
   });
 
   it.each([

@@ -93,14 +93,14 @@ describe('the KMS key', () => {
     [
       { KeyState: 'PendingDeletion', DeletionDate: new Date('2026-12-20T08:00:00Z') },
       [
-        `the KMS key is PendingDeletion, to be deleted on 2026-12-20: ${lost} aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`,
+        `the KMS key is PendingDeletion, to be deleted on 2026-12-20: ${lost} aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}. docs/runbook.md, "KeysNotRotated".`,
       ],
     ],
     [
       { KeyState: 'Disabled' },
-      [`the KMS key is Disabled: ${lost} aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`],
+      [`the KMS key is Disabled: ${lost} aws kms enable-key ${on}. docs/runbook.md, "KeysNotRotated".`],
     ],
-    [{ KeyState: 'Unavailable' }, [`the KMS key is Unavailable: ${lost} docs/runbook.md, "KeyNotEnabled".`]],
+    [{ KeyState: 'Unavailable' }, [`the KMS key is Unavailable: ${lost} docs/runbook.md, "KeysNotRotated".`]],
   ])('is told with the day and the commands, where it is not enabled: %j', async (KeyMetadata, expected) => {
     const target = stageWith(command => {
       expect(command).toBeInstanceOf(DescribeKeyCommand);

@@ -207,7 +207,7 @@ describe('the problems of a stage', () => {
     });
     expect(found).toEqual([
       '40 messages wait in the events queue, 3 are in flight, the oldest for 301 s: npm run ops -- --stage dev webhooks list --slow shows who holds it up.',
-      '1 message waits in the retry queue, none is in flight, the oldest for 301 s: does anybody read it? docs/runbook.md, "SourceOff".',
+      '1 message waits in the retry queue, none is in flight, the oldest for 301 s: does anybody read it? docs/runbook.md, "EventsStuck".',
     ]);
   });
 
