@@ -145,6 +145,11 @@ export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
   return id.startsWith(testPrefix);
 }
 
+/** Returns whether its next attempt was asked for: by a resend, a replay or a redrive. */
+export function isResent({ createdAt, scheduledAt, broughtForward }: Delivery): boolean {
+  return scheduledAt !== createdAt || broughtForward !== undefined;
+}
+
 /** The form of the id of a delivery: of an event's, or of a test's. */
 export const deliveryIdForm = /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/;
 

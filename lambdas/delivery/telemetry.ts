@@ -5,7 +5,7 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 export type DeliveryMetric =
   /**
    * Attempts: one for each that delivered, zero for each that did not, so that all of them are its samples. Of smoke tests only those
-   * that did not; of an owner's tests only those that failed by our own fault, since nobody else's concerns operators.
+   * that did not; no tests and no resends, since their owner may fail as often as they like.
    */
   | 'Delivered'
   /** Attempts by what else came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */

@@ -1,4 +1,4 @@
-import { isTest } from '../../../lambdas/delivery/delivery.ts';
+import { isResent, isTest } from '../../../lambdas/delivery/delivery.ts';
 import { judgedLateness } from '../../../lambdas/delivery/lateness.ts';
 import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
@@ -35,8 +35,7 @@ export function judgeMetrics(
     }
     const attempts = metrics.all().filter(({ metric }) => metric === 'Delivered');
     const lines = cloud.logs({ text: '"message":"delivery.attempt"' });
-    // Of an owner's tests those alone count that failed by our own fault.
-    const told = lines.filter(({ text }) => /"deliveryId":"evt_|"result":"internal"/.test(text));
+    const told = lines.filter(({ text }) => text.includes('"deliveryId":"evt_') && !isOfResend(text));
     const successes = told.filter(({ text }) => text.includes('"result":"delivered"'));
     if (attempts.length !== told.length) violate(`${attempts.length} samples of Delivered, and ${told.length} lines`);
     if (metrics.sum('Delivered') !== successes.length)
@@ -50,6 +49,16 @@ export function judgeMetrics(
     for (const [state, metric] of Object.entries(metricOf)) judgeEnds(state, metric);
     const failed = cloud.trace(({ kind, text }) => kind === 'invocation' && text.includes(' failed'));
     for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
+  }
+
+  /** Returns whether the attempt of a line was asked for: neither these nor tests count. */
+  function isOfResend(line: string): boolean {
+    const [, id = ''] = /"deliveryId":"([^"]+)"/.exec(line) ?? [];
+    const [, attempt] = /"attempt":(\d+)/.exec(line) ?? [];
+    const versions = (evidence().deliveries.get(id) ?? []).flatMap(({ delivery }) => delivery ?? []);
+    const [first] = versions;
+    if (first && first.scheduledAt !== first.createdAt) return true; // a redrive
+    return versions.some(each => each.state === 'pending' && each.attempt === Number(attempt) && isResent(each));
   }
 
   /**

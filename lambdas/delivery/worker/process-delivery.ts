@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
-import { type AttemptOutcome, type Delivery, isTest, type Mover } from '../delivery.ts';
+import { type AttemptOutcome, type Delivery, isResent, isTest, type Mover } from '../delivery.ts';
 import type { AdmittedMessage } from '../isolation/admission.ts';
 import type { MoveToSlowLane } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
@@ -184,8 +184,8 @@ export function makeProcessDelivery(
     const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
     if (ended) count(ended);
     const isDelivered = outcome.outcome === 'delivered';
-    const isSample = isTest(before) ? outcome.outcome === 'internal_error' : !isDelivered || countsSuccess(before);
-    if (isSample) count('Delivered', isDelivered ? 1 : 0);
+    if (!isTest(before) && !isResent(before) && (!isDelivered || countsSuccess(before)))
+      count('Delivered', isDelivered ? 1 : 0);
     const metric = metricOf(outcome);
     if (metric) count(metric);
     const line = {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer, noon } from '../builders.ts';
 
@@ -7,13 +8,13 @@ useDeliveryWorld();
 describe('an attempt', () => {
   const times = { cause: null, errorCode: '', durationMs: 1 };
 
-  const ourFault = { Delivered: 0, InternalError: 1 };
+  const ourFault = { InternalError: 1 };
   const outcomes = [
     ['a success', answer(200), { Delivered: 1 }, {}],
     ['a failure', answer(401), { Delivered: 0 }, {}],
     ['a 410', answer(410), { Delivered: 0, Held: 1, WebhookSuspended: 1 }, {}],
     ['a refused address', { outcome: 'blocked', ...times }, { Delivered: 0, Blocked: 1 }, { Blocked: 1 }],
-    ['a fault of ours', { outcome: 'internal_error', ...times }, ourFault, ourFault],
+    ['a fault of ours', { outcome: 'internal_error', ...times }, { Delivered: 0, ...ourFault }, ourFault],
   ] as const;
   it.each(outcomes)('that ends with %s is counted', async (_, posted, counts) => {
     world.answers.push(posted);
@@ -33,6 +34,26 @@ describe('an attempt', () => {
       expect(world.counts).toEqual({ MovedToSlowLane: 1, ...counts });
     },
   );
+
+  // Bug: an owner who resent 480 failed deliveries a minute woke the on-call.
+  it.each([
+    ['a pending delivery', 500],
+    ['a held delivery', 410],
+  ])('of a resend of %s is no sample of `Delivered`', async (_, first) => {
+    world.answers.push(answer(first), answer(401));
+    world.publishEvent();
+    await world.step('first');
+    const operator = makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
+    if (first === 410) await operator.reactivate('conta-1', 'demanda.criada');
+    expect(world.counts.Delivered).toBe(0);
+    delete world.counts.Delivered;
+    await world.pass(1_000);
+    const path = `/v1/webhooks/demanda.criada/entregas/${world.only().id}/reenvio`;
+    expect(await world.request('POST', path)).toMatchObject({ status: 202 });
+    await world.step('retry');
+    expect(world.posts).toHaveLength(2);
+    expect(world.counts).not.toHaveProperty('Delivered');
+  });
 
   it('that was given up is counted by nobody where a copy was quicker', async () => {
     for (const id of ['one', 'one', 'another']) world.publishEvent({ id });
