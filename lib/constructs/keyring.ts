@@ -39,6 +39,7 @@ export class Keyring extends Table {
   mayRotate(): TableAccess {
     return new TableAccess(this, [
       ...this.may('Query', 'PutItem', 'DeleteItem').permissions,
+      { actions: ['kms:DescribeKey'], resourceArns: [this.key.keyArn] },
       this.#keyPermission('kms:GenerateDataKeyPairWithoutPlaintext', ['signing']),
       this.#keyPermission('kms:GenerateDataKeyWithoutPlaintext', ['mac', 'sealing']),
     ]);

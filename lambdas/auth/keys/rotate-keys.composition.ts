@@ -1,3 +1,4 @@
+import { DescribeKeyCommand } from '@aws-sdk/client-kms';
 import type { Environment } from '../../platform/environment.ts';
 import { makeRandomIds } from '../../platform/identifiers.ts';
 import type { Outside } from '../../platform/outside.ts';
@@ -24,7 +25,14 @@ export function composeRotateKeys(
   return async function runRotation(): Promise<readonly RotationResult[]> {
     const results = await awaitPermissions(() => rotation.rotateKeys(), { ...time, log });
     for (const result of results) log.info('keys.rotated', { ...result });
+    await requireEnabledKey();
     count('KeyCreated', results.filter(({ created }) => created !== undefined).length);
     return results;
   };
+
+  /** A rotation without a due key calls no KMS, and processes keep the keys that they have opened: nothing else would notice. */
+  async function requireEnabledKey(): Promise<void> {
+    const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId: environment.keyArn }));
+    if (KeyMetadata?.KeyState !== 'Enabled') throw new Error(`The KMS key is ${KeyMetadata?.KeyState}: enable it.`);
+  }
 }

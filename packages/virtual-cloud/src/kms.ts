@@ -1,6 +1,7 @@
 import { createECDH, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
   DecryptCommand,
+  DescribeKeyCommand,
   GenerateDataKeyPairWithoutPlaintextCommand,
   GenerateDataKeyWithoutPlaintextCommand,
 } from '@aws-sdk/client-kms';
@@ -18,6 +19,7 @@ export function makeKms(random: Pick<SeededRandom, 'bytes'>) {
   /** Executes a command of the SDK. @throws {ServiceError} as KMS refuses it. */
   function execute(command: unknown): object {
     if (command instanceof DecryptCommand) return decrypt(command.input);
+    if (command instanceof DescribeKeyCommand) return { KeyMetadata: { ...command.input, KeyState: 'Enabled' } };
     if (command instanceof GenerateDataKeyWithoutPlaintextCommand) {
       const { KeyId, NumberOfBytes = 32 } = command.input;
       return { KeyId, CiphertextBlob: wrap(random.bytes(NumberOfBytes), command.input) };

@@ -28,6 +28,10 @@ function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean):
   };
 
   return {
+    DescribeKey: input => {
+      const keyId = find(describeInput.parse(input).KeyId);
+      return { KeyMetadata: { KeyId: keyId, Arn: keyArn(keyId), KeyState: 'Enabled' } };
+    },
     GenerateDataKeyWithoutPlaintext: input => {
       const { KeyId, EncryptionContext, NumberOfBytes } = dataKeyInput.parse(input);
       const keyId = find(KeyId);
@@ -68,6 +72,8 @@ function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean):
 const context = z.record(z.string(), z.string()).default({});
 
 const keyInput = z.object({ KeyId: z.string(), EncryptionContext: context });
+const describeInput = z.object({ KeyId: z.string() });
+
 const dataKeyInput = keyInput.extend({ NumberOfBytes: z.int().min(1).max(1024) });
 const keyPairInput = keyInput.extend({ KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
 

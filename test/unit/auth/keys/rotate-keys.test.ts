@@ -1,0 +1,44 @@
+import { DescribeKeyCommand } from '@aws-sdk/client-kms';
+import { expect, it } from 'vitest';
+import { composeRotateKeys } from '../../../../lambdas/auth/keys/rotate-keys.composition.ts';
+import { machine } from '../../../../lambdas/platform/outside.ts';
+import { makeTelemetry } from '../../../../lambdas/platform/telemetry.ts';
+import { startDatabase } from '../../../support/database/database.ts';
+import { makeFakeKms } from '../../../support/fake-kms.ts';
+
+const day = 86_400;
+const environment = {
+  keyringTable: 'Keyring',
+  keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+  signingAlgorithm: 'ES256',
+  keyRotationSeconds: 90 * day,
+  accessTokenSeconds: 900,
+  refreshAbsoluteSeconds: 90 * day,
+} as const;
+
+// A rotation without a due key calls KMS for nothing else: a disabled key would show when the next processes start.
+it.each([
+  ['Enabled', 0],
+  ['Disabled', undefined],
+  ['PendingDeletion', undefined],
+])('a rotation whose KMS key is %s counts %s new keys', async (KeyState, created) => {
+  const database = await startDatabase('Keyring');
+  const { client } = makeFakeKms();
+  let state = 'Enabled';
+  const send = (command: never) =>
+    (command as object) instanceof DescribeKeyCommand
+      ? Promise.resolve({ KeyMetadata: { KeyState: state } })
+      : client.send(command);
+  const counts: number[] = [];
+  const telemetry = { ...makeTelemetry('rotate-keys'), count: (_metric: string, by = 1) => void counts.push(by) };
+  telemetry.log = { ...telemetry.log, info: () => undefined };
+  const kms = { send } as typeof client;
+  const rotate = composeRotateKeys(environment, { ...machine, dynamo: database.dynamo, kms }, telemetry);
+  await rotate();
+  state = KeyState;
+  const rotation = rotate();
+  if (created === undefined) await expect(rotation).rejects.toThrow(`The KMS key is ${KeyState}: enable it.`);
+  else await rotation;
+  expect(counts[1]).toBe(created);
+  await database.stop();
+});
