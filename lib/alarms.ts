@@ -58,14 +58,15 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
   };
 }
 
-/** Returns the alarms of {base_url}. */
-export function webhooksAlarms({ base }: { readonly base: HttpEndpoint }): AlarmRows {
+/** Returns the alarm of the functions behind both APIs. */
+export function webhooksAlarms(configuration: StageConfiguration): AlarmRows {
   return {
     RequestsFail: {
       severity: 'page',
-      impact: 'Requests to {base_url} end with 5xx: accounts can neither manage webhooks nor read deliveries.',
+      impact: 'Functions of {auth_url} or {base_url} answer 500 or 503: requests fail for a fault of our own.',
       command: 'smoke',
-      rule: repeated(base.api.metricServerError()),
+      // Not the gateway's 5xx: an account that changes one webhook many times at once gets 503, too.
+      rule: repeated(own(configuration, 'RequestFailed', { functions: 'http' })),
     },
   };
 }

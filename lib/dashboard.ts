@@ -36,7 +36,7 @@ export class StageDashboard extends Construct {
       periodOverride: cloudwatch.PeriodOverride.AUTO,
     });
     dashboard.addWidgets(this.#tokens(), ...judged(authAlarms(configuration, props)));
-    dashboard.addWidgets(this.#requests(auth, base), ...judged(webhooksAlarms(props)));
+    dashboard.addWidgets(this.#requests(auth, base), ...judged(webhooksAlarms(configuration)));
     dashboard.addWidgets(
       this.#events(),
       this.#waiting(),

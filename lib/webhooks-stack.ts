@@ -47,7 +47,7 @@ export class WebhooksStack extends Stack {
     });
 
     const topics = data.alarmTopics;
-    new Alarms(this, 'Alarms', { configuration, topics, rows: webhooksAlarms(data) });
+    new Alarms(this, 'Alarms', { configuration, topics, rows: webhooksAlarms(configuration) });
     new GradualReleases(this, 'Releases', { configuration, topics, services: { webhooks: api } });
 
     this.requestLog = api.logGroup;

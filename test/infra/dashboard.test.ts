@@ -3,8 +3,10 @@ import { expect, it, vi } from 'vitest';
 import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
+import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
+import { httpRequest } from '../support/http-request.ts';
 import { resourcesOf, stageTemplates } from './templates.ts';
 import { throttled } from './watched-outside.ts';
 import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
@@ -100,6 +102,8 @@ it('shows nothing that nobody writes', async () => {
     },
     undefined,
   );
+  const failing = makeHttpHandler(makeTelemetry('webhooks'), async () => ({ statusCode: 503 }), {});
+  await failing(httpRequest({}), { functionVersion: '7' } as never);
   const rotation = makeTelemetry('rotate-keys');
   await invoke(rotation, async () => rotation.count('KeyCreated', 0), undefined);
   rotation.log.error('invocation.failed', describeError(throttled(new QueryCommand({ TableName: 'Keyring' }))));
