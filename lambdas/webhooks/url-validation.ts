@@ -1,6 +1,6 @@
 import { type Finding, finding } from '../api/findings.ts';
 import { makeResolveDestination } from '../platform/egress/resolve-destination.ts';
-import { ResolutionError, type Resolve } from '../platform/egress/resolver.ts';
+import type { Resolve } from '../platform/egress/resolver.ts';
 import { parseWebhookUrl } from '../platform/egress/url-policy.ts';
 import { type After, withDeadline } from '../platform/timer.ts';
 import { urlFinding, webhookFindings } from './findings.ts';
@@ -41,7 +41,6 @@ export function makeUrlValidation(dependencies: {
       case 'refused':
         return destination.findings.map(urlFinding);
       case 'unresolved':
-        if (destination.fault === 'not_asked') throw new ResolutionError(destination.fault, destination.detail);
         return [finding({ pointer: '/url' }, webhookFindings[destination.fault])];
     }
   }

@@ -186,7 +186,6 @@ function refusedFor({ rule, values }: UrlFinding): PostResult {
 }
 
 function unresolvedFor({ fault, detail }: Extract<Destination, { outcome: 'unresolved' }>): PostResult {
-  if (fault === 'not_asked') return { outcome: 'internal_error', cause: null, errorCode: detail };
   const ofUnknown = detail === 'ENODATA' ? 'no_ipv4' : 'unknown_name';
   const ofSilent = detail === 'TOO_MANY_ADDRESSES' ? null : 'no_dns_answer';
   return { outcome: 'dns', cause: fault === 'not_found' ? ofUnknown : ofSilent, errorCode: detail };

@@ -2,10 +2,8 @@ import type { ResolverOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { systemTime, withTimeout } from '../timer.ts';
 
-/**
- * Why a name has no address: there is none, its servers did not say, no resolver of ours could be asked, or our own side failed.
- */
-export type ResolutionFault = 'not_found' | 'temporary' | 'not_asked' | 'internal_error';
+/** Why a name has no address: there is none, its servers did not answer, or our own side failed. */
+export type ResolutionFault = 'not_found' | 'temporary' | 'internal_error';
 
 /** Thrown when a name does not resolve. */
 export class ResolutionError extends Error {
@@ -104,15 +102,9 @@ function codeOf(error: unknown): string {
 
 function faultOf(code: string): ResolutionFault {
   if (notFound.has(code)) return 'not_found';
-  if (code === notAsked) return 'not_asked';
   return localErrors.has(code) ? 'internal_error' : 'temporary';
 }
 
 const notFound: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME', 'EBADNAME', 'EBADQUERY']);
-/**
- * The resolver's own connection failed. c-ares says so too where the process has no file descriptor left. A receiver's name server
- * that refuses shows as another code, since it is our resolver that asks it.
- */
-const notAsked = 'ECONNREFUSED';
 
 const localErrors: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'ENOTINITIALIZED']);

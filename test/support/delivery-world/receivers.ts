@@ -29,11 +29,10 @@ export function makeReceivers() {
   const during: (() => Promise<unknown>)[] = [];
   return { posts, answers, during, resolve, postFrom };
 
-  /** Resolves every name at once, unless the next outcome is that it cannot, or must not; four names have outcomes of their own. */
+  /** Resolves every name at once, unless the next outcome is that it cannot, or must not; three names have outcomes of their own. */
   async function resolve(...[name, , onAsking]: Parameters<Resolve>): ReturnType<Resolve> {
     onAsking?.();
     if (name.startsWith('nowhere.')) throw new ResolutionError('not_found', 'ENOTFOUND');
-    if (name.startsWith('unasked.')) throw new ResolutionError('not_asked', 'ECONNREFUSED');
     if (name.startsWith('silent.')) throw new ResolutionError('temporary', 'ESERVFAIL');
     if (name.startsWith('six.')) return ['2606:4700::1'];
     const [next] = answers;

@@ -472,13 +472,6 @@ describe('when a dependency fails', () => {
     expect(refused.headers['retry-after']).toBe('1');
   });
 
-  it('because no resolver can be asked: 503 for a registration, soon again', async () => {
-    const refused = await register({ url: 'https://unasked.example.com/' });
-    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
-    expect(refused.headers['retry-after']).toBe('1');
-    expect(await find()).toBeUndefined();
-  });
-
   // Bug: it counted nothing, and the saved queries of errors left the cause out.
   it('counts the 503, and logs its cause as an error', async () => {
     const { lines } = await handleAlone('GET', '/v1/webhooks');

@@ -3,13 +3,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-// c-ares says ECONNREFUSED where it gets no socket. That was charged to the receiver as a failure of its name server.
-it('a process without a file descriptor left blames itself, not the receiver’s name or host', async () => {
+it('a process without a file descriptor left blames itself, not the receiver’s host', async () => {
   const program = path.join(import.meta.dirname, 'without-descriptors.ts');
   const command = 'ulimit -n 64 && exec "$0" "$1"'; // Lambda allows a process 1,024
   const { stdout } = await promisify(execFile)('sh', ['-c', command, process.execPath, program]);
-  expect(JSON.parse(stdout)).toEqual({
-    name: { outcome: 'internal_error', errorCode: expect.stringMatching(/^(?:ECONNREFUSED|ENOTFOUND)$/) }, // by what c-ares could still read
-    address: { outcome: 'internal_error', errorCode: 'EMFILE' },
-  });
+  expect(JSON.parse(stdout)).toEqual({ outcome: 'internal_error', errorCode: 'EMFILE' });
 });

@@ -43,7 +43,7 @@ describe('makeResolver', () => {
     ['not_found', 'ENODATA', 'ENODATA'],
     ['temporary', 'ESERVFAIL', 'ESERVFAIL'],
     ['temporary', 'ETIMEOUT', ['2606:4700::1']],
-    ['not_asked', 'ECONNREFUSED', 'ECONNREFUSED'],
+    ['temporary', 'ECONNREFUSED', 'ECONNREFUSED'],
     ['internal_error', 'ENOMEM', 'ENOMEM'],
   ])('fails as %s for %s', async (fault, four, six) => {
     await expect(resolveWith(four, six)).rejects.toThrow(ResolutionError);
@@ -149,10 +149,12 @@ describe('a name server on the wire', () => {
   /** The name is an alias of itself. */
   const loopRecord = Buffer.from([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 2, 0xc0, 12]);
 
+  const flags = { answer: 0x8180, truncatedAnswer: 0x8380 }; // with recursion available
+
   /** The answer to a question (RFC 1035 section 4.1): its own bytes, marked as an answer, and a record. */
-  const answerTo = (question: Buffer, record: Buffer): Buffer => {
+  const answerTo = (question: Buffer, record: Buffer, flag: number): Buffer => {
     const header = Buffer.from(question.subarray(0, 12));
-    header.writeUInt16BE(0x8180, 2); // an answer, recursion available
+    header.writeUInt16BE(flag, 2);
     header.writeUInt16BE(1, 6); // one record
     header.writeUInt16BE(0, 10); // no additional ones
     const end = question.indexOf(0, 12) + 5;
@@ -164,14 +166,14 @@ describe('a name server on the wire', () => {
     types: readonly number[],
     record = addressRecord,
     options: ResolverOptions = nameServerOptions,
-    lost = 0,
+    { lost = 0, flag = flags.answer } = {},
   ) => {
     const asked: number[] = [];
     const socket = createSocket('udp4', (question, from) => {
       const type = question.readUInt16BE(question.indexOf(0, 12) + 1);
       asked.push(type);
       const isLost = asked.filter(other => other === type).length <= lost;
-      if (types.includes(type) && !isLost) socket.send(answerTo(question, record), from.port, from.address);
+      if (types.includes(type) && !isLost) socket.send(answerTo(question, record, flag), from.port, from.address);
     });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
@@ -194,10 +196,24 @@ describe('a name server on the wire', () => {
 
   // Bug: the second query came when the deadline of a registration had passed.
   it('whose first answer is lost is asked again before the deadline of a registration', async () => {
-    const { asked, resolve, stop } = await startServer([typeA], addressRecord, registrationNameServerOptions, 1);
+    const { asked, resolve, stop } = await startServer([typeA], addressRecord, registrationNameServerOptions, {
+      lost: 1,
+    });
     const { validateHost } = makeUrlValidation({ ...systemTime, resolve, ownHosts: [] });
     expect(await validateHost('https://receiver.example.com/')).toEqual([]);
     expect(asked.filter(type => type === typeA)).toHaveLength(2);
+    stop();
+  });
+
+  // Bug: an answer of some 30 addresses is truncated. The attempt then counted as our own fault.
+  it('that truncates its answer and refuses TCP has not answered', async () => {
+    const { resolve, stop } = await startServer([typeA, 28], addressRecord, nameServerOptions, {
+      flag: flags.truncatedAnswer,
+    });
+    await expect(resolve('receiver.example.com', never)).rejects.toMatchObject({
+      fault: 'temporary',
+      message: 'ECONNREFUSED',
+    });
     stop();
   });
 
