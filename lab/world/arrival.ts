@@ -1,9 +1,9 @@
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
-import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { makeRandom, pick, type Random } from '../../tools/support/random.ts';
-import { receiverKinds, unreachable } from './receivers.ts';
+import { receiverKinds } from './receivers.ts';
 import { deadLetters, queueOf } from './stage.ts';
-import { day, minute, second } from './times.ts';
+import { day, minute } from './times.ts';
 
 /** An account with a webhook for one event. An account with several has a row for each. */
 export interface Account {
@@ -36,14 +36,11 @@ export interface Publication {
 /** The event that most accounts have their webhook for. */
 export const eventName = 'demanda.criada';
 
-/**
- * Returns an account for each kind of receiver and one without a webhook, which are left alone, four restless ones, and those that nobody
- * reaches.
- */
+/** Returns an account for each kind of receiver and one without a webhook, which are left alone, and four restless ones. */
 export function makeAccounts(seed: number): readonly Account[] {
   const random = makeRandom(seed * 6_151);
   const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
-  const reached = [...kinds, undefined, ...restless].map((kind, index) => {
+  return [...kinds, undefined, ...restless].map((kind, index) => {
     const id = `conta-${index}`;
     const isOld = index < kinds.length && ['down', 'hangs', 'refuses'].includes(kind ?? '');
     const failingFor = (failingDays[seed % 3] ?? 1) * day - minute / 2;
@@ -52,18 +49,6 @@ export function makeAccounts(seed: number): readonly Account[] {
       ...(isOld && { failingFor }),
     };
   });
-  return [...reached, ...makeUnreachable(random() < 0.5)];
-}
-
-/** Returns one owner of three names in as many networks, or three owners in one network: neither is an outage of ours. */
-function makeUnreachable(isOneOwner: boolean): readonly Account[] {
-  return EVENT_NAMES.slice(0, 3).map((event, index) => ({
-    id: isOneOwner ? 'unreachable' : `unreachable-${index}`,
-    host: isOneOwner ? `hooks.network-${index}.example` : `unreachable-${index}.example.com`,
-    kind: unreachable,
-    isRestless: false,
-    event,
-  }));
 }
 
 /** Operators are told of failures of one day and of four; those of five days suspend the webhook. */
@@ -75,16 +60,11 @@ const restlessAccounts = 4;
 
 /**
  * Returns the events of the first minute, in bursts or one by one. Some are malformed; some come again, the same or with other fields
- * under the same id; some stand among the dead letters. Events of restless
- * accounts come for five minutes, and those of whom nobody reaches at night, when no connection succeeds.
+ * under the same id; some are among the dead letters. Events of restless accounts come for five minutes.
  */
 export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
-  return accounts.flatMap(({ id: account, kind, isRestless, event }) => {
-    if (kind === unreachable) {
-      const times = [night, night + second * random(), night + minute * random()];
-      return times.map((at, number) => publicationOf({ account, event, at, number }));
-    }
+  return accounts.flatMap(({ id: account, kind, isRestless }) => {
     const isBurst = random() < 0.5;
     const burstAt = random() * 40_000;
     const isBacklog = isSlowKind(kind) && random() < 0.3;
@@ -121,9 +101,6 @@ export function sentAt({ at, queue }: Pick<Publication, 'at' | 'queue'>): number
 }
 
 const strayAt = 20_000;
-
-/** Nobody else's deliveries are under way any more. */
-const night = 46 * minute;
 
 /** Operators redrive dead letters once more at this time. */
 export const lastRedrive = 4 * minute;

@@ -4,8 +4,8 @@ import { minute } from './times.ts';
 
 /** The reaction of a receiver to a POST. */
 export interface Reaction {
-  /** The status of its answer. `refused`: it takes no connection. `unreachable`: there is no way to it. */
-  readonly status: number | 'refused' | 'unreachable';
+  /** The status of its answer. `refused`: it takes no connection. */
+  readonly status: number | 'refused';
   /** Milliseconds until it answers; infinity where it never does. */
   readonly afterMs: number;
   /** The seconds of its `Retry-After`. */
@@ -59,9 +59,6 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
   lazy: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 1_900 }),
 };
 
-/** A kind of receivers that nobody reaches. They come by themselves. */
-export const unreachable = 'unreachable';
-
 export type Receivers = ReturnType<typeof makeReceivers>;
 
 /** Makes receivers, one a host, that note what reaches them and what they answered. */
@@ -80,12 +77,12 @@ export function makeReceivers(seed: number, now: () => number) {
   /** Adds a receiver of a kind. */
   function add(host: string, kind: string): void {
     const random = makeRandom(seed * 1_000 + reactions.size);
-    reactions.set(host, () => receiverKinds[kind]?.(random, now() - began) ?? noWay);
+    reactions.set(host, () => receiverKinds[kind]?.(random, now() - began) ?? refusal);
   }
 
   /** Takes a POST, and returns what comes of it. */
   function take(deliveryId: string, sent: SentPost): Reaction & Pick<Post, 'answer'> {
-    const reaction = (reactions.get(sent.host) ?? (() => noWay))();
+    const reaction = (reactions.get(sent.host) ?? (() => refusal))();
     const earlier = posts.get(deliveryId) ?? [];
     const answer = `${deliveryId} ${earlier.length + 1}`;
     const { status, retryAfter = 0 } = reaction;
@@ -103,4 +100,4 @@ export function makeReceivers(seed: number, now: () => number) {
   }
 }
 
-const noWay: Reaction = { status: unreachable, afterMs: 0 };
+const refusal: Reaction = { status: 'refused', afterMs: 0 };

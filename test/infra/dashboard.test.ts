@@ -102,7 +102,7 @@ it('shows nothing that nobody writes', async () => {
     },
     undefined,
   );
-  const failing = makeHttpHandler(makeTelemetry('webhooks'), async () => ({ statusCode: 503 }), {});
+  const failing = makeHttpHandler(makeTelemetry('webhooks'), async () => ({ statusCode: 503 }));
   await failing(httpRequest({}), { functionVersion: '7' } as never);
   const rotation = makeTelemetry('rotate-keys');
   await invoke(rotation, async () => rotation.count('KeyCreated', 0), undefined);

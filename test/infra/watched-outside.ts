@@ -65,9 +65,8 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
   };
 
   function postIn({ pause }: Pick<Time, 'pause'>): PinnedPost {
-    return async function post({ signal, onConnected, onAnswered }) {
+    return async function post({ signal, onAnswered }) {
       const { afterMs, ...answer } = faults.receivers;
-      onConnected();
       if (afterMs > 0) await pause(afterMs, signal).catch(() => undefined);
       if (signal.aborted) return { outcome: 'aborted', isConnected: true };
       onAnswered();

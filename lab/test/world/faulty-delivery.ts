@@ -46,16 +46,13 @@ export function consumersWith(...changes: readonly ChangeOutside[]): Partial<Com
 type ConsumerOutside = Parameters<typeof composeDeliver>[1];
 type ChangeOutside = (outside: ConsumerOutside) => Partial<ConsumerOutside>;
 
-/** Returns an outside whose posts count the names that cannot be reached, of all accounts together. */
+/** Returns an outside that treats refused connections as faults of our own. */
 export function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
-  const names = new Set<string>();
   return {
     post: async request => {
       const answer = await post(request);
-      if (answer.outcome === 'response') names.clear();
-      if (answer.outcome !== 'failed' || answer.kind !== 'unreachable') return answer;
-      names.add(request.serverName);
-      return names.size < 3 ? answer : { ...answer, kind: 'internal_error' };
+      const isRefused = answer.outcome === 'failed' && answer.cause === 'refused';
+      return isRefused ? { ...answer, kind: 'internal_error' } : answer;
     },
   };
 }

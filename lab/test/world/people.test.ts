@@ -163,7 +163,7 @@ const products: readonly Faulty[] = [
   },
   {
     that: 'goes on with cancelled replays, and takes copies of an event for other events',
-    seed: 2,
+    seed: 4,
     altered: consumersWith(
       reading((_, item) => (String(item.id).startsWith('replays#') ? undefined : item)),
       reading((_, item) => (item.body ? { ...item, body: String(item.body).replace('{', '{"link2":1,') } : item)),
@@ -216,7 +216,7 @@ const products: readonly Faulty[] = [
     found: [/a recorded attempt was changed/, /recorded under another number/],
   },
   {
-    that: 'tells publishers twice, takes three names that nobody reaches for its own outage, and reads no `Retry-After`',
+    that: 'tells publishers twice, treats refused connections as its own fault, and reads no `Retry-After`',
     altered: countingNone(
       ['InternalError'],
       consumersWith(({ publish }) => ({ publish: twice(publish) }), blamingItself, readingNoHeaders),

@@ -1,7 +1,6 @@
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
-import { makeOutageDetector } from '../../platform/egress/outage-detector.ts';
 import type { PinnedPost } from '../../platform/egress/pinned-request.ts';
 import type { Resolve } from '../../platform/egress/resolver.ts';
 import { makeSharedResolver } from '../../platform/egress/shared-resolver.ts';
@@ -22,12 +21,11 @@ export function makeAttempts(parts: AttemptsParts) {
   const keyring = makeKeyring({ ...parts, table: parts.keyringTable });
   keyring.openEarly('sealing');
   const resolve = makeSharedResolver(parts.resolve, parts.now);
-  const outageDetector = makeOutageDetector(parts);
   const eventLoopLag = makeEventLoopLag(parts);
   return {
     attempt: makeAttempt({
       ...parts,
-      post: makeGuardedPost({ ...parts, resolve, outageDetector }),
+      post: makeGuardedPost({ ...parts, resolve }),
       sealing: makeUnsealing(keyring),
       eventLoopLag,
       connectTimeoutMs: connectTimeouts[parts.lane],

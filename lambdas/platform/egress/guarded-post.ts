@@ -3,7 +3,6 @@ import { makeAfterEvents, type Time } from '../timer.ts';
 import { bodyText, type Redact } from './body-text.ts';
 import { type Connections, pickAddresses } from './connections.ts';
 import { errorCode, type FailureCause } from './network-error.ts';
-import type { OutageDetector } from './outage-detector.ts';
 import type { PinnedPost, PinnedRequestOutcome } from './pinned-request.ts';
 import { type PostListeners, type PostTimes, type PostTiming, startPostTiming } from './post-timing.ts';
 import { requestTarget } from './request-target.ts';
@@ -13,7 +12,7 @@ import type { UrlFinding } from './url-rules.ts';
 
 /** One POST to a registered URL. */
 export interface PostRequest extends PostListeners {
-  /** The account that the URL is registered by: unreachable networks and costly receivers are judged by account, too. */
+  /** The account that the URL is registered by: costly receivers are judged by account, too. */
   readonly accountId: string;
   /** The URL as registered: it is judged again at each attempt. */
   readonly url: string;
@@ -40,7 +39,7 @@ export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' |
 /**
  * The outcome of a POST. `response`: the headers were complete, whatever the body did then. `given_up`: ended by the signal.
  * The others had no complete headers: `blocked` by the URL policy or the SSRF guard, `internal_error` when the function
- * itself had no sockets or no network, or anything of ours failed. `errorCode` is for the log and never holds what was sent.
+ * itself had no sockets, or anything of ours failed. `errorCode` is for the log and never holds what was sent.
  */
 export type PostOutcome = PostResult & PostTimes;
 
@@ -52,7 +51,6 @@ export interface GuardedPostDependencies extends Pick<Time, 'now' | 'after' | 't
   readonly resolve: Resolve;
   /** The service's own host names. */
   readonly ownHosts: readonly string[];
-  readonly outageDetector: OutageDetector;
   /** Draws from [0, 1), for the order in which addresses are tried. */
   readonly random: () => number;
 }
@@ -62,7 +60,7 @@ export interface GuardedPostDependencies extends Pick<Time, 'now' | 'after' | 't
  * connects only to judged addresses, one after another, until one accepts. Redirects are never followed.
  */
 export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
-  const { post: postTo, outageDetector, now, random } = dependencies;
+  const { post: postTo, now, random } = dependencies;
   const afterEvents = makeAfterEvents(dependencies);
   const resolveDestination = makeResolveDestination(dependencies);
 
@@ -107,9 +105,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       }
       case 'failed': {
         const { kind, cause, errorCode: code } = answer;
-        if (kind !== 'unreachable') return { outcome: kind, cause, errorCode: code };
-        const isOurs = outageDetector.isOutage(request.accountId);
-        return { outcome: isOurs ? 'internal_error' : 'connection', cause, errorCode: code };
+        return { outcome: kind, cause, errorCode: code };
       }
     }
   }
@@ -137,11 +133,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       connectTimeoutMs: request.connectTimeoutMs,
       elapsed: request.elapsed,
       signal,
-      onConnected: outageDetector.connected,
-      onAnswered: () => {
-        outageDetector.connected(); // a reused connection proves the network too
-        timing.answered();
-      },
+      onAnswered: timing.answered,
     };
     let connection: keyof Connections = 'kept';
     let answer: PinnedRequestOutcome = { outcome: 'aborted', isConnected: false };
@@ -153,7 +145,6 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
         answer = await postTo({ ...common, connection, address });
       }
       if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
-      if (answer.kind === 'unreachable') outageDetector.unreachable(request.accountId, address);
     }
     return answer;
   }

@@ -1,8 +1,8 @@
 import { ExcessError } from './connection-meter.ts';
 
-/** The reason why a request failed. `unreachable`: no route to the receiver's network, or none out of ours. */
+/** The reason why a request failed. */
 export interface NetworkError {
-  readonly kind: 'timeout' | 'connection' | 'unreachable' | 'tls' | 'internal_error';
+  readonly kind: 'timeout' | 'connection' | 'tls' | 'internal_error';
   readonly cause: FailureCause | null;
   /** For the log. */
   readonly errorCode: string;
@@ -29,7 +29,7 @@ export function errorCode(error: unknown): string {
   return reason === undefined ? code : `ERR_SSL_${reason.toUpperCase().replaceAll(/\W/g, '_')}`;
 }
 
-/** Distinguishes local errors, unreachable networks, TLS failures and broken connections, and names their cause. */
+/** Distinguishes local errors, TLS failures and broken connections, and names their cause. */
 export function classifyNetworkError(error: unknown, phase: RequestPhase): NetworkError {
   return { ...endOf(error, phase), errorCode: errorCode(error) };
 }
@@ -50,7 +50,7 @@ type End = Omit<NetworkError, 'errorCode'>;
 /** The function ran out of sockets, memory or ports, or may not connect: no receiver causes that. */
 const ourFault: End = { kind: 'internal_error', cause: null };
 
-const unreachable: End = { kind: 'unreachable', cause: null };
+const unreachable: End = { kind: 'connection', cause: null };
 
 const knownEnds: Readonly<Record<string, End>> = {
   EMFILE: ourFault,
@@ -64,7 +64,7 @@ const knownEnds: Readonly<Record<string, End>> = {
   ENETDOWN: unreachable,
   EHOSTUNREACH: unreachable,
   EHOSTDOWN: unreachable,
-  ETIMEDOUT: { kind: 'connection', cause: null },
+  ETIMEDOUT: unreachable,
   ECONNREFUSED: { kind: 'connection', cause: 'refused' },
   ECONNRESET: { kind: 'connection', cause: 'reset' },
   ECONNABORTED: { kind: 'connection', cause: 'reset' },

@@ -28,8 +28,6 @@ interface PinnedRequest extends MeteredOptions {
   readonly elapsed: () => number;
   /** Before the last response header it ends the request, afterwards only the reading of the body. */
   readonly signal: AbortSignal;
-  /** Called when a new connection is open. */
-  readonly onConnected: () => void;
   /** Called with the last response header. */
   readonly onAnswered: () => void;
 }
@@ -126,7 +124,6 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       );
       socket.once('connect', () => {
         phase = 'tls';
-        request.onConnected();
       });
       socket.once('secureConnect', () => {
         phase = 'http';

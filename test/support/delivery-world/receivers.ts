@@ -52,7 +52,6 @@ export function makeReceivers() {
       const { posted, outcome } = await arrived;
       const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;
       if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted', isConnected: true };
-      request.onConnected();
       if (outcome.outcome === 'response') {
         request.onAnswered();
         posted.status = outcome.status;

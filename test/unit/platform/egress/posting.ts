@@ -6,7 +6,6 @@ import {
   makeGuardedPost,
   type PostRequest,
 } from '../../../../lambdas/platform/egress/guarded-post.ts';
-import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import type { Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
@@ -63,7 +62,6 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
     post: makePinnedPost(),
     resolve: plain,
     ownHosts: ['base.emissor.example.net'],
-    outageDetector: makeOutageDetector({ now }),
     now,
     random: () => 0,
     ...dependencies,

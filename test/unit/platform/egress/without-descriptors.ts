@@ -4,7 +4,6 @@ import { connect } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { makeGuardedPost } from '../../../../lambdas/platform/egress/guarded-post.ts';
-import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import { makeResolver } from '../../../../lambdas/platform/egress/resolver.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
@@ -14,7 +13,6 @@ const post = makeGuardedPost({
   resolve: makeResolver(),
   post: makePinnedPost(makeConnections({ connect: options => connect({ ...options, host: '127.0.0.1', port: 9 }) })), // no stranger, should a socket be left
   ownHosts: [],
-  outageDetector: makeOutageDetector(systemTime),
   random: Math.random,
 });
 
