@@ -126,12 +126,6 @@ export const giveUpEvery = second;
 /** A timeout is our own fault where this process stood still for this long meanwhile. */
 export const excusingLateness = second;
 
-/** Timeouts in this many other domains show that our own resolver is slow. */
-export const otherDomainsUnanswered = 2;
-
-/** A DNS timeout counts for this long. */
-export const unansweredWindow = 10 * second;
-
 /**
  * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the quick lanes fifty
  * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run world -- --isolation`, ADR 10).

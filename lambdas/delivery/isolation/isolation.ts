@@ -7,7 +7,6 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeAdmission } from './admission.ts';
 import { makeConcurrencyLimit } from './concurrency-limit.ts';
-import { makeDnsTimeouts } from './dns-timeouts.ts';
 import { makeRecentCounts } from './recent-counts.ts';
 import { makeSendAgain } from './send-again.ts';
 import { makeSlotReservations } from './slot-reservations.ts';
@@ -44,7 +43,6 @@ export function makeIsolation(
     admit: makeAdmission({ limit, lane }),
     hasRoomFor: limit.hasRoomFor,
     tracker: makeSlownessTracker({ ...parts, store: slownessStore, quickCounts: makeRecentCounts() }),
-    dnsTimeouts: makeDnsTimeouts(now),
     sendAgain: makeSendAgain(parts),
     moveToSlowLane: makeMoveToSlowLane({ ...parts, ...slots }),
     judgeTurn: makeJudgeTurn({ ...parts, ...slots }),

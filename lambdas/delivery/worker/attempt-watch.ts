@@ -2,7 +2,6 @@ import type { EventLoopLag } from '../../platform/event-loop-lag.ts';
 import { afterElapsed, makeAfterEvents, type Time } from '../../platform/timer.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome } from '../delivery.ts';
-import type { DnsTimeouts } from '../isolation/dns-timeouts.ts';
 import { isSlow, mayRecover, type Slowness, withDuration } from '../isolation/slowness.ts';
 import type { SlownessTracker } from '../isolation/slowness-tracker.ts';
 import type { Lane } from '../lane-routing.ts';
@@ -29,7 +28,6 @@ export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness) => Attemp
 export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'after' | 'turn'> {
   readonly tracker: SlownessTracker;
   readonly eventLoopLag: EventLoopLag;
-  readonly dnsTimeouts: DnsTimeouts;
   /** Returns whether messages wait in the lane's queue. */
   readonly hasMessages: HasMessages;
   /** The lane whose consumer is at work: in the slow one nothing is given up. */
@@ -46,15 +44,13 @@ export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'after' | '
  * and counts for nothing here.
  */
 export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
-  const { tracker, eventLoopLag, dnsTimeouts, hasMessages, now, lane, giveUp, attemptTimeoutMs } = dependencies;
+  const { tracker, eventLoopLag, hasMessages, now, lane, giveUp, attemptTimeoutMs } = dependencies;
   const afterEvents = makeAfterEvents(dependencies);
 
   return function startAttemptWatch(webhook, slowness) {
     const controller = new AbortController();
     const lag = eventLoopLag.begin();
     const stored: Promise<void>[] = [];
-    const hostname = URL.parse(webhook.url)?.hostname ?? '';
-    let endResolution = () => {};
     let cancelHanging = () => {};
     let resolvingAt = 0;
     let connectingAt: number | undefined;
@@ -70,7 +66,6 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       onResolving() {
         resolvingAt = lag.elapsed();
         if (lane === 'slow') cancelHanging = afterElapsed(afterEvents, lag.elapsed, hangsAfter, onHangingAttempt);
-        endResolution = dnsTimeouts.begin(hostname, webhook.accountId);
         later(giveUpAfter, onSlowResolution);
       },
       onAsking() {
@@ -78,7 +73,6 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       },
       onConnecting() {
         connectingAt = lag.elapsed();
-        endResolution();
         endPhase();
         later(slowAfter, onSlowAnswer);
       },
@@ -91,7 +85,6 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
         const endedAt = answeredAt ?? lag.elapsed();
         cancelHanging();
         endPhase();
-        endResolution();
         if (outcome !== 'internal_error') {
           if (connectingAt !== undefined) recordAnswer(endedAt - connectingAt, outcome === 'delivered');
           if (lane === 'slow') recordDuration(Math.round(endedAt - resolvingAt));
@@ -113,13 +106,8 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
 
     /** One lost answer must not slow every webhook at a host: those that share it are given up, but not slow. */
     function onSlowResolution(): void {
-      if (hasAsked) recordSlowDns();
+      if (hasAsked) stored.push(tracker.recordSlowDns(webhook));
       void giveUpOrAskAgain();
-    }
-
-    function recordSlowDns(): void {
-      const isResolverSlow = dnsTimeouts.recordTimeout(hostname, webhook.accountId);
-      if (!isResolverSlow) stored.push(tracker.recordSlowDns(webhook));
     }
 
     function onSlowAnswer(): void {

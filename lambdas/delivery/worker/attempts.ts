@@ -42,7 +42,7 @@ interface AttemptsParts
   readonly resolve: Resolve;
   readonly post: PinnedPost;
   readonly keyringTable: string;
-  readonly isolation: Pick<Isolation, 'tracker' | 'dnsTimeouts'>;
+  readonly isolation: Pick<Isolation, 'tracker'>;
   /** Host names of this service's own APIs, which no delivery may go to. */
   readonly ownHosts: readonly string[];
   readonly serviceVersion: string;

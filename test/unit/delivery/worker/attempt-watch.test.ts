@@ -52,7 +52,6 @@ const timing = (circumstances: Circumstances = {}) => {
       recordQuickSuccess: async () => void note('quick success'),
     },
     eventLoopLag: { begin: () => ({ lateness: () => 0, elapsed, end: () => void ended++ }) },
-    dnsTimeouts: { begin: () => () => undefined, recordTimeout: () => false },
     hasMessages: async () => {
       note('asks');
       return waiting[asked++] ?? false;
@@ -115,7 +114,6 @@ const watched = async (circumstances: Circumstances, steps: readonly Step[]) => 
 
 const connected = ['onResolving', 'onConnecting'] as const;
 const answered = [...connected, 'onAnswered'] as const;
-const slowResolver = { begin: () => () => undefined, recordTimeout: () => true };
 const held = { ...slow, reachedAt: noon - 59_999 };
 const measured = withDuration(slow, 15_000, noon) ?? slow;
 
@@ -199,12 +197,6 @@ describe('a name that is not resolved after 2 s', () => {
       ['2000 asks', '2000 gives up'],
     ],
     [
-      'is not recorded where our resolver is slow, but given up all the same',
-      { dnsTimeouts: slowResolver, giveUp: 'always' },
-      ['onResolving', 'onAsking', 15_000],
-      ['2000 gives up'],
-    ],
-    [
       'counts no more once connecting has begun: the receiver has 2 s of its own',
       { waiting: [false, true] },
       ['onResolving', 'onAsking', 2_500, 'onConnecting', 2_000],
@@ -212,16 +204,6 @@ describe('a name that is not resolved after 2 s', () => {
     ],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
-  });
-
-  it('is told to the DNS timeouts from its beginning to its end', async () => {
-    const told: string[] = [];
-    const begin = (host: string) => {
-      told.push(`begins ${host}`);
-      return () => void told.push('ends');
-    };
-    await watched({ dnsTimeouts: { begin, recordTimeout: () => false } }, connected);
-    expect(told).toEqual(['begins receiver.example.com', 'ends']);
   });
 });
 

@@ -1,5 +1,4 @@
 import { expect, it, vi } from 'vitest';
-import { makeDnsTimeouts } from '../../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { unknownSlowness } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeStartAttemptWatch } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
@@ -32,7 +31,6 @@ const attemptAll = async (lostFor: number, addresses: readonly string[]) => {
   const startAttemptWatch = makeStartAttemptWatch({
     tracker: { ...silentTracker, recordSlowDns: async ({ accountId }) => void slow.push(accountId) },
     eventLoopLag: neverLate,
-    dnsTimeouts: makeDnsTimeouts(now),
     hasMessages: async () => false,
     ...systemTime,
     now,
