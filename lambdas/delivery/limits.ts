@@ -123,9 +123,6 @@ export const giveUpAfter = 2 * second;
 /** It asks again each time after this long. */
 export const giveUpEvery = second;
 
-/** A timeout is our own fault where this process stood still for this long meanwhile. */
-export const excusingLateness = second;
-
 /**
  * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the quick lanes fifty
  * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run world -- --isolation`, ADR 10).

@@ -54,25 +54,6 @@ export function makeAfterEvents({ after, turn }: Pick<Time, 'after' | 'turn'>): 
 /** The machine's own timers of that kind, for what stands on sockets of its own. */
 export const afterEvents = makeAfterEvents(systemTime);
 
-/** Calls back once a clock that may stand still at times shows this many milliseconds more. Returns the function that cancels that. */
-export function afterElapsed(
-  after: After,
-  elapsed: () => number,
-  milliseconds: number,
-  callback: () => void,
-): () => void {
-  const until = elapsed() + milliseconds;
-  let cancel = wait();
-  return () => cancel();
-
-  function wait(): () => void {
-    return after(until - elapsed(), () => {
-      if (elapsed() < until) cancel = wait();
-      else callback();
-    });
-  }
-}
-
 /** Returns the promise's value, or `undefined` when it takes longer. */
 export async function withTimeout<T>(after: After, promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let cancel = () => {};

@@ -1,5 +1,4 @@
-import type { EventLoopLag } from '../../platform/event-loop-lag.ts';
-import { afterElapsed, makeAfterEvents, type Time } from '../../platform/timer.ts';
+import { makeAfterEvents, type Time } from '../../platform/timer.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome } from '../delivery.ts';
 import { isSlow, mayRecover, type Slowness, withDuration } from '../isolation/slowness.ts';
@@ -25,9 +24,8 @@ export interface AttemptWatch {
 
 export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
 
-export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'after' | 'turn'> {
+export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'elapsed' | 'after' | 'turn'> {
   readonly tracker: SlownessTracker;
-  readonly eventLoopLag: EventLoopLag;
   /** Returns whether messages wait in the lane's queue. */
   readonly hasMessages: HasMessages;
   /** The lane whose consumer is at work: in the slow one nothing is given up. */
@@ -40,16 +38,14 @@ export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'after' | '
 
 /**
  * Returns the function that starts a watch. A webhook is recorded as slow while its attempt is in flight, not when the timeout
- * has passed: every further attempt would hold up another place meanwhile. Time in which this process stood still is nobody's,
- * and counts for nothing here.
+ * has passed: every further attempt would hold up another place meanwhile.
  */
 export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
-  const { tracker, eventLoopLag, hasMessages, now, lane, giveUp, attemptTimeoutMs } = dependencies;
+  const { tracker, hasMessages, now, elapsed, lane, giveUp, attemptTimeoutMs } = dependencies;
   const afterEvents = makeAfterEvents(dependencies);
 
   return function startAttemptWatch(webhook, slowness) {
     const controller = new AbortController();
-    const lag = eventLoopLag.begin();
     const stored: Promise<void>[] = [];
     let cancelHanging = () => {};
     let resolvingAt = 0;
@@ -64,38 +60,37 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     return {
       signal: controller.signal,
       onResolving() {
-        resolvingAt = lag.elapsed();
-        if (lane === 'slow') cancelHanging = afterElapsed(afterEvents, lag.elapsed, hangsAfter, onHangingAttempt);
+        resolvingAt = elapsed();
+        if (lane === 'slow') cancelHanging = afterEvents(hangsAfter, onHangingAttempt);
         later(giveUpAfter, onSlowResolution);
       },
       onAsking() {
         hasAsked = true;
       },
       onConnecting() {
-        connectingAt = lag.elapsed();
+        connectingAt = elapsed();
         endPhase();
         later(slowAfter, onSlowAnswer);
       },
       onAnswered() {
-        answeredAt = lag.elapsed();
+        answeredAt = elapsed();
         cancelHanging();
         endPhase();
       },
       async end({ outcome }) {
-        const endedAt = answeredAt ?? lag.elapsed();
+        const endedAt = answeredAt ?? elapsed();
         cancelHanging();
         endPhase();
         if (outcome !== 'internal_error') {
           if (connectingAt !== undefined) recordAnswer(endedAt - connectingAt, outcome === 'delivered');
           if (lane === 'slow') recordDuration(Math.round(endedAt - resolvingAt));
         }
-        lag.end();
         await Promise.all(stored);
       },
     };
 
     function later(milliseconds: number, callback: () => void): void {
-      timers.push(afterElapsed(afterEvents, lag.elapsed, milliseconds, callback));
+      timers.push(afterEvents(milliseconds, callback));
     }
 
     function endPhase(): void {

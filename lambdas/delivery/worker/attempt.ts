@@ -1,13 +1,11 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
-import type { GuardedPost, PostOutcome, PostRequest } from '../../platform/egress/guarded-post.ts';
-import type { EventLoopLag } from '../../platform/event-loop-lag.ts';
+import type { GuardedPost, PostOutcome } from '../../platform/egress/guarded-post.ts';
 import type { Sealing } from '../../platform/sealing.ts';
 import { describeError, type ErrorDescription } from '../../platform/telemetry.ts';
 import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
 import { retryAfterWait } from '../backoff.ts';
 import type { AttemptOutcome, AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
-import { excusingLateness } from '../limits.ts';
 import type { AttemptWatch } from './attempt-watch.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
@@ -19,7 +17,6 @@ export interface AttemptDependencies {
   /** The guarded way out: it holds off SSRF, server-side request forgery, by judging every address that it connects to. */
   readonly post: GuardedPost;
   readonly sealing: Pick<Sealing, 'open'>;
-  readonly eventLoopLag: EventLoopLag;
   readonly now: Clock;
   /** Milliseconds from resolving the name to the last response header. */
   readonly attemptTimeoutMs: number;
@@ -33,7 +30,7 @@ export interface AttemptDependencies {
  * of it.
  */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
-  const { post, sealing, eventLoopLag, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
+  const { post, sealing, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
   return async function attempt(webhook, delivery, progress) {
     const startedAt = now();
@@ -42,7 +39,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     try {
       const credentials = await openCredentials(sealing, webhook, startedAt);
       progress?.onResolving();
-      posted = await postBlamingOurselves({
+      posted = await post({
         accountId: webhook.accountId,
         url: webhook.url,
         headers: headersFor(delivery, credentials, startedAt),
@@ -64,20 +61,6 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     }
     return { ...outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now()), ...(fault && { fault }) };
   };
-
-  /** A time-out that comes because this process stood still is no receiver's fault, and no name server's. */
-  async function postBlamingOurselves(request: Omit<PostRequest, 'elapsed'>): Promise<PostOutcome> {
-    const lag = eventLoopLag.begin();
-    try {
-      const posted = await post({ ...request, elapsed: lag.elapsed });
-      const lateness = lag.lateness();
-      if (!isTimeout(posted) || lateness < excusingLateness) return posted;
-      const code = `${posted.errorCode} LATE_BY_${Math.round(lateness)}_MS`;
-      return { ...posted, outcome: 'internal_error', cause: null, errorCode: code };
-    } finally {
-      lag.end();
-    }
-  }
 
   /** Returns the headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop repeats. */
   function headersFor({ id, body }: Delivery, { authorization, secrets }: Credentials, at: number) {
@@ -112,11 +95,6 @@ async function openCredentials(
     ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, eventName))),
   ]);
   return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
-}
-
-/** Returns whether a timer of ours, or of the resolver's, ended a POST; the time to connect is measured otherwise. */
-function isTimeout(posted: PostOutcome): posted is PostOutcome & { readonly errorCode: string } {
-  return 'errorCode' in posted && ['DEADLINE', 'ETIMEOUT'].includes(posted.errorCode);
 }
 
 function recordOf(posted: PostOutcome, number: number, startedAt: number): AttemptRecord {

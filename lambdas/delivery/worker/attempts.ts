@@ -4,7 +4,6 @@ import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
 import type { PinnedPost } from '../../platform/egress/pinned-request.ts';
 import type { Resolve } from '../../platform/egress/resolver.ts';
 import { makeSharedResolver } from '../../platform/egress/shared-resolver.ts';
-import { makeEventLoopLag } from '../../platform/event-loop-lag.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import { makeUnsealing } from '../../platform/sealing.ts';
 import type { Time } from '../../platform/timer.ts';
@@ -21,16 +20,14 @@ export function makeAttempts(parts: AttemptsParts) {
   const keyring = makeKeyring({ ...parts, table: parts.keyringTable });
   keyring.openEarly('sealing');
   const resolve = makeSharedResolver(parts.resolve, parts.now);
-  const eventLoopLag = makeEventLoopLag(parts);
   return {
     attempt: makeAttempt({
       ...parts,
       post: makeGuardedPost({ ...parts, resolve }),
       sealing: makeUnsealing(keyring),
-      eventLoopLag,
       connectTimeoutMs: connectTimeouts[parts.lane],
     }),
-    startAttemptWatch: makeStartAttemptWatch({ ...parts, ...parts.isolation, eventLoopLag }),
+    startAttemptWatch: makeStartAttemptWatch({ ...parts, ...parts.isolation }),
   };
 }
 

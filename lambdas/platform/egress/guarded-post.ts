@@ -23,10 +23,6 @@ export interface PostRequest extends PostListeners {
   readonly deadlineMs: number;
   /** Milliseconds in which each address must accept a TCP connection; then the next one is tried. */
   readonly connectTimeoutMs: number;
-  /**
-   * A clock in milliseconds that stands still while this process does: the time to connect is measured by it. The deadline is not.
-   */
-  readonly elapsed: () => number;
   /** Masks secrets in the part of the body that was read, before that is cut to 1 KiB. */
   readonly redact?: Redact;
   /** Aborts the POST. Before the last header: `given_up`. After it: only stops reading the body. */
@@ -131,7 +127,6 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       },
       body: request.body,
       connectTimeoutMs: request.connectTimeoutMs,
-      elapsed: request.elapsed,
       signal,
       onAnswered: timing.answered,
     };

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest, type RequestOptions } from 'node:https';
-import type { Socket } from 'node:net';
-import { afterElapsed, afterEvents } from '../timer.ts';
+import { afterEvents } from '../timer.ts';
 import { type Connections, makeConnections } from './connections.ts';
 import { enterPhase, type MeteredOptions, redactMetered } from './metered-agent.ts';
 import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
@@ -24,8 +23,6 @@ interface PinnedRequest extends MeteredOptions {
   readonly body: string;
   /** Milliseconds in which TCP must connect; the TLS handshake is bounded by the signal alone. */
   readonly connectTimeoutMs: number;
-  /** A clock in milliseconds that stands still while this process does: the time to connect is measured by it. */
-  readonly elapsed: () => number;
   /** Before the last response header it ends the request, afterwards only the reading of the body. */
   readonly signal: AbortSignal;
   /** Called with the last response header. */
@@ -61,24 +58,9 @@ export function makePinnedPost(connections: Connections = makeConnections()): Pi
   };
 }
 
-/**
- * Calls back unless the socket connects in time, by a clock that stands still while this process does. Returns what ends the
- * watch.
- */
-export function limitConnectTime(
-  socket: Socket,
-  elapsed: () => number,
-  milliseconds: number,
-  onLate: () => void,
-): () => void {
-  const end = afterElapsed(afterEvents, elapsed, milliseconds, onLate);
-  socket.once('connect', end);
-  return end;
-}
-
 function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcome> {
   return new Promise<PinnedRequestOutcome>(resolve => {
-    const { accountId, address, port, serverName, path, headers, body, connectTimeoutMs, elapsed, signal } = request;
+    const { accountId, address, port, serverName, path, headers, body, connectTimeoutMs, signal } = request;
     let phase: RequestPhase = 'connect';
     let bytesBefore = 0;
     let informational = 0;
@@ -119,10 +101,11 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
         phase = 'http';
         return; // it does not connect again: the listeners would stay as long as the connection
       }
-      endConnectTime = limitConnectTime(socket, elapsed, connectTimeoutMs, () =>
+      endConnectTime = afterEvents(connectTimeoutMs, () =>
         fail({ kind: 'timeout', cause: 'connecting', errorCode: 'CONNECT_TIMEOUT' }),
       );
       socket.once('connect', () => {
+        endConnectTime();
         phase = 'tls';
       });
       socket.once('secureConnect', () => {

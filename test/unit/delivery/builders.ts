@@ -4,7 +4,6 @@ import type { SlownessTracker } from '../../../lambdas/delivery/isolation/slowne
 import type { DeliveryMetric, DeliverySpan, MeasuringTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import { type AttemptDependencies, makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
-import type { EventLoopLag } from '../../../lambdas/platform/event-loop-lag.ts';
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { sealAlike, sealing } from './test-keyring.ts';
 
@@ -85,11 +84,6 @@ export const answer = (status: number, headers: Record<string, string> = {}, bod
   durationMs: 12.4,
 });
 
-/** A process whose timers are never late. */
-export const neverLate: EventLoopLag = {
-  begin: () => ({ lateness: () => 0, elapsed: () => performance.now(), end: () => undefined }),
-};
-
 /** A network that answers the same each time, and what was sent over it. */
 export const fakeNetwork = (posted: PostOutcome) => {
   const requests: PostRequest[] = [];
@@ -102,12 +96,11 @@ export const fakeNetwork = (posted: PostOutcome) => {
   return { post, requests };
 };
 
-/** What makes attempts in a process whose timers are never late. */
+/** What makes attempts. */
 export const attemptWith = (changes: Partial<AttemptDependencies>) =>
   makeAttempt({
     post: fakeNetwork(answer(200)).post,
     sealing,
-    eventLoopLag: neverLate,
     now: () => noon,
     attemptTimeoutMs: 15_000,
     connectTimeoutMs: 700,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { afterElapsed, afterEvents, systemTime, withDeadline } from '../../../lambdas/platform/timer.ts';
+import { afterEvents, systemTime, withDeadline } from '../../../lambdas/platform/timer.ts';
 import { listen } from '../../../tools/support/listen.ts';
 
 describe('a timer', () => {
@@ -59,22 +59,6 @@ describe('a timer', () => {
       setTimeout(cancel, 2_000);
       await settle(5_000);
       expect(act).not.toHaveBeenCalled();
-    });
-
-    it('waits for a clock that stands still now and then', async () => {
-      let elapsed = 0;
-      const act = vi.fn();
-      afterElapsed(afterEvents, () => elapsed, 1_000, act);
-      for (let time = 0; time < 9; time++) {
-        elapsed += 100;
-        await settle(150);
-        expect(act).not.toHaveBeenCalled();
-      }
-      elapsed += 100;
-      await settle(150);
-      await settle(0);
-      expect(act).toHaveBeenCalledOnce();
-      expect(vi.getTimerCount()).toBe(0);
     });
   });
 });

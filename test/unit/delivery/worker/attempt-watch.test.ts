@@ -18,30 +18,17 @@ interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
   /** The answers to whether messages wait, one per question, in order; `false` after the last. */
   readonly waiting?: readonly boolean[];
-  /** The process stands still for so long, so many milliseconds after noon. */
-  readonly standstill?: { readonly from: number; readonly milliseconds: number };
 }
 
 const slow = withSlowDns(unknownSlowness, noon - 60_000);
 
 /** The watch of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
-  const {
-    slowness = unknownSlowness,
-    waiting = [],
-    standstill = { from: 0, milliseconds: 0 },
-    ...changes
-  } = circumstances;
+  const { slowness = unknownSlowness, waiting = [], ...changes } = circumstances;
   const clock = frozenClock();
-  /** A clock that stands still while the process does (test/unit/platform/event-loop-lag.test.ts). */
-  const elapsed = () => {
-    const since = Math.max(0, clock.now() - noon - standstill.from);
-    return clock.now() - Math.min(since, standstill.milliseconds);
-  };
   const did: string[] = [];
   let timers: { readonly at: number; act(): void }[] = [];
   let asked = 0;
-  let ended = 0;
   const note = (what: string) => did.push(`${clock.now() - noon} ${what}`);
   const watch = makeStartAttemptWatch({
     tracker: {
@@ -51,7 +38,6 @@ const timing = (circumstances: Circumstances = {}) => {
       recordDuration: async (_, milliseconds) => void note(`takes ${milliseconds}`),
       recordQuickSuccess: async () => void note('quick success'),
     },
-    eventLoopLag: { begin: () => ({ lateness: () => 0, elapsed, end: () => void ended++ }) },
     hasMessages: async () => {
       note('asks');
       return waiting[asked++] ?? false;
@@ -64,6 +50,7 @@ const timing = (circumstances: Circumstances = {}) => {
       };
     },
     now: clock.now,
+    elapsed: clock.now,
     turn: clock.time.turn,
     lane: 'first',
     giveUp: 'waiting',
@@ -76,7 +63,6 @@ const timing = (circumstances: Circumstances = {}) => {
     did,
     clock,
     timers: () => timers.length,
-    ended: () => ended,
     /** Lets time go by, timer by timer. */
     pass: async (milliseconds: number) => {
       const until = clock.now() + milliseconds;
@@ -130,18 +116,6 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
       { waiting: [true] },
       [...connected, 15_000],
       ['2000 slow', '2000 asks', '2000 gives up'],
-    ],
-    [
-      'is recorded and given up later where the process stood still meanwhile',
-      { waiting: [true], standstill: { from: 1_000, milliseconds: 5_000 } },
-      [...connected, 15_000],
-      ['7000 slow', '7000 asks', '7000 gives up'],
-    ],
-    [
-      'is neither where the receiver answered in time but for that',
-      { waiting: [true], standstill: { from: 1_000, milliseconds: 5_000 } },
-      [...connected, 6_500, 'onAnswered', delivered],
-      ['6500 quick'],
     ],
     [
       'is given up at the second from which messages wait',
@@ -220,14 +194,13 @@ describe('the end of an attempt', () => {
     expect((await watched({ slowness }, steps)).did).toEqual(expected);
   });
 
-  it('leaves no timer behind, stops watching the event loop, and waits until what was recorded is stored', async () => {
+  it('leaves no timer behind, and waits until what was recorded is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tracker = { ...silentTracker, recordSlow: () => promise };
-    const { end, timers, ended, did } = await watched({ tracker }, [...connected, 2_000]);
+    const { end, timers, did } = await watched({ tracker }, [...connected, 2_000]);
     const done = end(failed).then(() => did.push('ended'));
     await new Promise(setImmediate);
     expect(timers()).toBe(0);
-    expect(ended()).toBe(1);
     expect(did).not.toContain('ended');
     resolve();
     await done;
@@ -267,12 +240,6 @@ describe('how long attempts at a slow webhook take', () => {
       ['onResolving', 6_000, failed],
       ['5000 takes 15000', '6000 takes 6000'],
     ],
-    [
-      'lacks the time in which the process stood still',
-      { lane: 'slow', slowness: slow, standstill: { from: 1_000, milliseconds: 5_000 } },
-      ['onResolving', 6_500, failed],
-      ['6500 takes 1500'],
-    ],
     ['is not known of an internal error', { lane: 'slow', slowness: slow }, [...connected, internal], []],
     ['is recorded of webhooks that are slow only', { lane: 'slow' }, [...connected, delivered], ['0 quick']],
   ])('%s', async (_, circumstances, steps, expected) => {
@@ -305,6 +272,5 @@ describe('our own part of an attempt', () => {
     const attempt = attemptWith({ sealing: { open: () => Promise.reject(new Error('no key')) } });
     await watch.end(await attempt(aWebhook(), aDelivery(), watch));
     expect(watch.did).toEqual([]);
-    expect(watch.ended()).toBe(1);
   });
 });

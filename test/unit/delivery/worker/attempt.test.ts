@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../../lambdas/delivery/worker/attempt.ts';
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
-import type { EventLoopLag } from '../../../../lambdas/platform/event-loop-lag.ts';
-import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork, neverLate, noon, secret } from '../builders.ts';
+import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
 import { sealAlike } from '../test-keyring.ts';
 
 const hour = 60 * 60_000;
@@ -124,54 +123,5 @@ describe('internal errors', () => {
     const open = () => Promise.reject(new Error('canary-7f3a'));
     const { attempt } = attemptOver(answer(200), { sealing: { open } });
     expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');
-  });
-});
-
-describe('a time-out', () => {
-  const times = { durationMs: 15_000 };
-  const lateBy = (lateness: number): EventLoopLag => ({
-    begin: () => ({ ...neverLate.begin(), lateness: () => lateness }),
-  });
-
-  it.each([
-    ['timeout', 'DEADLINE', 999, { result: 'timeout', cause: 'no_headers' }],
-    ['timeout', 'DEADLINE', 1_000, { result: 'internal', cause: null }],
-    ['dns', 'ETIMEOUT', 999, { result: 'dns', cause: 'no_dns_answer' }],
-    ['dns', 'ETIMEOUT', 1_000, { result: 'internal', cause: null }],
-  ] as const)(
-    'is the receiver’s or a name server’s unless the process was late by a second: %s %s, %i ms',
-    async (outcome, errorCode, late, record) => {
-      const cause = outcome === 'dns' ? 'no_dns_answer' : 'no_headers';
-      const posted: PostOutcome = { outcome, cause, errorCode, ...times };
-      const { attempt } = attemptOver(posted, { eventLoopLag: lateBy(late) });
-      expect((await attempt(aWebhook(), aDelivery())).record).toMatchObject(record);
-    },
-  );
-
-  it.each<PostOutcome>([
-    { outcome: 'timeout', cause: 'connecting', errorCode: 'CONNECT_TIMEOUT', ...times },
-    { outcome: 'connection', cause: 'reset', errorCode: 'ECONNRESET', ...times },
-    { outcome: 'tls', cause: 'expired_certificate', errorCode: 'CERT_HAS_EXPIRED', ...times },
-    { outcome: 'dns', cause: 'unknown_name', errorCode: 'ENOTFOUND', ...times },
-    answer(500),
-  ])('is no other failure: $outcome stays what it is however late the process was', async posted => {
-    const onTime = await attemptOver(posted).attempt(aWebhook(), aDelivery());
-    const late = await attemptOver(posted, { eventLoopLag: lateBy(10_000) }).attempt(aWebhook(), aDelivery());
-    expect(late).toEqual(onTime);
-  });
-
-  it('is watched from the resolving of the name on, and no longer than it takes, by the clock that the POST goes by', async () => {
-    const watched: string[] = [];
-    const { attempt, requests } = attemptOver(answer(200), {
-      eventLoopLag: {
-        begin: () => {
-          watched.push('begins');
-          return { ...neverLate.begin(), elapsed: () => 42, end: () => void watched.push('ends') };
-        },
-      },
-    });
-    await attempt(aWebhook(), aDelivery());
-    expect(watched).toEqual(['begins', 'ends']);
-    expect(requests[0]?.elapsed()).toBe(42);
   });
 });

@@ -9,7 +9,7 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { useVirtualTime } from '../../../support/virtual-time.ts';
 import { postWith, publicAddress } from '../../platform/egress/posting.ts';
 import { loopbackNetwork } from '../../platform/egress/tls-receiver.ts';
-import { aDelivery, attemptWith, aWebhook, neverLate, silentTracker } from '../builders.ts';
+import { aDelivery, attemptWith, aWebhook, silentTracker } from '../builders.ts';
 
 const accounts = Array.from({ length: 50 }, (_, index) => `conta-${index}`);
 
@@ -30,7 +30,6 @@ const attemptAll = async (lostFor: number, addresses: readonly string[]) => {
   } as unknown as NameServer;
   const startAttemptWatch = makeStartAttemptWatch({
     tracker: { ...silentTracker, recordSlowDns: async ({ accountId }) => void slow.push(accountId) },
-    eventLoopLag: neverLate,
     hasMessages: async () => false,
     ...systemTime,
     now,

@@ -33,7 +33,6 @@ export const request: PostRequest = {
   body: '{"event":"demanda.criada","id_demanda":1}',
   deadlineMs: 5_000,
   connectTimeoutMs: 4_000,
-  elapsed: () => performance.now(),
 };
 
 /** A complete answer. */

@@ -36,7 +36,6 @@ const { outcome, ...rest } = await post({
   body: '{}',
   deadlineMs: 5_000,
   connectTimeoutMs: 700,
-  elapsed: () => performance.now(),
 });
 for (const descriptor of taken) closeSync(descriptor);
 writeSync(1, JSON.stringify({ outcome, errorCode: 'errorCode' in rest ? rest.errorCode : undefined }));
