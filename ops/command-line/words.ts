@@ -98,11 +98,6 @@ export const forPrograms: Word<boolean> = {
   read: command => command.optsWithGlobals().json === true,
 };
 
-/** Returns a value that only programs give, which call the command: its line has no word for it. */
-export function ofPrograms<Value>(): Word<Value | undefined> {
-  return { addTo: () => {}, read: () => undefined };
-}
-
 function optionWord<Value>(placeholder: string, about: string, adapt: (made: Option) => Option): Word<Value> {
   return {
     addTo: (command, name) => {

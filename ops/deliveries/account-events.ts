@@ -187,7 +187,7 @@ function eventIn(
   const hint = `and may be a dead letter: "events find ${messageId ?? deliveryId}" tells`;
   return [
     {
-      ...judgeOverdue(judgement, line, { now, hint, looked: false }),
+      ...judgeOverdue(judgement, line, { now, hint }),
       at,
       eventName: textOf(fields.event),
       deliveryId,

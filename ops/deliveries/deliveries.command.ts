@@ -137,7 +137,7 @@ const list = command('deliveries list', {
 });
 
 /** Shows a delivery with the receiver's answers, and its body where that is asked for. */
-export const showDelivery = command('deliveries show', {
+const showDelivery = command('deliveries show', {
   about: "show the state of a delivery, its attempts and the receiver's answers",
   given: { ...ofDelivery, body: flag('show the body that is sent, too; the audit trail tells that you looked') },
   effect: 'looks',
@@ -157,7 +157,7 @@ export const showDelivery = command('deliveries show', {
 });
 
 /** Sends a delivery again. */
-export const resendDelivery = command('deliveries resend', {
+const resendDelivery = command('deliveries resend', {
   about: 'send a delivery now: on a new schedule, or ahead of its next attempt',
   given: ofDelivery,
   effect: 'writes',

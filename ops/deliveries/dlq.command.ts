@@ -3,10 +3,10 @@ import { command, type Noun } from '../audit/command.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
-import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
+import { argument, forPrograms, furtherArguments, option } from '../command-line/words.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
 import { interrupted, type KeptLetter, noLetter } from './no-letter.ts';
-import { mostLetters, type RedriveWatch, redrive, warnOfOthers } from './redrive.ts';
+import { mostLetters, redrive, warnOfOthers } from './redrive.ts';
 
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
@@ -23,11 +23,6 @@ Examples:
 /** A dead letter, and how many copies of it were seen, itself included. */
 interface ListedLetter extends DeadLetter {
   readonly copies: number;
-}
-
-/** A listed letter. Without its body it is told by what that names, which no audit line is needed for. */
-interface NamedLetter extends ListedLetter {
-  readonly names: ReturnType<typeof namesIn>;
 }
 
 const letter = makeShape<ListedLetter>([
@@ -55,7 +50,7 @@ export const listLetters = command('dlq list', {
   act: (task, { limit, bodies }) =>
     interruptible(task, async ({ target, progress, warn, nameDone, interruption }) => {
       const queues = openQueues(target);
-      const letters = new Map<string, NamedLetter>();
+      const letters = new Map<string, ListedLetter>();
       const before = await queues.countInFlight();
       let [looked, isCutOff] = [0, false];
       for await (const found of queues.deadLetters(limit + 1, { interruption })) {
@@ -63,7 +58,7 @@ export const listLetters = command('dlq list', {
         if (isCutOff) break;
         const key = copyKey(found);
         const copies = (letters.get(key)?.copies ?? 0) + 1;
-        letters.set(key, { ...found, names: namesIn(found.body), body: bodies ? found.body : '', copies });
+        letters.set(key, { ...found, body: bodies ? found.body : '', copies });
         progress(`Found ${letters.size} messages so far`);
       }
       const after = await queues.countInFlight();
@@ -85,7 +80,6 @@ export const redriveLetters = command('dlq redrive', {
     ids: furtherArguments('message-id', 'as list shows it', messageId),
     rate: option('<n>', 'messages a second', wholeNumber(1, 1_000), 10),
     limit: option('<n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000),
-    watch: ofPrograms<RedriveWatch>(),
   },
   effect: 'writes',
   act: (task, given) => interruptible(task, heard => redrive(heard, given)),
@@ -161,7 +155,7 @@ export const discardLetters = command('dlq discard', {
       const inFlight = Math.max(before, await queues.countInFlight());
       if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
       if (missing.size === 0) return removed.size;
-      throw noLetter([...missing], inFlight, { discarded: removed.size });
+      throw noLetter([...missing], inFlight);
     }),
   subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
   report: count => ({ json: { discarded: count }, text: `Discarded ${count}.` }),
@@ -173,20 +167,3 @@ export const dlq: Noun = {
   notes: examples,
   commands: [listLetters, redriveLetters, showLetter, discardLetters],
 };
-
-/** Returns the account and the event that a message names, where it names any: an event's own words, or an attempt's. They prove nothing. */
-function namesIn(body: string) {
-  try {
-    const { accountId, id_conta = accountId, eventName, event = eventName } = Object(JSON.parse(body));
-    return { account: textOrNull(id_conta), event: textOrNull(event) };
-  } catch {
-    return { account: null, event: null };
-  }
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longestName) : null;
-}
-
-/** The most of a stranger's word that lists show. In UTF-16 units. */
-const longestName = 80;

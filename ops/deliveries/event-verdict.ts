@@ -7,36 +7,10 @@ import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import type { LoggedLine } from '../stage/cloudwatch.ts';
 import type { DeadLetter } from '../stage/queues.ts';
 
-/** A verdict with its reason: as the terminal says it, and as it is. */
+/** A verdict with its reason. */
 export interface Judgement {
   readonly verdict: EventVerdict;
   readonly why: string;
-  readonly cause: Cause;
-}
-
-/** Why an event has its verdict. Results are the words of the wire; moments are milliseconds since the epoch. */
-type Cause =
-  /** Its last attempt; `dueAt` is when the next one is due, where there is one. */
-  | { readonly kind: 'attempt'; readonly attempt: Attempt | null; readonly dueAt: number | null }
-  /** The same, of a receiver that is slow. */
-  | { readonly kind: 'slow'; readonly attempt: Attempt | null; readonly dueAt: number | null }
-  /** Its webhook is suspended, for a reason of the wire. */
-  | { readonly kind: 'suspended'; readonly reason: string }
-  | { readonly kind: 'active again' | 'suspended before' | 'webhook deleted' | 'no webhook' | 'shed' | 'record gone' }
-  /** Its message should have come again by now. `looked`: no dead letter tells of it. */
-  | { readonly kind: 'overdue'; readonly looked: boolean }
-  /** Its message was refused, or (`null`) could not be processed. */
-  | { readonly kind: 'refused'; readonly messageId: string; readonly reason: string | null; readonly detail: string }
-  | { readonly kind: 'id used before'; readonly deliveryId: string }
-  | { readonly kind: 'our fault'; readonly seconds: number }
-  | { readonly kind: 'outcome not stored'; readonly attempt: Attempt }
-  /** `queued`: about how many messages the events queue has. */
-  | { readonly kind: 'not found'; readonly since: number; readonly queued: number | undefined };
-
-interface Attempt {
-  readonly number: number;
-  readonly result: string;
-  readonly status: number | null;
 }
 
 /**
@@ -47,22 +21,17 @@ interface Attempt {
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
-  const attempt = latest ? { number: latest.number, result: wireResults[latest.result], status: latest.status } : null;
   switch (delivery.state) {
     case 'pending':
       // Its next attempt will find that out and cancel it.
       if (!isCurrent(delivery, webhook)) return cancelled;
-      return {
-        verdict: 'waiting',
-        why: whyWaiting(delivery, webhook, last, slowSince),
-        cause: causeOfWaiting(delivery, webhook, attempt, slowSince),
-      };
+      return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last, slowSince) };
     case 'held':
-      return { verdict: 'held', why: whyHeld(delivery, webhook), cause: causeOfHold(delivery, webhook) };
+      return { verdict: 'held', why: whyHeld(delivery, webhook) };
     case 'cancelled':
       return isCurrent(delivery, webhook) ? cancelledTest : cancelled;
     default:
-      return { verdict: verdicts[delivery.state], why: last, cause: { kind: 'attempt', attempt, dueAt: null } };
+      return { verdict: verdicts[delivery.state], why: last };
   }
 }
 
@@ -76,46 +45,41 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   const moment = isoTime(at);
   if (message === 'delivery.outcome_not_stored') {
     const why = `${describeUnstored(fields)}: it comes again, and may be sent twice`;
-    return { verdict: 'waiting', why, cause: causeOfUnstored(fields) };
+    return { verdict: 'waiting', why };
   }
   if (message === 'event.without_webhook') {
     const attempted = unstored.find(line => line.fields.messageId === messageId);
     if (attempted) return judgeUnstored(attempted.fields);
     const why = `at ${moment} account ${account} had no webhook for ${event}`;
-    return { verdict: 'no webhook', why, cause: { kind: 'no webhook' } };
+    return { verdict: 'no webhook', why };
   }
   if (message === 'event.refused') {
     const why = `its message ${messageId} was refused at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
-    const values = { messageId: String(messageId), reason: String(reason), detail: String(detail ?? '') };
-    return { verdict: 'refused', why, cause: { kind: 'refused', ...values } };
+    return { verdict: 'refused', why };
   }
   if (message === 'message.deferred') {
     const why = `at ${moment} it could not be processed for a fault of our own, and comes again ${seconds} s later`;
-    return { verdict: 'waiting', why, cause: { kind: 'our fault', seconds: Number(seconds) } };
+    return { verdict: 'waiting', why };
   }
   if (message === 'delivery.shed') {
     const why = `at ${moment} a process had as many attempts at its webhook in flight as it makes at once: it comes again within seconds`;
-    return { verdict: 'waiting', why, cause: { kind: 'shed' } };
+    return { verdict: 'waiting', why };
   }
   const ended = isFinal(state) ? state : endings[String(message)];
   if (ended === undefined) return undefined;
   const why = `so says the log of ${moment}; its record is past its time`;
-  return { verdict: verdicts[ended], why, cause: { kind: 'record gone' } };
+  return { verdict: verdicts[ended], why };
 }
 
-/**
- * Judges an event that waits by a line of the log: long after its message should have come again it says so, with a hint at where it is.
- *
- * @param looked - whether all dead letters were looked through.
- */
+/** Judges an event that waits by a line of the log: long after its message should have come again it says so, with a hint at where it is. */
 export function judgeOverdue(
   judged: Judgement,
   { at, fields }: LoggedLine,
-  { now, hint, looked }: { readonly now: number; readonly hint: string; readonly looked: boolean },
+  { now, hint }: { readonly now: number; readonly hint: string },
 ): Judgement {
   const { seconds = 0 } = fields;
   if (judged.verdict !== 'waiting' || now <= at + Number(seconds) * 1_000 + toleratedMs) return judged;
-  return { ...judged, why: `${judged.why}. It should have come by now, ${hint}`, cause: { kind: 'overdue', looked } };
+  return { ...judged, why: `${judged.why}. It should have come by now, ${hint}` };
 }
 
 /** Lanes that are busy take a message up later than it may come. */
@@ -130,7 +94,7 @@ export function isUnstored({ fields }: LoggedLine): boolean {
 function judgeUnstored(fields: LoggedLine['fields']): Judgement {
   const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
   const why = `${describeUnstored(fields)} before its webhook was deleted: no record tells of it`;
-  return { verdict, why, cause: causeOfUnstored(fields) };
+  return { verdict, why };
 }
 
 function describeUnstored({ attempt, result, status }: LoggedLine['fields']): string {
@@ -146,7 +110,7 @@ function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgeme
   );
   if (!line) return undefined;
   const why = `at ${isoTime(line.at)} it told something else under an id that was used before, by the event of delivery ${line.fields.deliveryId}: it was dropped`;
-  return { verdict: 'refused', why, cause: { kind: 'id used before', deliveryId: String(line.fields.deliveryId) } };
+  return { verdict: 'refused', why };
 }
 
 /**
@@ -174,7 +138,7 @@ export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLette
   const said =
     reason === null ? 'could not be processed, however often it was tried' : `was refused as ${reason} (${detail})`;
   const why = `its message ${said}, and is in the dead-letter queue: "dlq show ${messageId}"`;
-  return { verdict: 'refused', why, cause: { kind: 'refused', messageId, reason, detail: detail ?? '' } };
+  return { verdict: 'refused', why };
 }
 
 /** The fate of an event, in one word. */
@@ -193,38 +157,13 @@ function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webho
 const cancelled: Judgement = {
   verdict: 'cancelled',
   why: 'its webhook was deleted, or registered anew, before it was sent',
-  cause: { kind: 'webhook deleted' },
 };
 
 /** The verdict while the registration still stands: only a test can have been cancelled then. */
 const cancelledTest: Judgement = {
   verdict: 'cancelled',
   why: 'an operator suspended its webhook before it was sent',
-  cause: { kind: 'suspended before' },
 };
-
-function causeOfWaiting(
-  delivery: Delivery,
-  webhook: Webhook,
-  attempt: Attempt | null,
-  slowSince: number | undefined,
-): Cause {
-  if (unattemptedEndOf(delivery, webhook)) return { kind: 'suspended', reason: reasonOf(webhook) };
-  const isSlow = slowSince !== undefined || delivery.wait?.slowLane !== undefined;
-  return { kind: isSlow ? 'slow' : 'attempt', attempt, dueAt: delivery.wait?.nextAttemptAt ?? null };
-}
-
-function causeOfHold(delivery: Delivery, webhook: Webhook | undefined): Cause {
-  if (!isCurrent(delivery, webhook)) return { kind: 'webhook deleted' };
-  return webhook.status === 'suspended' ? { kind: 'suspended', reason: reasonOf(webhook) } : { kind: 'active again' };
-}
-
-function causeOfUnstored({ attempt, result, status }: LoggedLine['fields']): Cause {
-  const results: Readonly<Record<string, string>> = wireResults;
-  const word = results[String(result)] ?? String(result);
-  const made = { number: Number(attempt), result: word, status: typeof status === 'number' ? status : null };
-  return { kind: 'outcome not stored', attempt: made };
-}
 
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSince: number | undefined): string {
   const { attempt, wait } = delivery;

@@ -117,10 +117,7 @@ export async function findEvent(
   if (!newest) return { ...unknown(logSince, seen, await queues.countQueued()), ...ids, logSince };
   const hint = `and ${seen} tells of it: it may stand in its queue still ("status"), have been discarded or redriven, or be in somebody's hands`;
   return {
-    ...judgeOverdue(newest.judgement, newest.line, {
-      ...{ now: now(), hint },
-      looked: looked < mostLetters && inFlight === 0,
-    }),
+    ...judgeOverdue(newest.judgement, newest.line, { now: now(), hint }),
     ...ids,
     logSince,
   };
@@ -174,7 +171,6 @@ function unknown(since: number, seen: string, queued: number | undefined): Judge
   return {
     verdict: 'unknown',
     why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)${standInQueue(queued, 'it')}`,
-    cause: { kind: 'not found', since, queued },
   };
 }
 

@@ -1,15 +1,10 @@
 import { CliError } from '../stage/operator.ts';
 import { lookedAt } from '../stage/queues.ts';
 
-/** Says which letters are not to be seen, and what was done with the others. */
-export function noLetter(missing: readonly string[], inFlight: number, done: Partial<LettersOutcome> = {}): NoLetter {
+/** Says which letters are not to be seen: gone, or in the hands of others. */
+export function noLetter(missing: readonly string[], inFlight: number): CliError {
   const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
-  return new NoLetter(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`, {
-    ...{ discarded: 0, moved: 0, kept: [] },
-    ...done,
-    missing,
-    inFlight,
-  });
+  return new CliError(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`);
 }
 
 /** Says that a command was interrupted, and what goes on with the others: of those that were named only the missing ones are left. */
@@ -21,24 +16,6 @@ export function interrupted(verb: 'redrive' | 'discard', missing: ReadonlySet<st
 export function goOn(verb: 'redrive' | 'discard', missing: ReadonlySet<string>, others = 'them'): string {
   const again = missing.size === 0 ? 'the same command again' : `"dlq ${verb} ${[...missing].join(' ')}"`;
   return `${again} goes on with ${others}.`;
-}
-
-/** Letters that are not to be seen: gone, or in the hands of others. */
-export class NoLetter extends CliError {
-  readonly outcome: LettersOutcome;
-
-  constructor(message: string, outcome: LettersOutcome) {
-    super(message);
-    this.outcome = outcome;
-  }
-}
-
-interface LettersOutcome {
-  readonly discarded: number;
-  readonly moved: number;
-  readonly kept: readonly KeptLetter[];
-  readonly missing: readonly string[];
-  readonly inFlight: number;
 }
 
 /** A message that cannot be processed now, and why. */

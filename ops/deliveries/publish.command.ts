@@ -98,11 +98,6 @@ Examples:
   npm run ops -- publish --account acme --event demanda.criada --demand 42
   npm run ops -- publish --account acme --event proposta.recebida ${options} --id order-981`;
 
-export const publishEvent = makePublish(businessEvents);
-
-/** The values of documents, for the fields of every business event. */
-export const exampleValues = Object.fromEntries(
-  Object.values(businessEvents.fields).map(field => [valueName(field), field.example]),
-);
+const publishEvent = makePublish(businessEvents);
 
 export const publish: Noun = { name: 'publish', commands: [publishEvent] };

@@ -5,29 +5,22 @@ import { requireOutput } from '../stage/target.ts';
 import { type Destination, destinationOf, moveLetter } from './move-letter.ts';
 import { goOn, interrupted, type KeptLetter, noLetter } from './no-letter.ts';
 
-/** Follows a redrive of a program: hears how far it is, and may end it between two messages. */
-export interface RedriveWatch {
-  readonly tell: (done: { readonly moved: number; readonly kept: number }) => void;
-  readonly isCancelled: () => boolean;
-}
-
 interface RedriveOptions {
   readonly ids: readonly string[];
   /** Messages a second. */
   readonly rate: number;
   /** The most that it moves. */
   readonly limit: number;
-  readonly watch?: RedriveWatch | undefined;
 }
 
 /**
  * Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end.
  *
- * @throws {NoLetter} where it looked at all and did not see one that was named.
+ * @throws {CliError} where it looked at all and did not see one that was named.
  */
 export async function redrive(
   { target, progress, warn, nameDone, nameEach, interruption }: AuditedTask,
-  { ids, rate, limit, watch }: RedriveOptions,
+  { ids, rate, limit }: RedriveOptions,
 ) {
   const [wanted, missing] = [new Set(ids), new Set(ids)];
   const queues = openQueues(target);
@@ -43,7 +36,6 @@ export async function redrive(
     looked += 1;
     const wait = nextAt - target.clock.now();
     if (wait > 0) await target.pause(wait);
-    if (watch?.isCancelled()) break;
     isInterrupted = interruption?.aborted === true;
     if (isInterrupted) break;
     if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
@@ -80,11 +72,11 @@ export async function redrive(
   warnOfOthers(looked, warn);
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
-  if (missing.size === 0 || isCutOff || watch?.isCancelled()) {
+  if (missing.size === 0 || isCutOff) {
     return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn('redrive', missing) };
   }
   for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
-  throw noLetter([...missing], Math.max(before, after), done);
+  throw noLetter([...missing], Math.max(before, after));
 
   async function move(letter: DeadLetter, destination: Destination): Promise<void> {
     const refused = await moveLetter(queues, findWebhook, letter, destination);
@@ -102,7 +94,6 @@ export async function redrive(
 
   function tell(): void {
     progress(`Moved ${moved.size}, kept ${kept.size}`);
-    watch?.tell({ moved: moved.size, kept: kept.size });
   }
 }
 

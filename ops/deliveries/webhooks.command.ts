@@ -80,7 +80,7 @@ const wholeWebhook = makeShape<WebhookView>([
 ]);
 
 /** Lists an account's webhooks by a query, and those of all accounts by reading the whole table. */
-export const listWebhooks = command('webhooks list', {
+const listWebhooks = command('webhooks list', {
   about: 'list webhooks: why they are suspended, since when they fail, since when they are slow',
   notes: listNotes,
   given: {
@@ -176,7 +176,7 @@ export const reactivateWebhook = command('webhooks reactivate', {
 });
 
 /** Sends one attempt of a sample event, as the account's own test does. */
-export const testWebhook = command('webhooks test', {
+const testWebhook = command('webhooks test', {
   about: 'send one attempt of a sample event, as the account itself can',
   given: ofWebhook,
   effect: 'writes',

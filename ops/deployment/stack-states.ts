@@ -1,13 +1,5 @@
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 
-/** A stack that needs somebody, and its state in CloudFormation. */
-export interface StackProblem {
-  readonly name: string;
-  readonly state: string;
-  /** True where the stage's file asks for it no more. */
-  readonly isUnwanted: boolean;
-}
-
 /**
  * Returns advice on a stack that is left over, or on its state; `undefined` where it was deployed, or is not there.
  *

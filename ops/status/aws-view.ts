@@ -4,7 +4,6 @@ import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import type { Problem } from './problem.ts';
 import { counted, placeOf } from './sentences.ts';
 
 /** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
@@ -109,7 +108,7 @@ export function awsProblems({
   readonly kmsKey: Part<KmsKey | null>;
   readonly certificates: Part<readonly Certificate[]>;
   readonly region: string | null;
-}): readonly Problem[] {
+}): readonly string[] {
   return [
     ...(kmsKey === null || isUnread(kmsKey) || kmsKey.state === 'Enabled' ? [] : [keyProblem(kmsKey, region)]),
     ...(isUnread(throttles) ? [] : throttles.map(throttleProblem)),
@@ -117,30 +116,27 @@ export function awsProblems({
   ];
 }
 
-function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): Problem {
+function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): string {
   const on = `--region ${region} --key-id ${arn}`;
   const day = deletedAt === null ? '' : `, to be deleted on ${deletedAt.slice(0, 10)}`;
   const commands: Readonly<Record<string, string>> = {
     PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
     Disabled: ` aws kms enable-key ${on}.`,
   };
-  const sentence = `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
-  return { kind: 'KMS key', state, deletedAt, sentence };
+  return `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
 }
 
-function throttleProblem(throttle: Throttle): Problem {
+function throttleProblem(throttle: Throttle): string {
   const { calls, count, cause } = throttle;
   const why = cause === null ? '' : `, for a ${cause}`;
-  const sentence = `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} within a quarter of an hour${why}: docs/runbook.md, "StoreThrottled".`;
-  return { kind: 'throttled', place: placeOf(throttle), calls, count, sentence };
+  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} within a quarter of an hour${why}: docs/runbook.md, "StoreThrottled".`;
 }
 
-function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): Problem {
+function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): string {
   const on = endsAt?.slice(0, 10);
   const left = daysLeft ?? 0;
   const end = left < 0 ? `, and ended on ${on}` : `, and ends on ${on}, in ${counted(left, 'day')}`;
-  const sentence = `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
-  return { kind: 'certificate', host, state, endsAt, sentence };
+  return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
 }
 
 /** By then ACM has renewed its own: 45 days before their end, or 60 where they live 395. */

@@ -15,7 +15,6 @@ import {
   removedDataProblems,
   stackProblems,
 } from './deployment-checks.ts';
-import type { Problem } from './problem.ts';
 import { recipientProblems } from './recipients.ts';
 import { inUseAgain, shiftingProblems, stageProblems } from './stage-problems.ts';
 import type { Facts } from './status-facts.ts';
@@ -30,8 +29,8 @@ import {
 
 /** A check, and when it is asked: by `ops status`, by `npm run preflight` before a deployment, or by both. */
 export type Check = { readonly name: string } & (
-  | { readonly when: 'status'; readonly find: (subject: StatusSubject) => readonly Problem[] }
-  | { readonly when: 'both'; readonly find: (subject: SharedSubject) => readonly Problem[] }
+  | { readonly when: 'status'; readonly find: (subject: StatusSubject) => readonly string[] }
+  | { readonly when: 'both'; readonly find: (subject: SharedSubject) => readonly string[] }
   | { readonly when: 'before-deployment'; readonly find: (subject: DeploymentSubject) => DeploymentProblems }
 );
 
@@ -79,6 +78,6 @@ export const checks: readonly Check[] = [
  *
  * @param now - milliseconds since the epoch.
  */
-export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly Problem[] {
+export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly string[] {
   return checks.flatMap(check => (check.when === 'before-deployment' ? [] : check.find({ facts, deployed, now })));
 }

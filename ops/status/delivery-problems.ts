@@ -1,12 +1,11 @@
 import { isUnread, opsOf } from '../stage/operator.ts';
 import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts';
-import type { Problem } from './problem.ts';
 import { counted } from './sentences.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 
 /** Finds deliveries that are late, failed or held, each account and event or each state in a sentence with what to do. */
-export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly Problem[] {
+export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly string[] {
   if (isUnread(deliveries)) return [];
   const list = `${opsOf(stage)} deliveries list`;
   return [
@@ -16,16 +15,12 @@ export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries'
   ];
 }
 
-function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly Problem[] {
-  const problems: Problem[] = groups
-    .slice(0, mostNamed)
-    .map(group => ({ kind: 'late', group, sentence: lateGroup(group, ops) }));
-  const count = groups.length - problems.length;
-  if (count > 0) {
-    const number = counted(count, 'more account and event has', 'more accounts and events have');
-    problems.push({ kind: 'more late', count, sentence: `${number} late deliveries: --json has them.` });
-  }
-  return problems;
+function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly string[] {
+  const named = groups.slice(0, mostNamed).map(group => lateGroup(group, ops));
+  const count = groups.length - named.length;
+  if (count === 0) return named;
+  const number = counted(count, 'more account and event has', 'more accounts and events have');
+  return [...named, `${number} late deliveries: --json has them.`];
 }
 
 /** Accounts and events whose late deliveries are told in a sentence each. */
@@ -52,13 +47,14 @@ const whyLate: Readonly<Record<LateCause, string>> = {
 };
 
 /** Counts the deliveries in a state, and names the webhook that has most of them. */
-function endedDeliveries(view: DeliveriesView, kind: 'failed' | 'held', command: string): readonly Problem[] {
+function endedDeliveries(view: DeliveriesView, kind: 'failed' | 'held', command: string): readonly string[] {
   const found = view[kind];
   const [most] = found;
   if (!most) return [];
   const { account, event } = most;
   const count = found.reduce((sum, { count }) => sum + count, 0);
   const number = `${atLeast(view.isCutOff)}${counted(count, `${kind} delivery`, `${kind} deliveries`)}`;
-  const sentence = `${number}, ${most.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`;
-  return [{ kind, count, isCutOff: view.isCutOff, most, sentence }];
+  return [
+    `${number}, ${most.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`,
+  ];
 }

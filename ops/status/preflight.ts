@@ -53,7 +53,7 @@ export async function findBeforeDeployment(
     try {
       const found =
         check.when === 'both'
-          ? check.find(await readShared()).map(({ sentence }) => sentence)
+          ? check.find(await readShared())
           : await check.find({ target, deployed, synthesis, readTemplates });
       problems.push(...found.map(sentence => ({ check: check.name, sentence })));
     } catch (error) {

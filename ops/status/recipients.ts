@@ -1,7 +1,6 @@
 import { readMailboxes } from '../stage/mailboxes.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import type { Problem } from './problem.ts';
 import { listed } from './sentences.ts';
 
 /** An address that gets the mails of a kind of alarms once it has confirmed: each kind has a topic of its own. */
@@ -23,12 +22,11 @@ export async function readRecipients(target: Target): Promise<readonly Recipient
 }
 
 /** Finds recipients whom no page, or no ticket, reaches: while nothing rings, nobody else would notice. */
-export function recipientProblems(recipients: Part<readonly Recipient[]>): readonly Problem[] {
+export function recipientProblems(recipients: Part<readonly Recipient[]>): readonly string[] {
   if (isUnread(recipients)) return [];
   const unreached = recipients.filter(({ state }) => state !== 'confirmed');
   return [...Map.groupBy(unreached, ({ mail }) => mail)].map(([mail, of]) => {
     const who = listed(of.map(({ address, state }) => `${address} (${state})`));
-    const sentence = `no ${mail} reaches ${who}: docs/runbook.md, "A recipient who never confirmed".`;
-    return { kind: 'unreached', mail, addresses: of.map(({ address }) => address), sentence };
+    return `no ${mail} reaches ${who}: docs/runbook.md, "A recipient who never confirmed".`;
   });
 }

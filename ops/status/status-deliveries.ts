@@ -5,16 +5,9 @@ import { findLate } from './late-deliveries.ts';
 /** The findings of a bounded look at the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
-/** The failed and the held deliveries of each webhook, among those that were looked at. */
-export type CountedDeliveries = Awaited<ReturnType<typeof countEnded>>;
-
-/**
- * Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late or wait for slow webhooks.
- *
- * @param counted - what an earlier look counted: it is not counted again.
- */
-export async function readDeliveries(target: Target, now: number, counted?: CountedDeliveries) {
-  const [ended, { slow, ...late }] = await Promise.all([counted ?? countEnded(target), findLate(target, now)]);
+/** Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late or wait for slow webhooks. */
+export async function readDeliveries(target: Target, now: number) {
+  const [ended, { slow, ...late }] = await Promise.all([countEnded(target), findLate(target, now)]);
   return { ...ended, late, slow };
 }
 

@@ -9,21 +9,14 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { ownStacks, releasesOf } from '../deployment/latest-deployment.ts';
 import { findRolledBack, type RolledBack, readLiveFunctions } from '../deployment/live-functions.ts';
 import { readAges, readAlarms } from '../stage/cloudwatch.ts';
-import { describeError, isUnread, type Part, type ShowProgress } from '../stage/operator.ts';
+import { describeError, type Part, type ShowProgress } from '../stage/operator.ts';
 import { readDepth } from '../stage/queues.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
 import { openKeyring, openUsers, openWebhooks } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import {
-  type Certificate,
-  type KmsKey,
-  readCertificates,
-  readKmsKey,
-  readThrottles,
-  type Throttle,
-} from './aws-view.ts';
-import { type Recipient, readRecipients } from './recipients.ts';
-import { type CountedDeliveries, readDeliveries } from './status-deliveries.ts';
+import { readCertificates, readKmsKey, readThrottles } from './aws-view.ts';
+import { readRecipients } from './recipients.ts';
+import { readDeliveries } from './status-deliveries.ts';
 
 /** The state of all that is deployed. A part that could not be read says why: the others are there all the same. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>;
@@ -43,43 +36,25 @@ export type UsersView = Awaited<ReturnType<typeof readUsers>>;
 /** The keys of one kind, and when the daily rotation makes the next one: `null` once it is made. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
-/** The parts that change seldom, or take many reads: who looks again and again may keep them for a while. */
-export interface KeptFacts {
-  readonly tables: Part<Awaited<ReturnType<typeof readTables>>>;
-  readonly throttles: Part<readonly Throttle[]>;
-  readonly kmsKey: Part<KmsKey | null>;
-  readonly certificates: Part<readonly Certificate[]>;
-  readonly recipients: Part<readonly Recipient[]>;
-  readonly rolledBack: Part<readonly RolledBack[]>;
-  readonly users: Part<UsersView>;
-  readonly keys: Part<Awaited<ReturnType<typeof readKeys>>>;
-  readonly counted: Part<CountedDeliveries>;
-}
-
-/**
- * Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded.
- *
- * @param kept - what an earlier look read: only what it could not read is read again.
- */
-export async function readFacts(target: Target, progress: ShowProgress, kept?: KeptFacts) {
+/** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
+export async function readFacts(target: Target, progress: ShowProgress) {
   progress('Reading queues, alarms, webhooks, deliveries, users and keys');
   const { deployed } = target;
-  const counted = kept && !isUnread(kept.counted) ? kept.counted : undefined;
-  const tablesRead = kept && !isUnread(kept.tables) ? Promise.resolve(kept.tables) : readTables(target);
-  const recipients = attempt(() => readRecipients(target), kept?.recipients);
+  const tablesRead = readTables(target);
+  const recipients = attempt(() => readRecipients(target));
   const [tables, throttles, kmsKey, certificates, rolledBack, queues, alarms, webhooks, deliveries, users, keys] =
     await Promise.all([
       attempt(() => tablesRead),
-      attempt(async () => readThrottles(target, await tablesRead), kept?.throttles),
-      attempt(() => readKmsKey(target), kept?.kmsKey),
-      attempt(() => readCertificates(target), kept?.certificates),
-      attempt(() => readRolledBack(target), kept?.rolledBack),
+      attempt(async () => readThrottles(target, await tablesRead)),
+      attempt(() => readKmsKey(target)),
+      attempt(() => readCertificates(target)),
+      attempt(() => readRolledBack(target)),
       attempt(() => readQueues(target)),
       attempt(() => readAlarms(target)),
       attempt(() => readWebhooks(target)),
-      attempt(() => readDeliveries(target, target.clock.now(), counted)),
-      attempt(() => readUsers(target), kept?.users),
-      attempt(() => readKeys(target), kept?.keys),
+      attempt(() => readDeliveries(target, target.clock.now())),
+      attempt(() => readUsers(target)),
+      attempt(() => readKeys(target)),
     ]);
   // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
   if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
@@ -106,11 +81,7 @@ export async function readFacts(target: Target, progress: ShowProgress, kept?: K
     keys: keys.part,
   };
 
-  async function attempt<Value>(
-    read: () => Promise<Value>,
-    known?: Part<Value>,
-  ): Promise<{ part: Part<Value>; failure?: unknown }> {
-    if (known !== undefined && !isUnread(known)) return { part: known };
+  async function attempt<Value>(read: () => Promise<Value>): Promise<{ part: Part<Value>; failure?: unknown }> {
     try {
       return { part: await read() };
     } catch (failure) {

@@ -1,29 +1,20 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { isUnread, opsOf } from '../stage/operator.ts';
-import type { Problem, Troubled } from './problem.ts';
 import { counted } from './sentences.ts';
 import type { Facts, KeysView, QueueView } from './status-facts.ts';
 
-export function alarmProblems({ alarms }: Pick<Facts, 'alarms'>): readonly Problem[] {
+export function alarmProblems({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {
   if (isUnread(alarms) || alarms.ringing.length === 0) return [];
   const { length: count } = alarms.ringing;
-  const since = alarms.ringing.map(({ since }) => since).sort()[0] ?? null;
-  const sentence = `${count === 1 ? 'an alarm rings' : `${count} alarms ring`}: docs/runbook.md says what each means.`;
-  return [{ kind: 'alarms', count, since, sentence }];
+  return [`${count === 1 ? 'an alarm rings' : `${count} alarms ring`}: docs/runbook.md says what each means.`];
 }
 
-export function backlogProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
+export function backlogProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
   if (isUnread(queues)) return [];
-  return queues.filter(isBehind).map(({ queue, waiting, inFlight, oldestSeconds }) => {
-    const values = { queue, waiting, inFlight, oldestSeconds };
-    return { kind: 'backlog', ...values, sentence: backlogSentence(values, stage) };
-  });
+  return queues.filter(isBehind).map(queue => backlogOf(queue, stage));
 }
 
-function backlogSentence(
-  { queue, waiting, inFlight, oldestSeconds }: Omit<QueueView, 'delayed'>,
-  stage: string | null,
-): string {
+function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage: string | null): string {
   const age = oldestSeconds === null ? '' : `, the oldest for ${oldestSeconds} s`;
   const wait = counted(waiting, 'message waits', 'messages wait');
   // A consumer that reads its queue has messages in flight.
@@ -54,69 +45,67 @@ const longQueueOfStage = 1_000;
 /** Seconds. */
 const longestInQueue = 300;
 
-export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
+export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
   if (isUnread(queues)) return [];
   const dead = queues.find(({ queue }) => queue === 'dead letters');
   const count = dead ? dead.waiting + dead.inFlight : 0;
-  const sentence = `${counted(count, 'dead letter')}: ${opsOf(stage)} dlq list says why.`;
-  return count === 0 ? [] : [{ kind: 'dead letters', count, sentence }];
+  return count === 0 ? [] : [`${counted(count, 'dead letter')}: ${opsOf(stage)} dlq list says why.`];
 }
 
 export function webhookProblems(
   { webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>,
   now: number,
-): readonly Problem[] {
+): readonly string[] {
   if (isUnread(webhooks)) return [];
   const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
   // What an operator suspended needs nobody: it was meant.
   const suspended = webhooks.suspended.filter(({ reason }) => reason !== wireReasons.operator);
   const list = `${opsOf(stage)} webhooks list`;
   return [
-    ...troubled('failing', long, 'had nothing but failures for over a day', `${list} --failing`),
-    ...troubled('suspended', suspended, 'suspended for failing', `${list} --suspended`),
+    ...troubled(long, 'had nothing but failures for over a day', `${list} --failing`),
+    ...troubled(suspended, 'suspended for failing', `${list} --suspended`),
   ];
 }
 
 /** Says what happened to webhooks, of which the first is named. */
-function troubled(
-  kind: 'failing' | 'suspended',
-  found: readonly Troubled[],
-  what: string,
-  command: string,
-): readonly Problem[] {
+function troubled(found: readonly Troubled[], what: string, command: string): readonly string[] {
   const [first] = found;
   if (!first) return [];
   const since = first.since === undefined ? '' : ` since ${first.since}`;
   const example = `${first.account} for ${first.event}${since}`;
-  const sentence = `${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`;
-  return [{ kind, count: found.length, first, sentence }];
+  return [`${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`];
+}
+
+/** A webhook, and since when it fails, if that is known. */
+interface Troubled {
+  readonly account: string;
+  readonly event: string;
+  readonly since?: string;
 }
 
 const day = 86_400_000;
 
-export function userProblems({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly Problem[] {
+export function userProblems({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly string[] {
   if (isUnread(users)) return [];
   const [first] = users.beingDeleted;
   if (!first) return [];
   const number = counted(users.beingDeleted.length, 'user is', 'users are');
-  const sentence = `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless that is under way, ${opsOf(stage)} users delete ${first.userId} completes it.`;
-  return [{ kind: 'users being deleted', count: users.beingDeleted.length, since: first.since, sentence }];
+  return [
+    `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless that is under way, ${opsOf(stage)} users delete ${first.userId} completes it.`,
+  ];
 }
 
-export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly Problem[] {
+export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
   return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate makes it`, now));
 }
 
-function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly Problem[] {
+function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly string[] {
   if (activeSince === null) {
-    return [
-      { kind: 'no key', key, since: null, sentence: `there is no ${key} key: nothing works without one. ${next}.` },
-    ];
+    return [`there is no ${key} key: nothing works without one. ${next}.`];
   }
   if (nextMadeAt === null || now - Date.parse(nextMadeAt) <= rotationLateAfter) return [];
-  const sentence = `the next ${key} key has been due since ${nextMadeAt}: does the daily rotation run? ${next}.`;
-  return [{ kind: 'late key', key, since: nextMadeAt, sentence }];
+  return [`the next ${key} key has been due since ${nextMadeAt}: does the daily rotation run? ${next}.`];
 }
 
 /** The rotation runs once a day: a key that is due may wait for this long. In milliseconds. */

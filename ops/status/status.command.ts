@@ -5,7 +5,6 @@ import { isCutOff, isUnread, type Part } from '../stage/operator.ts';
 import type { Certificate, Throttle } from './aws-view.ts';
 import { findProblems } from './checks.ts';
 import type { LateGroup } from './late-deliveries.ts';
-import type { Problem } from './problem.ts';
 import { counted, placeOf } from './sentences.ts';
 import { inUseAgain } from './stage-problems.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
@@ -33,11 +32,12 @@ Examples:
 
 /** The facts, and what needs somebody. */
 export interface Status extends Facts {
-  readonly problems: readonly Problem[];
+  /** Each in a sentence with what to do. */
+  readonly problems: readonly string[];
 }
 
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
-export const readStatus = command('status', {
+const readStatus = command('status', {
   about:
     'what is deployed, and how it does: stacks, throttled tables, KMS keys, certificates, recipients of alarms, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
   notes: examples,
@@ -51,14 +51,13 @@ export const readStatus = command('status', {
 
 export const status: Noun = { name: 'status', commands: [readStatus] };
 
-/** Returns the status as text for people and as JSON for programs, both with the sentences of its problems. */
+/** Returns the status as text for people and as JSON for programs. */
 export function reportStatus(status: Status): Report {
-  const problems = status.problems.map(({ sentence }) => sentence);
-  const { target, region, account, stacks, checkout } = status;
+  const { target, region, account, stacks, checkout, problems } = status;
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
   const isThere = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
-    ...inUseAgain(status).map(({ sentence }) => sentence),
+    ...inUseAgain(status),
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
     ...(stacks ? [stackShape.table(stacks, '')] : []),
     ...(isThere ? reportParts(status) : []),
@@ -66,7 +65,7 @@ export function reportStatus(status: Status): Report {
       ? nothingNeeded(status)
       : `What needs you:\n${problems.map(problem => `- ${problem}`).join('\n')}`,
   ];
-  return { json: { ...status, problems }, text: sections.join('\n\n') };
+  return { json: { ...status }, text: sections.join('\n\n') };
 }
 
 /** Returns the verdict where no problem was found, which is of what was read alone. */

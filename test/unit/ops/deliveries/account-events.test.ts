@@ -72,10 +72,7 @@ it('says of an event that should have come again long ago that it may be a dead 
   const told = async (at: number) =>
     (await readEvents({ account: 'conta-1', since: 0, limit: 1 }, sourcesOf([{ at, fields }]), () => {})).events[0];
   expect((await told(noon - 1_800_000))?.why).toMatch(/comes again 900 s later$/);
-  expect(await told(noon - 1_800_001)).toMatchObject({
-    why: expect.stringContaining('may be a dead letter: "events find m-1" tells'),
-    cause: { kind: 'overdue', looked: false },
-  });
+  expect((await told(noon - 1_800_001))?.why).toContain('may be a dead letter: "events find m-1" tells');
 });
 
 it('reads as many deliveries as are asked for, tests left out', async () => {

@@ -104,7 +104,7 @@ describe('an event with a delivery', () => {
   it('waits for a slow receiver, and says since when', async () => {
     const world = { delivery: known({ wait }), webhook: aWebhook(), slowSince: noon };
     const why = /Its receiver is slow since 2026-11-20T12:00:00\.000Z: /;
-    expect(await find(world)).toMatchObject({ why: expect.stringMatching(why), cause: { kind: 'slow' } });
+    expect((await find(world)).why).toMatch(why);
   });
 
   it('is found by its message id too, through the log', async () => {
@@ -369,10 +369,9 @@ describe('an event without a delivery', () => {
 
   // Bug: nothing tells of an event before a function receives it, and with a disabled trigger none does.
   it('may be among the messages of the events queue', async () => {
-    expect(await find({ queued: 3 })).toMatchObject({
-      why: expect.stringMatching(/About 3 messages wait in the events queue, and it may be among them \("status"\)$/),
-      cause: { kind: 'not found', queued: 3 },
-    });
+    expect((await find({ queued: 3 })).why).toMatch(
+      /About 3 messages wait in the events queue, and it may be among them \("status"\)$/,
+    );
     expect((await find({ queued: 'unread' })).why).toMatch(/ How many .* could not be read$/);
   });
 });

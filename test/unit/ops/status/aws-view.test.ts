@@ -32,7 +32,6 @@ const stageWith = (send: (command: object) => object, outputs: object = { KeyArn
   } as never;
 };
 const none = { throttles: [], kmsKey: null, certificates: [], region: 'sa-east-1' };
-const sentences = (found: Parameters<typeof awsProblems>[0]) => awsProblems(found).map(({ sentence }) => sentence);
 
 describe('what DynamoDB throttled', () => {
   type Dimension = { readonly Name?: string | undefined; readonly Value?: string | undefined };
@@ -81,7 +80,7 @@ describe('what DynamoDB throttled', () => {
       ],
     ],
   ])('is told by table, index, calls and cause, once: %j', async (counted, expected) => {
-    expect(sentences({ ...none, throttles: await read(counted) })).toEqual(expected);
+    expect(awsProblems({ ...none, throttles: await read(counted) })).toEqual(expected);
   });
 });
 
@@ -106,7 +105,7 @@ describe('the KMS key', () => {
       expect(command).toBeInstanceOf(DescribeKeyCommand);
       return { KeyMetadata };
     });
-    expect(sentences({ ...none, kmsKey: await readKmsKey(target) })).toEqual(expected);
+    expect(awsProblems({ ...none, kmsKey: await readKmsKey(target) })).toEqual(expected);
   });
 });
 
@@ -127,7 +126,7 @@ describe('the certificates', () => {
       }),
     );
     expect(certificates.map(({ daysLeft }) => daysLeft)).toEqual([days ?? null, days ?? null]);
-    expect(sentences({ ...none, certificates })).toEqual(
+    expect(awsProblems({ ...none, certificates })).toEqual(
       ['auth.emissor.com.br', 'api.emissor.com.br'].flatMap(host =>
         expected.map(text => `the certificate of ${host} ${text}: docs/runbook.md, "CertificateExpires".`),
       ),

@@ -47,7 +47,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}) =>
   });
 
 const problems = (deployed: StageStacks, more: Partial<Status> = {}) =>
-  findProblems(statusOf(deployed, more), deployed, now).map(({ sentence }) => sentence);
+  findProblems(statusOf(deployed, more), deployed, now);
 
 describe('the problems of a stage', () => {
   it('are none where all is well', () => {
