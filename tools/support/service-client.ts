@@ -28,8 +28,6 @@ export interface NewWebhook {
   readonly autorizacao?: string;
 }
 
-type ServiceClient = ReturnType<typeof makeServiceClient>;
-
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

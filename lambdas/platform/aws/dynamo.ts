@@ -14,7 +14,7 @@ export type Dynamo = <Input extends ServiceInputTypes, Output extends ServiceOut
   options?: CallOptions,
 ) => Promise<Output>;
 
-export interface CallOptions {
+interface CallOptions {
   /** Ends the call early. */
   readonly abortSignal?: AbortSignal;
 }
