@@ -49,7 +49,7 @@ describe('ops clients', () => {
     const refused = await here('clients', 'rotate-secret', client.clientId);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/two secrets .*--drop-newest.*--drop-oldest/);
-    expect((await here('clients', 'show', client.clientId)).stdout).toMatch(/works until 20.*; last used on 20/);
+    expect((await here('clients', 'show', client.clientId)).stdout).toMatch(/works until 20/);
     expect(await here('clients', 'rotate-secret', client.clientId, '--overlap-seconds', '0')).toMatchObject({
       code: 1,
       stdout: '',
