@@ -8,9 +8,10 @@ import { forPrograms, option } from '../command-line/words.ts';
 import { removeIdentity, rotateCredentials, testStage } from './smoke.ts';
 
 const examples = `
-It works as an integrator does: at the public URLs, with a client and a user of the account _smoke. The first test of a stage creates
-them and stores them in Parameter Store; on the local run each test creates its own. The webhook is deleted afterwards, also if the
-test fails or is ended with Ctrl-C. If two tests run at once, the later one may fail. It ends with 0 if the test passed.
+It works as an integrator does: at the public URLs, with a client and a user of the account _smoke. The first test of a
+stage creates them and stores them in Parameter Store; on the local run each test creates its own. The webhook is
+deleted afterwards, also if the test fails or is ended with Ctrl-C. If two tests run at once, the later one may fail. It
+ends with 0 if the test passed.
 
 Examples:
   npm run smoke -- --stage dev
