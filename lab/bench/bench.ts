@@ -9,9 +9,10 @@ import { measureAgainst } from './against.ts';
 import { measureBundles } from './bundles.ts';
 import { measureBursts } from './bursts.ts';
 import { measureDelivery } from './delivery.ts';
+import { measureFloods } from './floods.ts';
 import { type BenchOptions, type PartName, partNames, readOptions, usage } from './options.ts';
 import { pageOf } from './page.ts';
-import { describeBundles, describeBursts, describeDelivery, describeService } from './report.ts';
+import { describeBundles, describeBursts, describeDelivery, describeFloods, describeService } from './report.ts';
 import { measureService } from './service.ts';
 
 const file = join(root, 'docs/performance.md');
@@ -23,6 +24,7 @@ const sizes = {
     requests: 100,
     delivery: { rounds: 5, batches: 20, warmUp: 40 },
     bursts: [2_000, 8_000],
+    floods: { rounds: 3, posts: 200 },
     roundsAgainst: 5,
   },
   quick: {
@@ -30,6 +32,7 @@ const sizes = {
     requests: 20,
     delivery: { rounds: 2, batches: 4, warmUp: 4 },
     bursts: [2_000],
+    floods: { rounds: 1, posts: 20 },
     roundsAgainst: 1,
   },
 };
@@ -47,6 +50,7 @@ const titles: Readonly<Record<PartName, string>> = {
   service: 'The whole service, as `npm start` runs it',
   delivery: 'Delivery through one consumer',
   bursts: 'Bursts through the whole local run',
+  floods: 'Receivers that flood',
 };
 
 const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Progress) => Promise<Measured>>> = {
@@ -65,6 +69,10 @@ const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Pr
   bursts: async ({ bursts }, progress) => {
     const result = await measureBursts(bursts, progress);
     return { result, text: describeBursts(result) };
+  },
+  floods: async ({ floods }, progress) => {
+    const result = await measureFloods(floods, progress);
+    return { result, text: describeFloods(result, floods) };
   },
 };
 

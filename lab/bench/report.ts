@@ -3,6 +3,7 @@ import type { Percentiles } from '../../tools/support/statistics.ts';
 import type { BundleResult } from './bundles.ts';
 import type { BurstRow } from './bursts.ts';
 import type { DeliveryResult, DeliverySize } from './delivery.ts';
+import { type FloodRow, type FloodSize, floodsAtOnce } from './floods.ts';
 import type { ServiceResult } from './service.ts';
 
 /** Describes the sizes and import times of the bundles. */
@@ -71,6 +72,18 @@ ${markdownTable(
     String(shed),
     String(moved),
   ]),
+)}`;
+}
+
+/** Describes how floods delay others. */
+export function describeFloods(rows: readonly FloodRow[], { rounds, posts }: FloodSize): string {
+  return `POSTs of one process to a healthy receiver, alone and next to ${floodsAtOnce} connections that flood: over new and kept connections in
+turn, one each 15 ms. A flood sends at once more than a connection may bring, and is repeated 50 ms after its end. The 99th percentile of
+${posts} POSTs in milliseconds, median of ${rounds} rounds. Target: at most 50 ms later.
+
+${markdownTable(
+  ['flood', 'alone', 'next to it', 'later'],
+  rows.map(({ what, aloneP99, besideP99, later }) => [what, fixed(aloneP99), fixed(besideP99), fixed(later)]),
 )}`;
 }
 

@@ -110,7 +110,8 @@ function makePost(
       outcome: 'response',
       status,
       headers: headersOfAnswer,
-      readBody: toText => toText(Buffer.from(answer), false),
+      body: Buffer.from(answer),
+      isTruncated: false,
     };
   };
 

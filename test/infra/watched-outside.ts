@@ -70,7 +70,7 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       if (afterMs > 0) await pause(afterMs, signal).catch(() => undefined);
       if (signal.aborted) return { outcome: 'aborted', isConnected: true };
       onAnswered();
-      return { outcome: 'response', ...answer, readBody: toText => toText(Buffer.alloc(0), false) };
+      return { outcome: 'response', ...answer, body: Buffer.alloc(0), isTruncated: false };
     };
   }
 }

@@ -3,7 +3,7 @@ import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { requestLimits } from '../../lambdas/delivery/api/request-limits.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
-import { limits as wire } from '../../lambdas/platform/egress/connection-meter.ts';
+import { byteBudget } from '../../lambdas/platform/egress/byte-budget.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
 import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
@@ -61,8 +61,7 @@ describe('the numbers', () => {
     ['deliveries', 'Attempts and waits', `At most ${stage.slowRate} attempts a second`],
     ['deliveries', 'Attempts and waits', `about ${limits.slowAttemptsInFlight / (stage.attemptTimeout / second)} if`],
     ['deliveries', 'Attempts and waits', `for ${limits.maxAge / day} days`],
-    ['receiving', 'How to answer', `${wire.handshake.bytes / 1_024} KiB and ${wire.handshake.records} TLS records`],
-    ['receiving', 'How to answer', `${wire.headers.bytes / 1_024} KiB and ${wire.headers.records} records for all`],
+    ['receiving', 'How to answer', `may send ${byteBudget / 1_024} KiB, TLS included`],
     ['deliveries', 'Suspend and reactivate', `for ${limits.suspendAfter / day} days or more`],
     ['deliveries', 'Suspend and reactivate', `for ${limits.historyKept / day} days`],
     ['deliveries', 'History', `${limits.historyKept / day} days`],

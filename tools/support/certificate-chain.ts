@@ -1,4 +1,4 @@
-import { generateKeyPairSync, generatePrimeSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /** A key that certificates of a chain may have. Nobody need hold it: a signature costs as much to refuse as to accept. */
 export interface ChainKey {
@@ -19,22 +19,6 @@ export function randomRsaKey(bits: number, exponent: Buffer): ChainKey {
     ),
     algorithm: sha256WithRsa,
     sign: () => Buffer.concat([Buffer.of(0x40), randomBytes(bits / 8 - 1)]),
-  };
-}
-
-/**
- * Returns a DSA key of 10,000 bits, the most that OpenSSL takes, with numbers of no meaning. A certificate holds but one number of
- * that size, and its key's check takes two powers of such numbers: no other costs as much for its bytes.
- */
-export function hugeDsaKey(): ChainKey {
-  const small = Buffer.of(2);
-  // A group order without factors, so that no signature is refused before its powers are taken.
-  const order = Buffer.from(generatePrimeSync(256));
-  const parameters = sequence(integer(oddNumber(1_250)), integer(order), integer(small));
-  return {
-    publicKey: sequence(sequence(objectId('2a8648ce380401'), parameters), bitString(integer(small))),
-    algorithm: sequence(objectId('608648016503040302')), // id-dsa-with-sha256
-    sign: () => sequence(integer(Buffer.alloc(31, 1)), integer(Buffer.alloc(31, 2))),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { hugeDsaKey, makeChain, randomRsaKey } from './certificate-chain.ts';
+import { makeChain, randomRsaKey } from './certificate-chain.ts';
 import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
 import { listen } from './listen.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
@@ -46,11 +46,6 @@ export const floods: readonly Flood[] = [
   },
   { name: 'line ends', burst: records => text(records, '\r\n'.repeat(8_000)) },
   {
-    name: 'requests to renegotiate',
-    burst: records => times(20, () => records.record('handshake', Buffer.alloc(4))),
-    version: 'TLSv1.2',
-  },
-  {
     name: 'requests to renegotiate, 4,000 in a record',
     burst: records => records.record('handshake', Buffer.alloc(16_000)),
     version: 'TLSv1.2',
@@ -84,11 +79,6 @@ export async function startFlood({ burst, first, whenIdle, version }: Flood, ide
 /** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */
 export function startHugeChain(host: string) {
   return startChain(makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1))));
-}
-
-/** Starts a receiver whose chain of certificates costs about as much as any that a handshake may bring. */
-export function startCostlyChain(host: string) {
-  return startChain(makeChain(host, 29_700, hugeDsaKey));
 }
 
 function startChain({ key, certificate }: ReturnType<typeof makeChain>) {

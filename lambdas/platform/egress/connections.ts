@@ -2,10 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Agent } from 'node:https';
 import { isIP, connect as netConnect } from 'node:net';
 import { DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
-import { systemClock } from '../clock.ts';
-import { makeMeteredAgent } from './metered-agent.ts';
-import type { Connect } from './metered-socket.ts';
-import { makeReceiverCosts } from './receiver-costs.ts';
+import { BudgetedAgent, type Connect } from './byte-budget.ts';
 
 /** The network that connections are opened in; the machine's own unless a test says otherwise. */
 export interface Network {
@@ -27,12 +24,11 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}) {
     checkServerIdentity: checkAlternativeNames,
     ciphers: affordableCiphers,
   };
-  const costs = makeReceiverCosts(systemClock);
   return {
     /** Keeps connections for a while, for the next request to the same address under the same name. */
-    kept: limitIdle(makeMeteredAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect, costs)),
+    kept: limitIdle(new BudgetedAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect)),
     /** Opens a connection for one request. */
-    fresh: makeMeteredAgent({ ...secure, keepAlive: false }, connect, costs),
+    fresh: new BudgetedAgent({ ...secure, keepAlive: false }, connect),
   };
 }
 

@@ -12,7 +12,7 @@ import type { UrlFinding } from './url-rules.ts';
 
 /** One POST to a registered URL. */
 export interface PostRequest extends PostListeners {
-  /** The account that the URL is registered by: costly receivers are judged by account, too. */
+  /** The account that the URL is registered by: connections are kept by account. */
   readonly accountId: string;
   /** The URL as registered: it is judged again at each attempt. */
   readonly url: string;
@@ -94,9 +94,8 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       case 'aborted':
         return endedBy(signal, answer.isConnected ? 'no_headers' : 'connecting');
       case 'response': {
-        const { outcome, status, headers, readBody } = answer;
-        const { redact = asItIs } = request;
-        const bodyStart = readBody((body, isTruncated) => bodyText(body, isTruncated, headers, redact));
+        const { outcome, status, headers, body, isTruncated } = answer;
+        const bodyStart = bodyText(body, isTruncated, headers, request.redact ?? asItIs);
         return { outcome, status, headers, bodyStart };
       }
       case 'failed': {

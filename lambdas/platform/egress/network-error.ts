@@ -1,4 +1,4 @@
-import { ExcessError } from './connection-meter.ts';
+import { tooManyBytes } from './byte-budget.ts';
 
 /** The reason why a request failed. */
 export interface NetworkError {
@@ -36,7 +36,7 @@ export function classifyNetworkError(error: unknown, phase: RequestPhase): Netwo
 
 function endOf(error: unknown, phase: RequestPhase): End {
   const code = errorCode(error);
-  if (error instanceof ExcessError) return { kind: phase === 'tls' ? 'tls' : 'connection', cause: 'too_many_bytes' };
+  if (code === tooManyBytes) return { kind: phase === 'tls' ? 'tls' : 'connection', cause: 'too_many_bytes' };
   if (code === 'ETIMEDOUT' && phase === 'connect') return { kind: 'timeout', cause: 'connecting' };
   const known = knownEnds[code];
   if (known) return known;

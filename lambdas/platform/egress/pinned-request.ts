@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { afterEvents } from '../timer.ts';
+import type { BudgetedOptions } from './byte-budget.ts';
 import { type Connections, makeConnections } from './connections.ts';
-import { enterPhase, type MeteredOptions, redactMetered } from './metered-agent.ts';
 import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
-import { readTruncatedBody } from './truncated-body.ts';
+import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
 
 /** Sends one POST to an address that the SSRF guard has allowed. Never rejects. */
 export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcome>;
 
 /** One POST over one connection. */
-interface PinnedRequest extends MeteredOptions {
+interface PinnedRequest extends BudgetedOptions {
   /** `kept`: an idle connection may be used again. `fresh`: a new one is made. */
   readonly connection: keyof Connections;
   /** The address that the SSRF guard has allowed. */
@@ -30,13 +30,11 @@ interface PinnedRequest extends MeteredOptions {
 }
 
 export type PinnedRequestOutcome =
-  | {
+  | ({
       readonly outcome: 'response';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      /** Makes a text of the body, at the account's cost. */
-      readonly readBody: (toText: (body: Buffer, isTruncated: boolean) => string) => string;
-    }
+    } & TruncatedBody)
   | { readonly outcome: 'aborted' /** True when TCP connected. */; readonly isConnected: boolean }
   | ({
       readonly outcome: 'failed';
@@ -63,10 +61,9 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
     const { accountId, address, port, serverName, path, headers, body, connectTimeoutMs, signal } = request;
     let phase: RequestPhase = 'connect';
     let bytesBefore = 0;
-    let informational = 0;
     let hasResponse = false;
     let endConnectTime = () => {};
-    const options: RequestOptions & MeteredOptions = {
+    const options: RequestOptions & BudgetedOptions = {
       agent,
       accountId,
       host: address,
@@ -112,23 +109,16 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
         phase = 'http';
       });
     });
-    outgoing.on('information', () => {
-      informational += 1;
-      if (informational > maximumInformational) {
-        fail({ kind: 'connection', cause: 'too_many_bytes', errorCode: 'TOO_MANY_INFORMATIONAL' });
-      }
-    });
     outgoing.on('response', response => {
       hasResponse = true;
-      const { statusCode = 0, headers: responseHeaders, socket } = response;
-      enterPhase(socket, 'body');
+      const { statusCode: status = 0, headers: responseHeaders } = response;
       request.onAnswered();
       settle(
-        readTruncatedBody(response, signal).then(({ body, isTruncated }) => ({
+        readTruncatedBody(response, signal).then(body => ({
           outcome: 'response',
-          status: statusCode,
+          status,
           headers: responseHeaders,
-          readBody: toText => redactMetered(socket, () => toText(body, isTruncated)),
+          ...body,
         })),
       );
     });
@@ -146,6 +136,3 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
 
 /** The most bytes of a response's header section. */
 const maximumHeaderBytes = 16 * 1_024;
-
-/** The most informational responses (RFC 9110 section 15.2) before the final one; no server needs as many. */
-const maximumInformational = 16;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** The beginning of a response's body. */
-interface TruncatedBody {
+export interface TruncatedBody {
   /** At most `maximumBodyBytes`. */
   readonly body: Buffer;
   /** True when the body went on, so that this may end in the middle of something. */

@@ -91,7 +91,7 @@ function asPinned(outcome: PostOutcome): PinnedRequestOutcome {
   switch (outcome.outcome) {
     case 'response': {
       const { status, headers, bodyStart } = outcome;
-      return { outcome: 'response', status, headers, readBody: toText => toText(Buffer.from(bodyStart), false) };
+      return { outcome: 'response', status, headers, body: Buffer.from(bodyStart), isTruncated: false };
     }
     case 'given_up':
     case 'timeout':

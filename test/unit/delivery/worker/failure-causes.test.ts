@@ -41,9 +41,9 @@ const failures: Readonly<Record<string, () => Promise<Situation>>> = {
     saying('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   'conexao cabecalhos_grandes: 20 KiB of headers': () =>
     saying(`HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(20 * 1_024)}\r\n\r\n`),
-  'conexao bytes_demais: line ends without end': () => saying('\r\n'.repeat(20 * 1_024)),
+  'conexao bytes_demais: line ends without end': () => saying('\r\n'.repeat(30 * 1_024)),
   'conexao bytes_demais: informational answers without end': () =>
-    saying('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
+    saying('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2_000)),
   'tls certificado_vencido: expired yesterday': () => presenting({}, -24 * 3_600_000),
   'tls certificado_outro_nome: of another name': () => presenting({ dns: ['other.example.com'] }),
   'tls cadeia_incompleta: without the intermediate': () => presentingChain(1),

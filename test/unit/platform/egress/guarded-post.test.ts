@@ -107,7 +107,6 @@ describe('failures', () => {
     ['does not speak HTTP', say('SSH-2.0-OpenSSH_9.6\r\n')],
     ['sends more headers than fit', say(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(16 * 1_024 - 'OKX'.length)}\r\n\r\n`)],
     ['sends two lengths', say('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok')],
-    ['never gets past announcing', say('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100))],
     ['switches protocols', say('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')],
   ])('a receiver that %s is a failed connection', async (_case, play) => {
     const { post } = await start(play);
@@ -119,7 +118,7 @@ describe('failures', () => {
     ['line ends before its answer', '', '\r\n'],
     ['line ends between its answers', 'HTTP/1.1 103 Early Hints\r\n\r\n', '\r\n'],
     ['blanks before the value of a header', 'HTTP/1.1 200 OK\r\nX-Blank:', '  '],
-  ])('a receiver that sends %s without end is cut off after 32 KiB', async (_case, beginning, repeated) => {
+  ])('a receiver that sends %s without end is cut off', async (_case, beginning, repeated) => {
     let sent = 0;
     const pour: Play = socket => {
       socket.write(beginning);

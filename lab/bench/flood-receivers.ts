@@ -1,0 +1,61 @@
+/**
+ * Receivers in a process of their own, on free ports of 127.0.0.1. By its argument these are one for each flood, or a healthy
+ * one. It receives the key and the certificate to show, and sends its ports by name.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type HostileIdentity, startHostileReceiver } from '../../tools/support/hostile-tls.ts';
+import { type RecordWriter, sessionTicket } from '../../tools/support/tls-records.ts';
+
+/** The ports of receivers by what they send. */
+export type FloodPorts = Readonly<Record<string, number>>;
+
+/** What each flood sends at once: more than a connection may bring. */
+const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
+  KeyUpdates: records => repeat(2_500, () => records.keyUpdate(true)),
+  'empty records': records => repeat(2_500, () => records.record('data', Buffer.alloc(0))),
+  'session tickets': records => repeat(4, () => records.record('handshake', repeat(800, sessionTicket))),
+};
+
+/** The client has read the answer by then and keeps the connection, in milliseconds. */
+const idleAfter = 20;
+
+process.on('disconnect', () => process.exit());
+process.once('message', async (identity: HostileIdentity) => {
+  if (process.argv[2] === 'healthy') return process.send?.({ healthy: await startHealthy(identity) });
+  const ports: Record<string, number> = {};
+  for (const [name, burst] of Object.entries(floods)) {
+    ports[`${name}, new connections`] = await startFlood(burst, identity);
+    ports[`${name}, kept connections`] = await startFlood(burst, identity, true);
+  }
+  return process.send?.(ports);
+});
+
+/** Starts a receiver that answers at once, and closes the connection on the path `/close`. */
+async function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<number> {
+  const server = createServer({ key, cert }, (request, response) => {
+    const headers = request.url === '/close' ? { connection: 'close' } : {};
+    request.resume().on('end', () => response.writeHead(204, headers).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Starts a receiver that floods instead of answering, or once it has answered and the connection is idle. */
+async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isKept = false) {
+  const { port } = await startHostileReceiver(async ({ records, write }) => {
+    if (isKept) {
+      await write(records.record('data', Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')));
+      await pause(idleAfter);
+    }
+    await write(burst(records));
+  }, identity);
+  return port;
+}
+
+function repeat(count: number, make: () => Buffer): Buffer {
+  return Buffer.concat(Array.from({ length: count }, make));
+}

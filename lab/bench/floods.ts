@@ -1,0 +1,160 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { generate } from 'selfsigned';
+import { makeConnections } from '../../lambdas/platform/egress/connections.ts';
+import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
+import { makePinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
+import { systemTime } from '../../lambdas/platform/timer.ts';
+import { median, quantile } from '../../tools/support/statistics.ts';
+import type { FloodPorts } from './flood-receivers.ts';
+
+/** The times of POSTs to a healthy receiver next to five connections that flood. Milliseconds, medians over the rounds. */
+export interface FloodRow {
+  readonly what: string;
+  readonly aloneP99: number;
+  readonly besideP99: number;
+  /** The difference of the two in each round. */
+  readonly later: number;
+}
+
+/** The size of a measurement. */
+export interface FloodSize {
+  readonly rounds: number;
+  /** POSTs to the healthy receiver in a round, every 15 ms. */
+  readonly posts: number;
+}
+
+/** The connections that flood at the same time. */
+export const floodsAtOnce = 5;
+
+/** Measures how much later POSTs of a process are while other connections of it are flooded. */
+export async function measureFloods({ rounds, posts }: FloodSize, progress: (what: string) => void) {
+  const receivers = await startReceivers();
+  try {
+    const post = makePost(receivers);
+    await postHealthy(post, posts); // compiles the code
+    const rows: FloodRow[] = [];
+    for (const what of receivers.floods) {
+      progress(what);
+      rows.push(await measureFlood(what, post, { rounds, posts }));
+    }
+    return rows;
+  } finally {
+    receivers.stop();
+  }
+}
+
+const healthyEvery = 15;
+
+/** A flood is repeated this many milliseconds after its end. */
+const pauseOfFlood = 50;
+
+type Post = (name: string, path?: string) => Promise<PostOutcome>;
+
+async function measureFlood(what: string, post: Post, { rounds, posts }: FloodSize): Promise<FloodRow> {
+  const measured: (readonly [alone: number, beside: number])[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const alone = await postHealthy(post, posts);
+    const stop = startFlooding(what, post);
+    const beside = await postHealthy(post, posts);
+    await stop();
+    measured.push([quantile(alone, 0.99), quantile(beside, 0.99)]);
+  }
+  return {
+    what,
+    aloneP99: median(measured.map(([alone]) => alone)),
+    besideP99: median(measured.map(([, beside]) => beside)),
+    later: median(measured.map(([alone, beside]) => beside - alone)),
+  };
+}
+
+/** Sends POSTs to the healthy receiver at regular times, over new and kept connections in turn. Returns how long each took. */
+function postHealthy(post: Post, posts: number): Promise<readonly number[]> {
+  return Promise.all(
+    Array.from({ length: posts }, async (_, index) => {
+      await pause(index * healthyEvery);
+      const start = performance.now();
+      const { outcome } = await post('healthy', index % 2 === 0 ? '/' : '/close');
+      if (outcome !== 'response') throw new Error(`A POST to the healthy receiver ended with ${outcome}.`);
+      return performance.now() - start;
+    }),
+  );
+}
+
+function startFlooding(what: string, post: Post): () => Promise<unknown> {
+  let isStopped = false;
+  const loops = Array.from({ length: floodsAtOnce }, async () => {
+    while (!isStopped) {
+      await post(what);
+      await pause(pauseOfFlood);
+    }
+  });
+  return () => {
+    isStopped = true;
+    return Promise.all(loops);
+  };
+}
+
+type Receivers = Awaited<ReturnType<typeof startReceivers>>;
+
+/** Starts the receivers. Those that flood are in a process of their own, which takes what the others leave of the processors. */
+async function startReceivers() {
+  const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
+    keyType: 'ec',
+    curve: 'P-256',
+    notBeforeDate: new Date(Date.now() - 60_000), // OpenSSL reads a clock that lags by some milliseconds
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: '*.example.com' }] }],
+  });
+  const [healthy, floods] = [startProcess('healthy'), startProcess('floods')];
+  if (floods.pid !== undefined) setPriority(floods.pid, constants.priority.PRIORITY_LOW);
+  const ports = [await portsOf(healthy), await portsOf(floods)] as const;
+  return {
+    ports: { ...ports[0], ...ports[1] },
+    floods: Object.keys(ports[1]),
+    certificate,
+    stop() {
+      for (const child of [healthy, floods]) child.disconnect();
+    },
+  };
+
+  function startProcess(role: string): ChildProcess {
+    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as const;
+    return fork(join(import.meta.dirname, 'flood-receivers.ts'), [role], { stdio: [...stdio] });
+  }
+
+  async function portsOf(child: ChildProcess): Promise<FloodPorts> {
+    child.send({ key, certificate });
+    return (await once(child, 'message'))[0] as FloodPorts;
+  }
+}
+
+/** Makes the product's guarded POST to receivers by name. */
+function makePost({ ports, certificate }: Receivers): Post {
+  const names = Object.keys(ports);
+  const addressOf = (index: number) => `93.184.216.${index + 1}`;
+  const portAt = new Map(names.map((name, index) => [addressOf(index), ports[name] ?? 0]));
+  const connections = makeConnections({
+    ca: certificate,
+    connect: ({ host = '', ...options }) => connect({ ...options, host: '127.0.0.1', port: portAt.get(host) ?? 0 }),
+  });
+  const post = makeGuardedPost({
+    ...systemTime,
+    resolve: async host => [addressOf(Number(/^r(\d+)\./.exec(host)?.[1]))],
+    ownHosts: [],
+    random: Math.random,
+    post: makePinnedPost(connections),
+  });
+  return (name, path = '/') =>
+    post({
+      accountId: name,
+      url: `https://r${names.indexOf(name)}.example.com${path}`,
+      headers: {},
+      body: '{"event":"x"}',
+      deadlineMs: 5_000,
+      connectTimeoutMs: 4_000,
+    });
+}
