@@ -55,7 +55,7 @@ export const failureCauses = {
     results: ['tls'],
     word: 'autoassinado',
     en: 'The certificate is self-signed, or its authority is private. Install one of a public authority.',
-    pt: 'O certificado é autoassinado, ou a autoridade é privada. Instale um de uma autoridade pública.',
+    pt: 'O certificado é autoassinado, ou a autoridade não é pública. Instale um de uma autoridade pública.',
   },
   tls_version: {
     results: ['tls'],

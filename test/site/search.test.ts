@@ -101,7 +101,7 @@ describe('what people ask', () => {
     ['endereço privado', '/pt/webhooks/#regras-da-url'],
     ['endereco privado', '/pt/webhooks/#regras-da-url'],
     ['limite de tentativas', '/pt/entregas/#tentativas-e-prazos'],
-    ['certificado', '/pt/webhooks/#regras-da-url'],
+    ['certificado', '/pt/nada-chegou/#as-tentativas-falham'],
     ['testar sem produção', '/pt/inicio-rapido/#o-que-é-preciso'],
     ['testar sem producao', '/pt/inicio-rapido/#o-que-é-preciso'],
     ['nothing arrived', '/en/nothing-arrived/'],
