@@ -165,7 +165,8 @@ step('dev: users who were lost come back from a restored table, by the commands 
   }
   await ops('dev', ['users', 'delete', user.email, '--yes']);
   for (const kind of kinds) {
-    const copied = /^Copied 1 of \d+ restored items and left out 0: .* 0 were changed since, 0 are missing and expired\./m;
+    const copied =
+      /^Copied 1 of \d+ restored items and left out 0: .* 0 were changed since, 0 are missing and expired\./m;
     expect(await run(copyBack, kind)).toMatch(copied);
     await run(remove, kind);
   }
