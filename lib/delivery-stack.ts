@@ -1,7 +1,6 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
@@ -90,10 +89,7 @@ export class DeliveryStack extends Stack {
 
   #addSweep(): void {
     const { configuration, data } = this.#props;
-    const { deadLetterQueue, consumers } = this.#lanes;
     const { retry, slow } = this.#lanes.queues;
-    const sources = Object.values(consumers).map(({ source }) => source);
-    const { keyArn } = data.keyring.key;
     const sweep = new NodeFunction<z.input<typeof sweepEnvironment>>(this, 'Sweep', {
       configuration,
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
@@ -107,22 +103,11 @@ export class DeliveryStack extends Stack {
         ...stageVariables(sweepEnvironment, configuration),
         RETRY_QUEUE_URL: retry.queueUrl,
         SLOW_QUEUE_URL: slow.queueUrl,
-        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
-        EVENT_SOURCES:
-          configuration.stage === 'local' ? '' : sources.map(source => source.eventSourceMappingId).join(','),
-        KEY_ARN: configuration.stage === 'local' ? '' : keyArn,
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
       },
     });
     data.operations.grants.publish(sweep);
     for (const queue of [retry, slow]) queue.grant(sweep, 'sqs:SendMessage');
-    deadLetterQueue.grant(sweep, 'sqs:GetQueueAttributes');
-    iam.Grant.addToPrincipal({
-      grantee: sweep,
-      actions: ['lambda:GetEventSourceMapping'],
-      resourceArns: sources.map(source => source.eventSourceMappingArn),
-    });
-    iam.Grant.addToPrincipal({ grantee: sweep, actions: ['kms:DescribeKey'], resourceArns: [keyArn] });
     // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {

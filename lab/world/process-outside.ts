@@ -14,19 +14,7 @@ import { workOf } from './costs.ts';
 import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 
 /** The ways out of a virtual process, as the product's compositions take them. */
-export type WorldOutside = Pick<
-  Outside,
-  | 'time'
-  | 'random'
-  | 'dynamo'
-  | 'sqs'
-  | 'kms'
-  | 'publish'
-  | 'resolve'
-  | 'post'
-  | 'readEventSourceState'
-  | 'readKeyState'
->;
+export type WorldOutside = Pick<Outside, 'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post'>;
 
 /** Receivers, as the processes of a world meet them. */
 export interface ReceiverSide {
@@ -62,8 +50,6 @@ export function makeWorldOutside(process: ProcessOutside, receivers: ReceiverSid
       return ['93.184.216.34'];
     },
     post: makePost(process, receivers, lastReadingOf),
-    readEventSourceState: async () => 'Enabled',
-    readKeyState: async () => ({ state: 'Enabled', deletedAt: undefined }),
   };
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
+import { list, text, wholeNumber } from '../platform/environment.ts';
 import { baseApiEnvironment } from '../webhooks/environment.ts';
 import { lanes } from './lane-routing.ts';
 
@@ -45,11 +45,6 @@ export const sweepEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
   SLOW_QUEUE_URL: text,
-  DEAD_LETTER_QUEUE_URL: text,
-  /** The ids of the event source mappings that should be on; none in a local run, where nobody can switch them off. */
-  EVENT_SOURCES: list,
-  /** The KMS key that should be enabled; none in a local run, where nobody can disable it. */
-  KEY_ARN: optionalText,
   /** Attempts a second that begin at one slow webhook at most. */
   SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */

@@ -48,11 +48,7 @@ export type DeliveryMetric =
   | 'Replayed'
   /** Deliveries that the sweeper sent: at the end of a long wait, or because they were overdue. */
   | 'SweptDue'
-  | 'SweptOverdue'
-  /** Event sources that are switched off, once an hour. */
-  | 'SourceOff'
-  /** Each quarter of an hour in which a KMS key of the stage is not enabled, or does not let the sweeper ask. */
-  | 'KeyNotEnabled';
+  | 'SweptOverdue';
 
 export type DeliverySpan =
   /** From when an event was published, but by a smoke test, to its first attempt, where that is made in the first lane. */

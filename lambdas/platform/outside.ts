@@ -1,8 +1,6 @@
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dynamo } from './aws/dynamo.ts';
-import type { ReadEventSourceState } from './aws/event-source.ts';
-import type { ReadKeyState } from './aws/key-state.ts';
 import type { Publish } from './aws/topic.ts';
 import type { ReadParameter } from './deployment/parameters.ts';
 import type { PinnedPost } from './egress/pinned-request.ts';
@@ -32,8 +30,6 @@ export interface Outside {
   readonly resolve: Resolve;
   /** Sends one POST to an address that the SSRF guard has allowed. What connections cost in processor time is judged behind it. */
   readonly post: PinnedPost;
-  readonly readEventSourceState: ReadEventSourceState;
-  readonly readKeyState: ReadKeyState;
   readonly readParameter: ReadParameter;
   /** Sends a request to the service's own URLs: only its smoke test does. */
   readonly fetch: (url: string, request: RequestInit) => Promise<Response>;

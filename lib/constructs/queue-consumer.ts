@@ -18,13 +18,12 @@ export interface QueueConsumerProps<Environment extends Record<string, string>>
  */
 export class QueueConsumer<Environment extends Record<string, string>> extends NodeFunction<Environment> {
   readonly queue: WorkQueue;
-  readonly source: EventSourceMapping;
 
   constructor(scope: Construct, id: string, props: QueueConsumerProps<Environment>) {
     const { queue, maxConcurrency, ...functionProps } = props;
     super(scope, id, { ...functionProps, timeout: queue.consumerTimeout });
     this.queue = queue;
-    this.source = new EventSourceMapping(this, `SqsEventSource:${Names.nodeUniqueId(queue.node)}`, {
+    new EventSourceMapping(this, `SqsEventSource:${Names.nodeUniqueId(queue.node)}`, {
       target: this.live,
       eventSourceArn: queue.queueArn,
       batchSize: 10,

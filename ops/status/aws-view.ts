@@ -1,6 +1,5 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
-import { KMSClient } from '@aws-sdk/client-kms';
-import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
+import { DescribeKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
@@ -78,8 +77,9 @@ export async function readThrottles(
 export async function readKmsKey(target: Target): Promise<KmsKey | null> {
   if (!target.deployed) return null;
   const arn = requireOutput(target, 'KeyArn');
-  const { state = 'unknown', deletedAt = null } = await makeReadKeyState(target.connect(KMSClient))(arn);
-  return { arn, state, deletedAt };
+  const { KeyMetadata } = await target.connect(KMSClient).send(new DescribeKeyCommand({ KeyId: arn }));
+  const { KeyState: state = 'unknown', DeletionDate: deletedAt } = KeyMetadata ?? {};
+  return { arn, state, deletedAt: deletedAt?.toISOString() ?? null };
 }
 
 /** Reads the certificates of the hosts that the stage's file names. */

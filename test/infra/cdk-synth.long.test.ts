@@ -43,8 +43,6 @@ const randomness: Readonly<Record<string, string>> = {
   'lambdas/platform/random.ts': 'all that we draw',
   'node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js':
     'one of several endpoints, where they are discovered',
-  'node_modules/@smithy/core/dist-es/submodules/client/util-waiter/poller.js':
-    'the pauses of waiters, which we have none of',
   'node_modules/@smithy/core/dist-es/submodules/retry/util-retry/DefaultRetryBackoffStrategy.js':
     'the pauses between tries',
   'node_modules/@smithy/core/dist-es/submodules/serde/index.js': 'the ids of calls',

@@ -17,8 +17,6 @@ const resourceName = (resource: unknown): string => {
   const text = JSON.stringify(resource).replace(keyId, '{id of Key}');
   const exported = /ExportsOutput(?:FnGetAtt|Ref)([A-Za-z]+?)[0-9A-F]{8}/.exec(text)?.[1];
   const local = /"(?:Fn::GetAtt|Ref)":\[?"([A-Za-z]+?)[0-9A-F]{8}"/.exec(text)?.[1];
-  const source = /:event-source-mapping:",\{"Ref":"([A-Za-z]+?)SqsEventSource/.exec(text)?.[1];
-  if (source) return `the trigger of ${source}`;
   const parameter = /:parameter(\/[\w/ {}-]+)/.exec(text)?.[1];
   const index = /\/index\/\w+/.exec(text)?.[0] ?? '';
   return `${parameter ?? exported ?? local ?? text}${index}`;

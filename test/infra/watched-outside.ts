@@ -59,8 +59,6 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       publish: async () => {},
       resolve: async () => [faults.address],
       post: postIn(time),
-      readKeyState: async () => ({ state: 'Enabled', deletedAt: undefined }),
-      readEventSourceState: async (queue: string) => (faults.off.includes(queue) ? 'Disabled' : 'Enabled'),
     } satisfies Partial<Outside>;
   };
 

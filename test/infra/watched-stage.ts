@@ -156,7 +156,5 @@ const consumers: Omit<Parameters<typeof composeDeliver>[0], 'lane' | 'queueUrl'>
 };
 const sweeper = {
   ...deliveryEnvironment,
-  eventSources: Object.values(queueOf),
-  keyArn: 'arn:aws:kms:sa-east-1:111122223333:key/test',
   operationsTopicArn: 'arn:aws:sns:sa-east-1:111122223333:operations',
 };

@@ -58,7 +58,5 @@ const consumers = {
 
 const sweeper = {
   ...deliveryEnvironment,
-  eventSources: [],
-  keyArn: undefined,
   operationsTopicArn: operationsTopic,
 };

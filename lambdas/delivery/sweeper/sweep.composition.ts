@@ -14,18 +14,16 @@ import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
 import type { MeasuringTelemetry } from '../telemetry.ts';
 import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
-import { makeHourlyLook } from './hourly-look.ts';
-import { makeKeyLook } from './key-look.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
 import { makeSweep } from './sweep.ts';
 
-/** Composes the sweeper: what is due, replays, slow backlogs, announcements, and its looks at what else may fail. */
+/** Composes the sweeper: what is due, replays, slow backlogs and announcements. */
 export function composeSweep(
   environment: Environment<typeof sweepEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'readEventSourceState' | 'readKeyState' | 'time'>,
+  outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'time'>,
   telemetry: MeasuringTelemetry,
 ) {
-  const { dynamo, sqs, publish, readEventSourceState, readKeyState, time } = outside;
+  const { dynamo, sqs, publish, time } = outside;
   const table = environment.deliveriesTable;
   const stored = { ...environment, ...time, dynamo, table };
   const store = makeDeliveryStore(stored);
@@ -61,17 +59,10 @@ export function composeSweep(
     ...webhooks,
     publish: makePublishAnnouncement(publish, environment.operationsTopicArn),
   });
-  const hourlyLook = makeHourlyLook({
-    ...shared,
-    readEventSourceState,
-    sqs,
-  });
-  const keyLook = makeKeyLook({ ...shared, readKeyState });
 
   return async function runSweep(_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> {
     const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
-    const looks = [hourlyLook(), keyLook()];
-    const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime), ...looks]);
+    const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime)]);
     if (swept.status === 'rejected') throw swept.reason;
     if (announced.status === 'rejected') throw announced.reason;
   };

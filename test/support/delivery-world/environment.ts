@@ -1,7 +1,6 @@
 import { deliveryEnvironment } from '../../../lab/world/stage.ts';
 import { ownUrls } from './callers.ts';
 
-const nothing: string[] = [];
 const ownHosts = ['base.emissor.example.net'];
 
 /** The environment of all functions, but for what each lane has of its own. */
@@ -14,8 +13,6 @@ export const environment = {
   operationsTopicArn: 'operations',
   demandsUrl: 'https://demandas.com.br',
   attemptTimeoutMs: 15_000,
-  eventSources: nothing,
-  keyArn: undefined,
   ownHosts,
   ...ownUrls,
   serviceVersion: '0',

@@ -44,8 +44,6 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
       kms,
       resolve: receivers.resolve,
       post: receivers.postFrom(lane, outside),
-      readEventSourceState: async () => 'Enabled',
-      readKeyState: async () => ({ state: 'Enabled', deletedAt: undefined }),
       publish: async (topicArn, message) => {
         await call({ service: 'sns', operation: 'Publish', tries: 1 }, () => publish(topicArn, message));
       },

@@ -67,8 +67,8 @@ describe('a suspension', () => {
     expect(await world.webhook()).not.toHaveProperty('announcementShard');
   });
 
-  // Seventeen calls of a sweep look for what is due, and one in each hour's first minute at the dead letters: the others announce.
-  const announcing = Array.from({ length: 12 }, (_, call) => [17 + (call % 6), call >= 6] as const);
+  // The first 17 calls of a sweep look for what is due. The others announce.
+  const announcing = Array.from({ length: 10 }, (_, call) => [17 + (call % 5), call >= 5] as const);
 
   it.each(announcing)(
     'is announced though the sweeper dies at its call %i (after its effect: %s), and its webhook may be deleted then',
