@@ -2,11 +2,10 @@
  * Receivers in a process of their own, on free ports of 127.0.0.1. By its argument these are one for each flood, or a healthy
  * one. It receives the key and the certificate to show, and sends its ports by name.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type HostileIdentity, startHostileReceiver } from '../../tools/support/hostile-tls.ts';
+import { listen } from '../../tools/support/listen.ts';
 import { type RecordWriter, sessionTicket } from '../../tools/support/tls-records.ts';
 
 /** The ports of receivers by what they send. */
@@ -34,14 +33,12 @@ process.once('message', async (identity: HostileIdentity) => {
 });
 
 /** Starts a receiver that answers at once, and closes the connection on the path `/close`. */
-async function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<number> {
+function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<number> {
   const server = createServer({ key, cert }, (request, response) => {
     const headers = request.url === '/close' ? { connection: 'close' } : {};
     request.resume().on('end', () => response.writeHead(204, headers).end());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 }
 
 /** Starts a receiver that floods instead of answering, or once it has answered and the connection is idle. */

@@ -128,7 +128,8 @@ async function startReceivers() {
 
   async function portsOf(child: ChildProcess): Promise<FloodPorts> {
     child.send({ key, certificate });
-    return (await once(child, 'message'))[0] as FloodPorts;
+    const [ports = {}]: FloodPorts[] = await once(child, 'message');
+    return ports;
   }
 }
 
