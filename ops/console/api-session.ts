@@ -1,13 +1,7 @@
 import * as z from 'zod';
 import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
 import { withDeadline } from '../../lambdas/platform/timer.ts';
-import {
-  type Answer,
-  type ApiRequest,
-  makeServiceClient,
-  type ServiceAddress,
-  UnexpectedAnswer,
-} from '../stage/service-client.ts';
+import { type Answer, type ApiRequest, makeServiceClient, NoAnswer, type ServiceAddress } from './service-client.ts';
 import { Refusal } from './views.ts';
 
 /** The credentials that an integrator logs in with. */
@@ -55,7 +49,7 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
    *
    * @throws {SessionEnded} where no token opens the API any more.
    */
-  async function call(method: string, path: string, request: Omit<ApiRequest, 'token'> = {}): Promise<Answer> {
+  async function call(method: string, path: string, request: ApiRequest = {}): Promise<Answer> {
     const token = tokens.accessToken;
     const answer = await callApi(method, path, { ...request, token });
     if (answer.status !== 401) return answer;
@@ -92,10 +86,10 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     const [before, at] = [sentAt, now()];
     sentAt ??= at;
     if (at - sentAt >= longestDoubt) throw new SessionEnded('The refresh token may have been replaced.');
-    const ask = (signal?: AbortSignal) => postForm('token', form, signal && { signal });
+    const ask = (signal?: AbortSignal) => postForm('token', form, signal);
     const asked = repeats === 0 ? ask() : withDeadline(address.after, longestAnswer, ask);
     const answer = await asked.catch(error => {
-      if (error instanceof UnexpectedAnswer && unsent.test(error.message)) sentAt = before;
+      if (error instanceof NoAnswer && unsentCodes.has(error.code)) sentAt = before;
       if (repeats === 0) throw error;
       return error instanceof DOMException ? 'none' : undefined;
     });
@@ -119,8 +113,10 @@ const longestAnswer = 20_000;
 /** A refresh token that was replaced is good for 30 s more. Milliseconds. */
 const longestDoubt = 25_000;
 
-/** The codes of requests that reached nobody, such as those of a machine that wakes before its network does. */
-const unsent = /\((?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)\)/;
+/** The codes of requests that did not reach the service, as when a laptop wakes up before its network is up. */
+const unsentCodes = new Set(
+  'ENOTFOUND EAI_AGAIN ECONNREFUSED ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '),
+);
 
 interface Tokens {
   readonly accessToken: string;

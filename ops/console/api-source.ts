@@ -2,7 +2,6 @@ import type * as z from 'zod';
 import { isTest } from '../../lambdas/delivery/delivery.ts';
 import { wireReplayStates } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { type Answer, UnexpectedAnswer } from '../stage/service-client.ts';
 import {
   acceptedAnswer,
   deliveriesAnswer,
@@ -14,6 +13,7 @@ import {
   webhooksAnswer,
 } from './api-answers.ts';
 import { type ApiSession, SessionEnded } from './api-session.ts';
+import { type Answer, NoAnswer } from './service-client.ts';
 import { type Language, sayingIn } from './texts.ts';
 import {
   type AccountView,
@@ -209,8 +209,7 @@ export function makeApiSource(session: Omit<ApiSession, 'revoke'>, language: Lan
   }
 
   async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const request = { body, headers: { 'accept-language': language } };
-    const answer = await session.call(method, path, request).catch(error => {
+    const answer = await session.call(method, path, { body, language }).catch(error => {
       throw inThisLanguage(error);
     });
     // A replay that is begun is named, and so is the one that keeps another from beginning.
@@ -231,9 +230,9 @@ export function makeApiSource(session: Omit<ApiSession, 'revoke'>, language: Lan
         ),
       );
     }
-    if (!(error instanceof UnexpectedAnswer)) return error;
-    const [code = ''] = /\([A-Z0-9_]+\)/.exec(error.message) ?? [];
-    return new Error(say(`${host} does not answer. ${code}`, `${host} não responde. ${code}`).trim());
+    if (!(error instanceof NoAnswer)) return error;
+    const code = error.code && ` (${error.code})`;
+    return new Error(say(`${host} does not answer.${code}`, `${host} não responde.${code}`));
   }
 
   /** Says a refusal as the API says it, with each finding, and when it can be tried again. */

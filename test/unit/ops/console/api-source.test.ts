@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiSession, openApiSession, SessionEnded } from '../../../../ops/console/api-session.ts';
 import { makeApiSource, type Source } from '../../../../ops/console/api-source.ts';
+import { type Answer, NoAnswer } from '../../../../ops/console/service-client.ts';
 import type { Language } from '../../../../ops/console/texts.ts';
 import { NotThere } from '../../../../ops/console/views.ts';
-import { type Answer, UnexpectedAnswer } from '../../../../ops/stage/service-client.ts';
 import { frozenClock } from '../../../support/clock.ts';
 
 const webhook = {
@@ -29,7 +29,8 @@ interface Call {
 }
 
 const answerOf = (status: number, json: unknown = {}, headers = {}): Answer => ({
-  ...{ call: '', status, headers: new Headers(headers), text: JSON.stringify(json) },
+  status,
+  headers: new Headers(headers),
   json: json as Record<string, unknown>,
 });
 
@@ -38,8 +39,7 @@ const sessionWith = (answer: (call: Call) => Answer | Promise<Answer>): ApiSessi
   mayChange: true,
   host: 'api.example.com',
   isLocal: false,
-  call: async (method, path, { body, headers } = {}) =>
-    answer({ method, path, body, language: headers?.['accept-language'] }),
+  call: async (method, path, { body, language } = {}) => answer({ method, path, body, language }),
   revoke: async () => {},
   login: {
     authUrl: 'https://auth.example.com',
@@ -178,7 +178,7 @@ describe('the source', () => {
 
   it.each<[string, () => Answer | Promise<Answer>]>([
     ['is answered 503', () => answerOf(503, { detail: 'busy' })],
-    ['gets no answer', () => Promise.reject(new UnexpectedAnswer(0, 'GET /x was not answered within 30 s by y'))],
+    ['gets no answer', () => Promise.reject(new NoAnswer(''))],
   ])('says no failure of a cancelling where only the look after it %s', async (_, last) => {
     const answers = [
       () => answerOf(200, { id: 'x', estado: 'em_andamento', total: 1, enviadas: 0 }),
@@ -266,12 +266,8 @@ describe('a refusal', () => {
   it.each<[Language, Error | Answer, string]>([
     ['en', new SessionEnded('x'), 'Your session has ended: end the panel with Ctrl-C, start it again and log in.'],
     ['pt', new SessionEnded('x'), 'A sua sessão terminou: encerre o painel com Ctrl-C, inicie-o de novo e entre.'],
-    [
-      'en',
-      new UnexpectedAnswer(0, 'GET /x was not answered (ECONNREFUSED) by y'),
-      'api.example.com does not answer. (ECONNREFUSED)',
-    ],
-    ['pt', new UnexpectedAnswer(0, 'GET /x was not answered within 30 s by y'), 'api.example.com não responde.'],
+    ['en', new NoAnswer('ECONNREFUSED'), 'api.example.com does not answer. (ECONNREFUSED)'],
+    ['pt', new NoAnswer(''), 'api.example.com não responde.'],
     ['en', answerOf(503, { message: 'Service Unavailable' }), 'api.example.com is busy. It can be tried again in a'],
     ['pt', answerOf(429, { message: 'Too Many Requests' }), 'api.example.com está sobrecarregado. Pode ser repetido'],
   ])('is said in the language of the page (%s)', async (language, error, said) => {
