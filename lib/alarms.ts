@@ -128,7 +128,7 @@ export function deliveryAlarms(
     },
     DeadLetters: {
       severity: 'ticket',
-      impact: 'Messages that Emissor could not process are in the dead-letter queue: nobody receives them.',
+      impact: 'Messages that Emissor could not process are in the dead-letter queue: they are not delivered.',
       command: 'dlq list',
       rule: {
         metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),

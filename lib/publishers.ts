@@ -74,7 +74,7 @@ function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack
   const beginning = `:${stack.stackName}-${logicalId}-`;
   if (!publishers.some(arn => arn.includes(beginning))) return;
   throw new ConfigurationError(
-    `Stage ${stage}: publishers must not name the topic of refused events: each notice would be refused, and told again.`,
+    `Stage ${stage}: publishers must not name the topic of refused events: each notice would be refused and cause another one.`,
   );
 }
 

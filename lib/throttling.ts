@@ -7,12 +7,12 @@ export interface RouteLimits {
   readonly burstLimit: number;
 }
 
-/** Returns the limits of each route of a class. The gateway of a local run is no part of an account: it throttles nobody. */
+/** Returns the limits of each route of a class. The gateway of a local run shares no account's quota, so its limits are never reached. */
 export function limitsOf({ stage }: Pick<StageConfiguration, 'stage'>, throttle: ThrottleClass): RouteLimits {
   return stage === 'local' ? { rateLimit: 10_000, burstLimit: 5_000 } : limits[throttle];
 }
 
-/** Together the routes take at most half of what an account may, in the Regions where that is least: an infrastructure test adds them up. */
+/** Together the routes take at most half of an account's quota in the Regions where it is lowest: an infrastructure test adds them up. */
 const limits: Readonly<Record<ThrottleClass, RouteLimits>> = {
   token: { rateLimit: 300, burstLimit: 150 },
   auth: { rateLimit: 100, burstLimit: 40 },

@@ -11,7 +11,7 @@ import { type RecordWriter, sessionTicket } from '../../tools/support/tls-record
 /** The ports of receivers by what they send. */
 export type FloodPorts = Readonly<Record<string, number>>;
 
-/** What each flood sends at once: more than a connection may bring. */
+/** The bytes that each flood sends at once: more than the budget of a connection. */
 const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
   KeyUpdates: records => repeat(2_500, () => records.keyUpdate(true)),
   'empty records': records => repeat(2_500, () => records.record('data', Buffer.alloc(0))),

@@ -133,7 +133,7 @@ async function startReceivers() {
   }
 }
 
-/** Makes the product's guarded POST to receivers by name. */
+/** Creates the product's guarded POST, which finds the receivers by name. */
 function makePost({ ports, certificate }: Receivers): Post {
   const names = Object.keys(ports);
   const addressOf = (index: number) => `93.184.216.${index + 1}`;

@@ -79,7 +79,7 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
   });
 }
 
-/** Makes the message of an event; `fields` are those that not all events have. */
+/** Returns the message of an event. `fields` has the fields that only some events have. */
 export function publicationOf(
   { account, event = eventName, at, number, isMalformed = false }: Planned,
   fields?: object,

@@ -10,7 +10,7 @@ import type { WorldOutside } from './process-outside.ts';
 import type { Tokens } from './stage.ts';
 import { day } from './times.ts';
 
-/** Makes the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
+/** Creates the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
 export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
   const { dynamo, kms, time, random } = outside;
   const rotateKeys = composeRotateKeys(keyRotation, outside, makeTelemetry('rotate-keys', 'rotate-keys', time.now));

@@ -19,7 +19,7 @@ export function makeHandler<Event, Result>(
     .handler(run);
 }
 
-/** Makes the handler of a function behind an HTTP API. */
+/** Creates the handler of a function behind an HTTP API. */
 export function makeHttpHandler<Request = HttpRequest, Response extends HttpResponse | undefined = HttpResponse>(
   telemetry: Telemetry & { readonly service: HttpService },
   answer: (request: Request) => Promise<Response>,

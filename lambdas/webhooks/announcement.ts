@@ -98,7 +98,7 @@ const announcement = z.object({
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
   /** `result` of the attempt that caused it, if one did. */
   lastResult: z.nullable(z.string()),
-  /** The delivery that told. */
+  /** The delivery whose attempt caused it, if one did. */
   deliveryId: z.nullable(z.string()),
   /** The registration that it is of, where that is removed. @default - the item's */
   webhookId: z.optional(z.string()),

@@ -30,7 +30,7 @@ export const webhookFindings = {
     en: 'Value must be 1 to 2048 visible ASCII characters, with spaces only between them.',
     pt: 'O valor deve ter de 1 a 2048 caracteres ASCII visíveis, com espaços somente entre eles.',
   },
-  /** The value begins with the name of the header. */
+  /** The value starts with the name of the header. */
   header_name: {
     code: 'invalid_value',
     en: 'Send the value of the header alone, without Authorization: before it.',

@@ -8,7 +8,7 @@ import { urlFinding, webhookFindings } from './findings.ts';
 export type UrlValidation = ReturnType<typeof makeUrlValidation>;
 
 /**
- * Makes the validation of a URL at registration, by the rules that deliveries obey.
+ * Creates the validation of a URL at registration, by the rules that deliveries obey.
  *
  * @param dependencies - `ownHosts`: the service's own host names, which are never delivered to.
  */

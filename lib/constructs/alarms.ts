@@ -18,7 +18,7 @@ export interface AlarmRule {
   readonly periods?: number;
   /** The breaching periods may be any of this many latest ones. @default - they are consecutive */
   readonly among?: number;
-  /** What a period without a value counts as. @default notBreaching */
+  /** How a period without a value counts. @default notBreaching */
   readonly missing?: 'breaching' | 'notBreaching';
 }
 
@@ -26,7 +26,7 @@ export interface AlarmRule {
 export interface AlarmRow {
   /** A page wakes somebody; a ticket waits for the morning. */
   readonly severity: Severity;
-  /** What users notice, or will notice, in one sentence. */
+  /** The impact on users, in one sentence. */
   readonly impact: string;
   /** The first command to type, of the operator's command line. */
   readonly command: string;

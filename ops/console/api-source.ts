@@ -42,7 +42,7 @@ import {
 export type Source = ReturnType<typeof makeApiSource>;
 
 /**
- * Makes the source of the pages: the public API, with the session of one login. It sees one account because the API shows no other.
+ * Creates the source of the pages: the public API, with the session of one login. It sees one account because the API shows no other.
  */
 export function makeApiSource(session: Omit<ApiSession, 'revoke'>, language: Language) {
   const { account, mayChange, host, isLocal } = session;
@@ -133,7 +133,7 @@ export function makeApiSource(session: Omit<ApiSession, 'revoke'>, language: Lan
     /** Replaces the URL and the authorization of a webhook: without one, the old one is removed. */
     change: async (settings: WebhookSettings): Promise<void> =>
       void (await call('PUT', pathOf(settings.event), decided(settings))),
-    /** Makes a new signing secret and returns it. Former ones sign for a day more, or with `isImmediate` no longer. */
+    /** Creates a new signing secret and returns it. Former ones sign for a day more, or with `isImmediate` no longer. */
     rotate: async (event: string, isImmediate: boolean): Promise<string> =>
       secretIn(await call('POST', `${pathOf(event)}/segredo`, { imediato: isImmediate })),
     remove: async (event: string): Promise<void> => void (await call('DELETE', pathOf(event))),
@@ -212,7 +212,7 @@ export function makeApiSource(session: Omit<ApiSession, 'revoke'>, language: Lan
     const answer = await session.call(method, path, { body, language }).catch(error => {
       throw inThisLanguage(error);
     });
-    // A replay that is begun is named, and so is the one that keeps another from beginning.
+    // The header names a replay that was started, or the one that is running already.
     const location = answer.headers.get('location') ?? '';
     const [, event, replay] = /\/webhooks\/([^/]+)\/reenvios\/([^/]+)$/.exec(location) ?? [];
     if (event !== undefined && replay !== undefined) replays.set(event, replay);
@@ -220,7 +220,7 @@ export function makeApiSource(session: Omit<ApiSession, 'revoke'>, language: Lan
     throw refusalOf(answer);
   }
 
-  /** Says why there is no answer. */
+  /** Returns an error that says why there is no answer. */
   function inThisLanguage(error: unknown): unknown {
     if (error instanceof SessionEnded) {
       return new Refusal(

@@ -2,7 +2,7 @@
  * The script of the pages: it exchanges the token of a link, and renews the title, the cards and what is marked as live while the page is
  * seen, and at once when it is seen again. All works without it. What is selected, ticked or typed stays: a part in which somebody is at
  * work is renewed the next time, and says until then when it was read. A page that is not renewed, since it holds a secret or what is
- * typed, is left when the session has ended, which it has with the process; where nothing answers, an hour after it was loaded.
+ * typed, is left when the session has ended, which it has with the process; if the process does not answer, an hour after it was loaded.
  */
 export const script = `
 const entry = document.getElementById('entry');

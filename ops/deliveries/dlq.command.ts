@@ -10,8 +10,8 @@ import { mostLetters, redrive, warnOfOthers } from './redrive.ts';
 
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
-command looks at messages no other one sees them: where it says that others do, repeat it. What is malformed, or names no
-event we know, only its publisher can mend: discard it when that is done. The alarm rings while messages are there.
+command reads messages, other commands cannot see them: if it says that others do, repeat it. Only the publisher can fix
+a malformed message or an unknown event: discard it when that is done. The alarm rings while messages are there.
 
 Examples:
   npm run ops -- dlq list

@@ -71,7 +71,7 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   return { verdict: verdicts[ended], why };
 }
 
-/** Judges an event that waits by a line of the log: long after its message should have come again it says so, with a hint at where it is. */
+/** Judges an event that waits by a line of the log: if its message should have come again long ago, it says so and hints at where it is. */
 export function judgeOverdue(
   judged: Judgement,
   { at, fields }: LoggedLine,

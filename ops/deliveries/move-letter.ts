@@ -7,7 +7,7 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { DeadLetter, Queues } from '../stage/queues.ts';
 
 /**
- * Moves a dead letter back to the queue that it belongs to. Returns why it stays, if it does. It sends before it removes: an
+ * Moves a dead-letter message back to its queue. Returns the reason if it stays. It sends before it removes: an
  * interruption leaves a copy, which the delivery recognises, and never loses a message.
  */
 export async function moveLetter(

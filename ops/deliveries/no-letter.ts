@@ -1,13 +1,13 @@
 import { CliError } from '../stage/operator.ts';
 import { lookedAt } from '../stage/queues.ts';
 
-/** Says which letters are not to be seen: gone, or in the hands of others. */
+/** Returns the error about messages that the queue does not show: they are gone, or another program has received them. */
 export function noLetter(missing: readonly string[], inFlight: number): CliError {
   const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
   return new CliError(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`);
 }
 
-/** Says that a command was interrupted, and what goes on with the others: of those that were named only the missing ones are left. */
+/** Returns the error about an interrupted command. It has the command for the rest: the missing ones, if messages were named. */
 export function interrupted(verb: 'redrive' | 'discard', missing: ReadonlySet<string>): CliError {
   return new CliError(`interrupted: ${goOn(verb, missing, 'the others')}`);
 }

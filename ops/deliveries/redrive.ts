@@ -14,9 +14,9 @@ interface RedriveOptions {
 }
 
 /**
- * Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end.
+ * Moves dead-letter messages until there are no more, or it may move no more. Others that it received show again at its end.
  *
- * @throws {CliError} where it looked at all and did not see one that was named.
+ * @throws {CliError} if it received all messages and one that was named was not among them.
  */
 export async function redrive(
   { target, progress, warn, nameDone, nameEach, interruption }: AuditedTask,

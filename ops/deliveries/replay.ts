@@ -58,7 +58,7 @@ export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayR
  * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for their ends. It can be repeated:
  * what an earlier run sends is in that state no more.
  *
- * @throws {CliError} when nobody confirms it.
+ * @throws {CliError} if the operator does not confirm.
  */
 export async function replayAll(
   task: AuditedTask,

@@ -96,7 +96,7 @@ interface Release {
   readonly versions: readonly (readonly [name: string, version: number])[];
 }
 
-/** Returns the latest release of a stack and the one before, as its output tells them: `RELEASE NAME:VERSION,…` of each. */
+/** Returns the latest release of a stack and the one before, as its output names them: `RELEASE NAME:VERSION,…` of each. */
 export function releasesOf(found: DeployedStack['found']): readonly Release[] {
   const output = found?.Outputs?.find(({ OutputKey }) => OutputKey === 'Release')?.OutputValue;
   const [release, published, before, publishedBefore] = output?.split(' ') ?? [];

@@ -76,7 +76,7 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
       if (!isNamed(error, 'ConditionalCheckFailedException')) throw error;
     }
     if (item.kind !== 'sealing') return false;
-    // Another key has its generation by now. Below all others, it opens what it sealed and is never the active key.
+    // Another key has its generation by now. With the lowest one, it still decrypts its values and is never the active key.
     const keys = await readKeys(target.dynamo, own, 'sealing');
     const generation = (keys[0]?.generation ?? 1) - 1;
     return keys.every(({ keyId }) => keyId !== item.keyId) && put({ ...item, generation });

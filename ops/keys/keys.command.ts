@@ -115,7 +115,7 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
   );
 }
 
-/** @throws {CliError} for sealing keys that were to be revoked, if nobody confirmed, and if a step fails. */
+/** @throws {CliError} for sealing keys that were to be revoked, if the operator does not confirm, and if a step fails. */
 async function rotateAtOnce(
   task: AuditedTask,
   kinds: readonly KeyKind[],

@@ -8,7 +8,7 @@ import { requireOutput, type Target } from '../stage/target.ts';
 import { eraseClient } from '../tenants/erase-client.ts';
 import { eraseUser } from '../tenants/erase-user.ts';
 
-/** Creates the client and the user of smoke tests. Nobody has an address under `.invalid` (RFC 6761), and nobody guesses a random one. */
+/** Creates the client and the user of smoke tests. The address is random and under `.invalid` (RFC 6761), so that it belongs to no person. */
 export async function createIdentity(target: Target): Promise<Identity> {
   const username = `${target.makeId(22).toLowerCase()}@smoke.invalid`;
   const password = target.makeId(43);

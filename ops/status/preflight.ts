@@ -24,7 +24,7 @@ interface Finding {
   readonly sentence: string;
 }
 
-/** Makes all checks that are asked before a deployment. It only reads. @throws {CliError} when the stage cannot be synthesised. */
+/** Runs all checks that come before a deployment. It only reads. @throws {CliError} if the stage cannot be synthesised. */
 export async function findBeforeDeployment(
   target: Target,
   synthesise: (configuration: StageConfiguration) => Promise<Synthesis>,

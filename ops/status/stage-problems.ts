@@ -92,7 +92,7 @@ export function shiftingProblems(
   const functions = deployed?.stacks.some(isChanging) ? [] : inState(rolledBack, 'shifting');
   if (functions.length === 0) return [];
   return [
-    `no deployment is under way, and a part of the requests still goes to the newer version of ${listed(functions)}: ${opsOf(stage)} rollback ends that.`,
+    `no deployment is in progress, and a part of the requests still goes to the newer version of ${listed(functions)}: ${opsOf(stage)} rollback ends that.`,
   ];
 }
 

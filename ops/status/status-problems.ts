@@ -91,7 +91,7 @@ export function userProblems({ users, stage }: Pick<Facts, 'users' | 'stage'>): 
   if (!first) return [];
   const number = counted(users.beingDeleted.length, 'user is', 'users are');
   return [
-    `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless that is under way, ${opsOf(stage)} users delete ${first.userId} completes it.`,
+    `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless a deletion is in progress, ${opsOf(stage)} users delete ${first.userId} completes it.`,
   ];
 }
 

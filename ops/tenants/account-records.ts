@@ -20,7 +20,7 @@ import type { ExportedKind } from './item-kinds.ts';
 
 type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
 
-/** Makes the readers of what an account's export shows of each kind: no hash and no secret. */
+/** Creates a reader per kind of item that returns what an account's export shows: no hash and no secret. */
 export function makeRecordReaders(target: Target, items: AccountItems): RecordReaders {
   const { account, table } = items;
   const dynamo = target.dynamo;

@@ -5,9 +5,9 @@ import { openClients } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 /**
- * Deletes a client, and the count that stands beside it. It is disabled first, so that nothing is counted of it any more,
- * and its record goes last: it may be repeated after it ended half-way. Returns it; `undefined` where there is none, or where it is
- * bound to another account than the one that is given.
+ * Deletes a client and its counter. It disables the client first, so that no request is counted any more, and deletes its
+ * record last, so that an interrupted deletion can be repeated. Returns the client; `undefined` if there is none, or if it is bound to
+ * another account than the given one.
  */
 export async function eraseClient(target: Target, clientId: string, account?: string): Promise<Client | undefined> {
   const store = openClients(target);

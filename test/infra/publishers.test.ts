@@ -90,7 +90,7 @@ it('brings no notice of a refused event: the topic of those is no publisher', ()
   const named = (name: string) => () =>
     stacksOf('prod', { publishers: [...topics, `arn:aws:sns:sa-east-1:111122223333:${name}`] });
   expect(named(`Emissor-prod-Delivery-${topicArn.Ref}-x1yz2ABCdef3`)).toThrow(
-    'Stage prod: publishers must not name the topic of refused events: each notice would be refused, and told again.',
+    'Stage prod: publishers must not name the topic of refused events: each notice would be refused and cause another one.',
   );
   expect(named('Emissor-prod-Deliveries')).not.toThrow();
 });

@@ -42,7 +42,7 @@ describe('the page of the capacity', () => {
     expect(text).toContain(
       `${usual.firstConcurrency} places make ${whole(usual.firstConcurrency * perPlace)} attempts`,
     );
-    expect(text).toContain(`begins with five batches, ${5 * perPlace} attempts a second`);
+    expect(text).toContain(`starts with five batches, ${5 * perPlace} attempts a second`);
     const held = limits.attemptsPerProcess.first;
     expect(text).toContain(`at most ${held} at once`);
     expect(text).toContain(

@@ -24,7 +24,7 @@ export function eventBodies(events: EventFormat): Record<string, Schema> {
 }
 
 /**
- * The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body, and the operation's
+ * The headers of each delivery. `Authorization` is a security scheme, `Content-Type` is with the body, and the operation's
  * description names `Accept`: OpenAPI ignores a parameter of that name.
  */
 const deliveryHeaders = [

@@ -14,10 +14,10 @@ export interface LockWrite extends Change {
   readonly counted: number;
 }
 
-/** Says when an address was locked at a client, by the failures and successes that were written and the rule as the contract has it. */
+/** Computes when an address was locked at a client, from the failures and successes that were written and the contract's rule. */
 export type LockModel = ReturnType<typeof makeLockModel>;
 
-/** Makes the model of a world that has ended. */
+/** Creates the model of a world that has ended. */
 export function makeLockModel(watched: WatchedTables, journal: Journal) {
   const writes: LockWrite[] = [];
   const counts = new Map<string, Count>();
@@ -50,7 +50,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     const spans = watched
       .versionsWithin('Lockouts', key, from, to)
       .map(span => ({ begin: Math.max(span.from, from), until: Math.min(span.until, to), end: lockEnd(span.item) }));
-    // A failure that a throttled store counts late may begin a lock that has ended: it began while the login was in flight.
+    // A failure that a throttled store counts late may start a lock that has ended: it started while the login was in flight.
     const hasBegun = spans.some(({ end }, index) => end > (spans[index - 1]?.end ?? end));
     if (!hasBegun && spans.every(({ end }) => end + clockError < from)) return 'never';
     const firstWrite = firstWrites.get(request) ?? to;

@@ -15,7 +15,7 @@ export type Command =
   | { readonly name: keyof typeof ofUsers; readonly user: WorldUser }
   | { readonly name: keyof typeof ofClients; readonly client: WorldClient };
 
-/** Makes the function that does what operators ask for, by the stores that their command line has. */
+/** Creates the function that runs operators' commands, on the stores that their command line has. */
 export function makeOperators(
   outside: TokenOutside,
   hashParameters?: HashParameters,
@@ -28,7 +28,7 @@ export function makeOperators(
   };
 }
 
-/** Makes the function that fills the tables of a world of tokens: the first keys, the clients, and users with hashes of former parameters. */
+/** Creates the function that fills the tables of a world of tokens: the first keys, the clients, and users with hashes of former parameters. */
 export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Population): () => Promise<void> {
   const { dynamo, time, random } = outside;
   const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);

@@ -88,7 +88,7 @@ export function judgeHistories(
     if (!webhooksOf(account, span).some(isRight)) violate(`${path} shows ${account} what was at no time`);
   }
 
-  /** Judges that an account is told which events came in vain. */
+  /** Checks that an account can see which events had no webhook. */
   function judgeDropped({ account, answer, ...span }: Answered): void {
     if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
     if (answer.eventos_sem_webhook === undefined) return;

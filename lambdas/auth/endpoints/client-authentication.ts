@@ -10,7 +10,7 @@ import { type ClientCredentials, claimedClientId } from './client-credentials.ts
 export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
 
 /**
- * Makes the client authentication that all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1).
+ * Creates the client authentication that all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1).
  */
 export function makeClientAuthentication({
   table,

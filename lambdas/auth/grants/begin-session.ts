@@ -64,10 +64,10 @@ export function makeSessionBeginning({
   }
 
   /**
-   * Stores the session and records the success at the same time, which saves a round trip: until the response is sent, nobody
-   * has a token of the session. If it throws, the session is deleted: no token of it is sent.
+   * Stores the session and records the success at the same time, which saves a round trip: no token of the
+   * session is sent before both have succeeded. If it throws, the session is deleted.
    *
-   * @throws {OAuthError} when a lock began since the failures were read.
+   * @throws {OAuthError} if a lock started since the failures were read.
    */
   async function createAndRecord(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<void> {
     const [recorded, created] = await Promise.allSettled([

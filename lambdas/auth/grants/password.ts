@@ -203,7 +203,7 @@ interface PasswordParameters {
   readonly lockoutKey: ItemKey;
 }
 
-/** What is needed to count a login. */
+/** The lockout's key and the failures that a login is counted by. */
 interface Judged {
   readonly lockoutKey: ItemKey;
   /** As they were read before the password was judged. */

@@ -70,7 +70,7 @@ export function makeKeyRotation({
   }
 
   /**
-   * Creates a key that is active at once. `revoke` deletes all others: what they signed, authenticated or sealed is lost.
+   * Creates a key that is active at once. `revoke` deletes all others: everything that they signed, authenticated or encrypted is lost.
    *
    * @throws {RevocationError} when a key was created, and not all others could be deleted.
    */

@@ -63,7 +63,7 @@ const period = 90 * day;
 
 /**
  * From the last use of a key to its deletion. Signing keys stay until the last token they signed has expired; MAC keys as long as the
- * session of any refresh token they authenticate, for reuse detection; sealing keys for ever, since what they sealed stays.
+ * session of any refresh token they authenticate, for reuse detection; sealing keys for ever, since the values that they encrypted stay.
  */
 const keptAfterUse: Readonly<Record<KeyKind, number>> = {
   signing: accessTokenSeconds * 1_000 + day,

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import type { KeyDerivation } from '../../platform/key-derivation.ts';
 
 /**
- * A password hash that another system made, and the work that it takes. It is stored behind `imported`, so that it is told
- * from a hash of ours with the same parameters: ours are of normalised passwords.
+ * A password hash that another system made, and the work that it takes. It is stored behind `imported`, because our
+ * own hashes, which may have the same parameters, are of normalised passwords.
  */
 export interface ImportedHash {
   /** As people write it: `bcrypt`. */

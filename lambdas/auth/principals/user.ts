@@ -82,7 +82,7 @@ const userSchema = z.object({
   version: z.int(),
   accountId: z.string(),
   role: z.enum(roles),
-  /** `deleting`: the user is disabled for good, and a deletion has begun that may not be complete. */
+  /** `deleting`: the user is disabled for good; the deletion has started and may not be complete. */
   status: z.enum(['enabled', 'disabled', 'deleting']),
   createdAt: z.number(),
   updatedAt: z.number(),

@@ -4,7 +4,7 @@ import type { Item } from '../../platform/aws/dynamo.ts';
 /** Failures count until this long after the last one, in milliseconds. */
 export const failureLifetime = 24 * 60 * 60_000;
 
-/** The number of failures that begins the first lock. */
+/** The number of failures that starts the first lock. */
 export const lockThreshold = 5;
 
 /** The failures of an e-mail address at one client, as they were read. */
@@ -19,7 +19,7 @@ export interface Failures {
   readonly isStale: boolean;
 }
 
-/** Reads the failures of an item, as of `now`. Each failure from the fifth on begins a lock, twice as long as the one before. */
+/** Reads the failures of an item, as of `now`. Each failure from the fifth on starts a lock, twice as long as the one before. */
 export function parseFailures(item: Item | undefined, now: number): Failures {
   if (!item) return { failures: 0, lockedUntil: undefined, latestFailure: '', isStale: false };
   const { failures, lastFailureAt, latestFailure } = failuresSchema.parse(item);

@@ -16,7 +16,7 @@ export interface FailuresAtClient extends Pick<Failures, 'failures' | 'lockedUnt
 }
 
 /**
- * Makes the login lockout per client and e-mail address. `lockout-rule.ts` says when an address is locked.
+ * Creates the login lockout per client and e-mail address. `lockout-rule.ts` says when an address is locked.
  *
  * Table `Lockouts`: partition `pk`, here `lock#<MAC of the address>`, and range `sk`, a MAC of client and address, so that the table
  * does not say whose accounts were tried. `failures`, `lastFailureAt`, `latestFailure` (its id) and `ttl`. A new MAC key restarts the
@@ -79,7 +79,7 @@ export function makeLockout({
   }
 
   /**
-   * Clears the failures. Returns false if a lock has begun since they were read, even if it has ended: of many guesses at once, the right
+   * Clears the failures. Returns false if a lock has started since they were read, even if it has ended: of many guesses at once, the right
    * one succeeds only if it comes before the lock. Successes never refuse one another.
    */
   function recordSuccess({ key }: ItemKey, { latestFailure }: Failures): Promise<boolean> {

@@ -24,8 +24,8 @@ export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StorePa
 }
 
 /**
- * Makes the limit of registrations and replacements of an account in a minute, which counts as the others do. Table `Deliveries`:
- * item `limit#registrations#<account>`.
+ * Creates the limit of an account's registrations and replacements in a minute. Table `Deliveries`: item
+ * `limit#registrations#<account>`.
  */
 export function makeCountRegistration({
   registrationLimit,

@@ -88,8 +88,8 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
 
 /**
  * Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. A resend takes a delivery out
- * of its replay, but the outcome of an attempt that was under way then puts `replayId` back: therefore any attempt ends the slot. A
- * failure counts in `charged` or `internalErrors`; an attempt that was given up stands in the history alone.
+ * of its replay, but the outcome of an attempt that was in flight then puts `replayId` back: therefore any attempt ends the slot. A
+ * failure counts in `charged` or `internalErrors`; an attempt that was given up is in the history alone.
  */
 export function slotOf(delivery: Delivery): number | undefined {
   const { replaySlotAt, charged, internalErrors, scheduledAt, attempts } = delivery;

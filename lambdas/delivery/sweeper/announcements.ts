@@ -29,13 +29,13 @@ export interface PublishedAnnouncement {
   readonly reason: WebhookRecord['motivo_suspensao'];
   /** `resultado` of the attempt that caused it, if one did. */
   readonly lastResult: string | null;
-  /** The delivery that told, if one did. */
+  /** The delivery whose attempt caused it, if one did. */
   readonly deliveryId: string | null;
 }
 
 export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promise<void>;
 
-/** Makes the publisher. A subscription may filter by the attribute `type`. */
+/** Creates the publisher. A subscription may filter by the attribute `type`. */
 export function makePublishAnnouncement(publish: Publish, topicArn: string): PublishAnnouncement {
   return async function publishAnnouncement(announcement) {
     const { type } = announcement;

@@ -80,7 +80,7 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
  */
 export const nameServerOptions = { timeout: 2_000, maxTimeout: 2_000, tries: 2 } as const;
 
-/** Makes a resolver that asks the name servers of this machine. */
+/** Creates a resolver that asks the name servers of this machine. */
 export function makeNameServer(options: ResolverOptions = nameServerOptions): NameServer {
   return new Resolver(options);
 }

@@ -204,7 +204,7 @@ function requestCard(context: Context, delivery: DeliveryView, part: Part<Webhoo
   ].join(' \\\n  ');
   return card(
     heading,
-    html`<div class="inside request"><p class="muted">${say('The URL and the headers of past attempts are not kept. What stands in <> is not shown: the signature of that moment, and the credential.', 'A URL e os cabeçalhos das tentativas passadas não são guardados. O que está entre <> não é mostrado: a assinatura daquele momento e a credencial.')}${webhook.status === wireStatuses.suspended && say(' The webhook is suspended: until it is reactivated nothing is sent.', ' O webhook está suspenso: até ser reativado nada é enviado.')}</p>
+    html`<div class="inside request"><p class="muted">${say('The URL and the headers of past attempts are not kept. The parts in <> are not shown: the signature of that moment, and the credential.', 'A URL e os cabeçalhos das tentativas passadas não são guardados. O que está entre <> não é mostrado: a assinatura daquele momento e a credencial.')}${webhook.status === wireStatuses.suspended && say(' The webhook is suspended: until it is reactivated nothing is sent.', ' O webhook está suspenso: até ser reativado nada é enviado.')}</p>
 <pre>POST ${url}
 ${headers.map(([name, value]) => `${name}: ${value}\n`)}</pre>
 <details><summary>${say('As a command', 'Como comando')} <code>curl</code></summary>${copyButton(context, command)}<pre>${command}</pre></details></div>`,

@@ -117,7 +117,7 @@ function verifyStep(context: Context, { delivery, isTaken }: Steps): HtmlValue {
   const own = link(context, pathOf(delivery), say('Look at the delivery', 'Ver a entrega'));
   const said = isTaken
     ? say(
-        'Your server took it. That the signature is right only your server can tell: it verifies before it answers.',
+        'Your server took it. Only your server knows whether the signature is right: it verifies before it answers.',
         'O seu servidor a aceitou. Só ele sabe se a assinatura confere: ele verifica antes de responder.',
       )
     : say('It is not there yet.', 'Ainda não chegou.');
@@ -128,7 +128,7 @@ function needs({ say }: Context, number: number): Html {
   return html`<p class="muted">${say(`Step ${number} comes first.`, `Antes vem o passo ${number}.`)}</p>`;
 }
 
-/** Returns the commands of the steps: placeholders stand for what only the integrator knows. */
+/** Returns the commands of the steps: placeholders replace the values that only the integrator knows. */
 function commandsOf({ authUrl, baseUrl }: Source['login'], event: string) {
   const variable = 'EMISSOR_TOKEN';
   const bearer = `-H "Authorization: Bearer $${variable}"`;

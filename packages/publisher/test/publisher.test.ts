@@ -123,7 +123,7 @@ describe('publishAll', () => {
   it.each([
     [Object.assign(new Error('canary-7f3a'), { name: 'AccessDenied' }), 'AccessDenied'],
     [Object.assign(new Error('canary-7f3a'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-  ])('goes on after a request that fails, and tells its code alone: %s', async (error, code) => {
+  ])('continues after a request that fails, and returns its code alone: %s', async (error, code) => {
     let requests = 0;
     const { publishAll } = publisherTo(entries => {
       requests += 1;

@@ -28,7 +28,7 @@ function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
   return answer?.status === 200 ? 'login' : 'refused login';
 }
 
-/** Of each request: the keyring is read again where it is 30 s old. */
+/** Each request may read the keyring again, if it is 30 s old. */
 const each = { 'Query Keyring': 2 };
 
 /** The calls of every login, granted or refused. */
@@ -50,7 +50,7 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'Put Sessions': 1,
   },
   /**
-   * A failure, which may restart the count as others do, and the client's minute, which others may begin at the same moment; or a session
+   * A failure, which may restart the count as others do, and the client's minute, which others may start at the same moment; or a session
    * that a lock overtook.
    */
   'refused login': {

@@ -110,7 +110,7 @@ interface FunctionWorld<Outside> {
   readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
   readonly note: Note;
   readonly ids: Pick<SeededRandom, 'bytes'>;
-  /** The executions that the account may still begin, of all functions. */
+  /** The executions that the account may still start, of all functions. */
   readonly account: { free: number };
   readonly startProcess: (functionName: string, number: number) => Process;
   readonly outsideOf: (process: Process) => Outside;

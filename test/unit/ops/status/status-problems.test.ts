@@ -99,7 +99,7 @@ describe('the problems of a stage', () => {
     [
       'shifting',
       [
-        'no deployment is under way, and a part of the requests still goes to the newer version of Discovery (5 to 1): npm run ops -- --stage dev rollback ends that.',
+        'no deployment is in progress, and a part of the requests still goes to the newer version of Discovery (5 to 1): npm run ops -- --stage dev rollback ends that.',
       ],
     ],
   ] as const)('are functions that are %s', (state, told) => {
