@@ -14,7 +14,7 @@ import { makeReadHistory } from '../delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../delivery/store/delivery-store.ts';
 import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../delivery/store/read-answers.ts';
-import type { MeasuringTelemetry } from '../delivery/telemetry.ts';
+import type { DeliveryTelemetry } from '../delivery/telemetry.ts';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
@@ -27,7 +27,7 @@ import { makeBaseApi } from './base-api.ts';
 export function composeDeliveriesApi(
   environment: Environment<typeof deliveriesApiEnvironment>,
   { dynamo, sqs, time, random }: Pick<Outside, 'dynamo' | 'sqs' | 'time' | 'random'>,
-  telemetry: MeasuringTelemetry,
+  telemetry: DeliveryTelemetry,
   perMinute = requestLimits,
 ) {
   const table = environment.deliveriesTable;

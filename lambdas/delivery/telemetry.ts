@@ -50,24 +50,19 @@ export type DeliveryMetric =
   | 'SweptDue'
   | 'SweptOverdue';
 
-export type DeliverySpan =
-  /** From when an event was published, but by a smoke test, to its first attempt, where that is made in the first lane. */
-  | 'FirstAttemptWait'
-  /**
-   * The longest lateness that a sweep found (`lateness.ts`), less two minutes for what stands in the slow queue; 0 where nothing
-   * is late. Written by every sweep that succeeds.
-   */
-  | 'OldestDue';
-
-/** The log and the counts, as the units of delivery are given them. */
+/** The log and the counts of the units of delivery. */
 export interface DeliveryTelemetry {
   readonly log: Log;
   readonly count: Count;
 }
 
-/** The same, for units that measure time as well. */
-export interface MeasuringTelemetry extends DeliveryTelemetry {
-  readonly measure: Measure;
+/** The log and the metrics of the sweeper. */
+export interface SweepTelemetry extends DeliveryTelemetry {
+  /**
+   * Each sweep that succeeds writes `OldestDue`: by how many milliseconds the oldest pending delivery is overdue (`lateness.ts`), less two
+   * minutes if it is in the slow queue; 0 if none is.
+   */
+  readonly measure: (metric: 'OldestDue', milliseconds: number) => void;
 }
 
 /**
@@ -77,13 +72,13 @@ export interface MeasuringTelemetry extends DeliveryTelemetry {
 export function makeDeliveryTelemetry<Service extends string>(
   serviceName: Service,
   countedAs: string = serviceName,
-): Telemetry & MeasuringTelemetry & { readonly service: Service } {
+): Telemetry & SweepTelemetry & { readonly service: Service } {
   return makeTelemetry(serviceName, countedAs);
 }
 
 /**
- * Returns whether what goes well is counted: not of smoke tests, which count themselves. CloudWatch takes money for each hour in
- * which a metric is written, and they run in every hour. What fails is counted of them as of all: alarms hang on that.
+ * Returns false for smoke tests: CloudWatch bills each metric-hour, and they run in every hour. Their failures are counted as all others
+ * are, because alarms depend on these metrics.
  */
 export function countsSuccess({ accountId }: Pick<Delivery, 'accountId'>): boolean {
   return !isReservedAccount(accountId);
@@ -104,9 +99,6 @@ export function describeDelivery({ id, messageId, accountId, eventName, attempt 
 export function describeAttempt({ result, cause, status, durationMs }: AttemptRecord) {
   return { result, cause, status, durationMs };
 }
-
-/** Adds a span of time, in milliseconds. */
-type Measure = (metric: DeliverySpan, milliseconds: number) => void;
 
 /** Counts one more, or this many more. */
 type Count = (metric: DeliveryMetric, by?: number) => void;

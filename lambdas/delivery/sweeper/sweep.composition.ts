@@ -11,7 +11,7 @@ import { makeReadHistory } from '../store/delivery-history.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeFindWebhook } from '../store/find-webhook.ts';
 import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
-import type { MeasuringTelemetry } from '../telemetry.ts';
+import type { SweepTelemetry } from '../telemetry.ts';
 import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
@@ -21,7 +21,7 @@ import { makeSweep } from './sweep.ts';
 export function composeSweep(
   environment: Environment<typeof sweepEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'time'>,
-  telemetry: MeasuringTelemetry,
+  telemetry: SweepTelemetry,
 ) {
   const { dynamo, sqs, publish, time } = outside;
   const table = environment.deliveriesTable;

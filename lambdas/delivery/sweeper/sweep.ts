@@ -9,7 +9,7 @@ import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues
 import { dueShards, taskShard } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DueEntry, DueTask } from '../store/due-index.ts';
-import { describeDelivery, type MeasuringTelemetry } from '../telemetry.ts';
+import { describeDelivery, type SweepTelemetry } from '../telemetry.ts';
 import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 
 /** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` returns true. */
@@ -21,7 +21,7 @@ export type Sweep = (hasTime: () => boolean) => Promise<void>;
  * @param dependencies - `tasks`: by the part of an entry's id before the first `#`.
  */
 export function makeSweep(
-  dependencies: MeasuringTelemetry & {
+  dependencies: SweepTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
     readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'sendAll'>>>;
     readonly tasks: Readonly<Record<string, DueTask>>;

@@ -6,7 +6,7 @@ import { makeIsolation } from '../isolation/isolation.ts';
 import { attemptsPerProcess, storeRetryTime } from '../limits.ts';
 import { makeAttemptQueue, makeHasMessages } from '../queues.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
-import type { MeasuringTelemetry } from '../telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeAttempts } from './attempts.ts';
 import { type Consumer, makeConsumer } from './batch-consumer.ts';
 import { makeMessageProcessing } from './message-processing.ts';
@@ -15,7 +15,7 @@ import { makeMessageProcessing } from './message-processing.ts';
 export function composeDeliver(
   environment: Environment<typeof deliverEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,
-  telemetry: MeasuringTelemetry,
+  telemetry: DeliveryTelemetry,
 ): Consumer {
   const { time, random, ...services } = outside;
   const { dynamo, sqs } = services;

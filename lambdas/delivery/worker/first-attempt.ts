@@ -9,10 +9,10 @@ import type { SendAgain } from '../isolation/send-again.ts';
 import { noticedId } from '../refusals/refusal-notice.ts';
 import type { RefusalNotices } from '../refusals/refusal-notices.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
-import { countsSuccess, type MeasuringTelemetry } from '../telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
-import type { MessageInHand, OnAttempt, ProcessDelivery } from './process-delivery.ts';
+import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
 import type { Suspensions } from './suspensions.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
@@ -23,7 +23,7 @@ import type { FindWebhookState } from './webhook-state.ts';
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store } = dependencies;
   const { moveToDeadLetters, refusals, withoutWebhook, demandsUrl } = dependencies;
-  const { now, log, count, measure } = dependencies;
+  const { now, log, count } = dependencies;
 
   return async function firstAttempt(record, onAttempt) {
     const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
@@ -50,11 +50,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const { mayAttempt, leave } = admission;
-    const beginAttempt: OnAttempt = () => {
-      if (countsSuccess({ accountId })) measure('FirstAttemptWait', Math.max(0, now() - scheduledAt));
-      return onAttempt?.() ?? (() => undefined);
-    };
-    const inHand = { mayAttempt, onAttempt: beginAttempt, mover: { movedBy: ofEvent } };
+    const inHand = { mayAttempt, onAttempt, mover: { movedBy: ofEvent } };
     const sender = record.attributes.SenderId || unknownSender;
     await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inHand).finally(leave);
     return 'processed';
@@ -115,7 +111,7 @@ export function makeDescribeEvent(demandsUrl: string): DescribeMessage {
   };
 }
 
-interface FirstAttemptDependencies extends MeasuringTelemetry {
+interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;

@@ -13,7 +13,7 @@ import { makePublishNotice } from '../refusals/refused-events-topic.ts';
 import { makeReplayReader } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
-import type { MeasuringTelemetry } from '../telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeApplyOutcome } from '../transitions.ts';
 import type { Attempts } from './attempts.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
@@ -59,7 +59,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   }
 }
 
-interface MessageProcessingParts extends MeasuringTelemetry, Time {
+interface MessageProcessingParts extends DeliveryTelemetry, Time {
   readonly publish: Publish;
   readonly dynamo: Dynamo;
   readonly sqs: Pick<SQSClient, 'send'>;

@@ -7,7 +7,7 @@ import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
 import { makeAttemptQueue } from '../../../lambdas/delivery/queues.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/store/delivery-store.ts';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
-import type { MeasuringTelemetry } from '../../../lambdas/delivery/telemetry.ts';
+import type { SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
 import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { environment } from './environment.ts';
@@ -62,7 +62,7 @@ export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsPart
 interface FunctionsParts {
   /** Those of the retry schedule, in milliseconds. */
   readonly waits: readonly number[];
-  readonly telemetry: MeasuringTelemetry;
+  readonly telemetry: SweepTelemetry;
   readonly outsideOf: ReturnType<typeof makeServices>['outsideOf'];
 }
 

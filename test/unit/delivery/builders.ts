@@ -1,7 +1,7 @@
 import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { SlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
-import type { DeliveryMetric, DeliverySpan, MeasuringTelemetry } from '../../../lambdas/delivery/telemetry.ts';
+import type { DeliveryMetric, SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import { type AttemptDependencies, makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
@@ -121,11 +121,11 @@ export const silentTracker: SlownessTracker = {
 export const fakeTelemetry = () => {
   const lines: string[] = [];
   const counts: Partial<Record<DeliveryMetric, number>> = {};
-  const spans: Partial<Record<DeliverySpan, number[]>> = {};
+  const spans: { OldestDue?: number[] } = {};
   const write = (...parts: unknown[]) => {
     lines.push(JSON.stringify(parts));
   };
-  const telemetry: MeasuringTelemetry = {
+  const telemetry: SweepTelemetry = {
     log: { info: write, warn: write, error: write },
     count: (metric, by = 1) => {
       counts[metric] = (counts[metric] ?? 0) + by;
