@@ -73,6 +73,7 @@ export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>
   dlq: async () => (await import('./deliveries/dlq.command.ts')).dlq,
   status: async () => (await import('./status/status.command.ts')).status,
   preflight: async () => (await import('./status/preflight.command.ts')).preflight,
+  trace: async streams => (await import('./status/trace.command.ts')).trace(streams),
   smoke: async streams => (await import('./smoke/smoke.command.ts')).smoke(streams),
   rollback: async () => (await import('./deployment/rollback.command.ts')).rollback,
   tables: async () => (await import('./deployment/tables.command.ts')).tables,

@@ -2,7 +2,6 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type AwsCall, failedCall } from './aws/failed-call.ts';
 import { systemClock } from './clock.ts';
 import { type Log, makeLog } from './log.ts';
-import { stackFrames } from './stack-frames.ts';
 
 export type Telemetry = ReturnType<typeof makeTelemetry>;
 
@@ -80,9 +79,18 @@ export function describeError(error: unknown, causes = mostCauses): ErrorDescrip
     ...(httpStatusCode === undefined ? {} : { httpStatus: httpStatusCode }),
     ...(requestId === undefined ? {} : { awsRequestId: requestId }),
     ...(attempts === undefined ? {} : { tries: attempts }),
-    at: stackFrames(error),
+    at: framesOf(error),
     ...(cause instanceof Error && causes > 0 ? { cause: describeError(cause, causes - 1) } : {}),
   };
+}
+
+/** Returns where an error was thrown. Its message, which the stack quotes, is left out: its lines may look like frames. */
+function framesOf({ stack = '', message }: Error): readonly string[] {
+  const start = stack.indexOf(message);
+  const lines = stack.slice(start === -1 ? 0 : start + message.length).split('\n');
+  return lines
+    .filter(line => /^ +at (?:.* \()?(?:file:\/\/|node:|\/)[^()]*:\d+:\d+\)?$/.test(line))
+    .map(line => line.trim());
 }
 
 /** Causes of causes that are described; a chain may lead back to its beginning. */

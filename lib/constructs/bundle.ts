@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
-import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 
-/** Returns the esbuild options of a minified ES module with the SDK inside, and its source map beside it. */
+/** Returns the esbuild options of a minified ES module with the SDK inside. */
 export function bundleOptions() {
   return {
     absWorkingDir: root,
@@ -17,7 +16,6 @@ export function bundleOptions() {
       '@aws-sdk/credential-provider-node': './lambdas/platform/aws/environment-credentials.ts',
       'node:process': './lambdas/platform/running-process.ts',
     },
-    sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'warning',
   } satisfies BuildOptions;
@@ -32,27 +30,28 @@ export function handlerOptions() {
 const unused = ['@smithy/node-http-handler', '@smithy/signature-v4', '@smithy/core/event-streams'];
 const standIn = './lambdas/platform/aws/unused-sdk.ts';
 
-/** The files of a handler's bundle by their names: `index.mjs`, its map, and those of the packages that it imports when needed. */
+/** The files of a handler's bundle by their names: `index.mjs`, and those of the packages that it imports when needed. */
 export type HandlerBundle = ReadonlyMap<string, string | Uint8Array>;
 
 /**
- * Bundles handlers, each with the map of this project's own code. A package that the own code of one imports dynamically becomes a
- * file of its bundle, with all that it needs: it is read when it is imported, if ever.
+ * Bundles handlers. A package that the own code of one imports dynamically becomes a file of its bundle, with all that it needs: it is
+ * read when it is imported, if ever.
  *
  * A bundle does not depend on those beside it. What they share is parsed once, which halves the time (ADR 5).
  *
  * @param entries - paths of `*.handler.ts`, from the project's root
+ * @param sourceMaps - adds `index.mjs.map`, whose sources are paths from the project's root. No function has one (ADR 9).
  * @returns the bundles by these paths
  */
-export function bundleHandlers(entries: readonly string[]): ReadonlyMap<string, HandlerBundle> {
+export function bundleHandlers(entries: readonly string[], sourceMaps = false): ReadonlyMap<string, HandlerBundle> {
   mkdirSync(join(root, '.local'), { recursive: true });
   const directory = mkdtempSync(join(root, '.local/bundles-')); // esbuild looks for packages in the folders above
   try {
-    const handlers = joinOwnCode(entries, directory);
+    const handlers = joinOwnCode(entries, directory, sourceMaps);
     const packages = bundlePackages([...new Set(handlers.flatMap(({ deferred }) => deferred))]);
     // An alias holds for all imports of a package: who needs it at once is not bundled with those who import it when needed.
     const groups = Map.groupBy(handlers, ({ imports }) => imports.filter(name => packages.has(name)).join());
-    const bundles = [...groups.values()].flatMap(group => bundleTogether(group, packages, directory));
+    const bundles = [...groups.values()].flatMap(group => bundleTogether(group, packages, directory, sourceMaps));
     return new Map(bundles);
   } finally {
     rmSync(directory, { recursive: true });
@@ -74,7 +73,6 @@ export function bundleScript(entry: string): string {
     ...bundleOptions(),
     entryPoints: [entry],
     format: 'cjs',
-    sourcemap: false,
     write: false,
   });
   return outputFiles[0]?.text ?? '';
@@ -96,7 +94,7 @@ interface JoinedHandler {
  * Bundles this project's own code with the names of its functions, for stack traces, to files of a directory. Those of packages would
  * cost time (ADR 9).
  */
-function joinOwnCode(entries: readonly string[], directory: string): readonly JoinedHandler[] {
+function joinOwnCode(entries: readonly string[], directory: string, sourceMaps: boolean): readonly JoinedHandler[] {
   const { alias: _, ...options } = bundleOptions();
   const { metafile } = buildSync({
     ...options,
@@ -106,7 +104,7 @@ function joinOwnCode(entries: readonly string[], directory: string): readonly Jo
     packages: 'external',
     minify: false,
     keepNames: true,
-    sourcemap: 'inline',
+    sourcemap: sourceMaps && 'inline',
     metafile: true,
   });
   return entries.map((entry, index) => {
@@ -131,7 +129,7 @@ function outputOf({ outputs }: Metafile, file: string): Metafile['outputs'][stri
 function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly [file: string, content: Uint8Array]> {
   return new Map(
     names.map(name => {
-      const options = { ...bundleOptions(), entryPoints: [name], sourcemap: false };
+      const options = { ...bundleOptions(), entryPoints: [name] };
       const { outputFiles } = buildSync({ ...options, write: false });
       return [name, [`${basename(name)}.mjs`, outputFiles[0]?.contents ?? new Uint8Array()]];
     }),
@@ -143,6 +141,7 @@ function bundleTogether(
   handlers: readonly JoinedHandler[],
   packages: ReturnType<typeof bundlePackages>,
   directory: string,
+  sourceMaps: boolean,
 ): readonly (readonly [entry: string, HandlerBundle])[] {
   const imported = new Set(handlers.flatMap(({ imports }) => imports));
   const files = [...packages].flatMap(([name, [file]]) => (imported.has(name) ? [] : [[name, `./${file}`] as const]));
@@ -150,6 +149,7 @@ function bundleTogether(
   const { outputFiles, metafile } = buildSync({
     ...options,
     metafile: true,
+    sourcemap: sourceMaps && 'external',
     alias: { ...options.alias, ...Object.fromEntries(files) },
     external: files.map(([, file]) => file),
     entryPoints: Object.fromEntries(handlers.map(({ file }, index) => [index, file])),
@@ -165,44 +165,19 @@ function bundleTogether(
       if (path.startsWith('./') && !deferred.some(name => packages.get(name)?.[0] === basename(path)))
         throw new Error(`${entry}: one of its packages imports what is bundled to ${path} for others.`);
     }
-    const map = JSON.parse(Buffer.from(contentOf(`${index}.js.map`)).toString('utf8'));
     return [
       entry,
       new Map<string, string | Uint8Array>([
         ['index.mjs', contentOf(`${index}.js`)],
-        ['index.mjs.map', JSON.stringify(keepOwnCode(map, directory))],
+        ...(sourceMaps ? [['index.mjs.map', fromRoot(contentOf(`${index}.js.map`), directory)] as const] : []),
         ...[...packages].filter(([name]) => deferred.includes(name)).map(([, file]) => file),
       ]),
     ] as const;
   });
 }
 
-/**
- * Drops the mappings to packages: a tenth remains, which a function can read quickly when it logs an error. Paths of sources
- * are relative to the project's root, so that the map, and with it the asset's hash, is the same on every machine.
- */
-function keepOwnCode({ sources, mappings }: SourceMapFile, directory: string) {
-  const own = sources.flatMap((source, index) => (source.includes('node_modules/') ? [] : [index]));
-  const kept = new Map(own.map((index, position) => [index, position]));
-  const lines = decode(mappings).map(line => {
-    const segments: SourceMapSegment[] = [];
-    for (const [column, source, sourceLine, sourceColumn] of line) {
-      const position = source === undefined ? undefined : kept.get(source);
-      if (position !== undefined) segments.push([column, position, sourceLine ?? 0, sourceColumn ?? 0]);
-      else if (segments.at(-1)?.length !== 1) segments.push([column]); // a segment without a source ends the mapping before it
-    }
-    return segments;
-  });
-  return {
-    version: 3,
-    sources: own.map(index => relative(root, resolve(directory, sources[index] ?? ''))),
-    names: [],
-    mappings: encode(lines),
-  };
-}
-
-/** A source map as esbuild writes it (version 3). */
-interface SourceMapFile {
-  readonly sources: readonly string[];
-  readonly mappings: string;
+/** Names the sources of a map from the project's root. */
+function fromRoot(content: string | Uint8Array, directory: string): string {
+  const map: { readonly sources: readonly string[] } = JSON.parse(Buffer.from(content).toString('utf8'));
+  return JSON.stringify({ ...map, sources: map.sources.map(source => relative(root, resolve(directory, source))) });
 }

@@ -23,7 +23,7 @@ describe('a client in a bundle of a function', () => {
     const outfile = join(directory, 'sdk.mjs');
     const contents = "export { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'";
     const stdin = { contents, resolveDir: import.meta.dirname };
-    buildSync({ ...handlerOptions(), outfile, stdin, sourcemap: false });
+    buildSync({ ...handlerOptions(), outfile, stdin });
     sdk = await import(outfile);
   });
   afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { bundleHandlers, writeBundle } from '../../../../lib/constructs/bundle.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+
+/** What a deployed function writes when it has no environment. */
+const failWithoutEnvironment = (entry: string): string => {
+  mkdirSync(join(root, '.local'), { recursive: true });
+  const directory = mkdtempSync(join(root, '.local/trace-'));
+  try {
+    const bundle = writeBundle(bundleHandlers([entry]).get(entry), directory);
+    return spawnSync(process.execPath, [bundle], { encoding: 'utf8', env: {} }).stderr;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+};
+
+const trace = (name: string, logged: string) => runOpsInProcess(['trace', name], logged);
+
+it('names the line of the source that threw in a deployed function', async () => {
+  const logged = failWithoutEnvironment('lambdas/auth/endpoints/token.handler.ts');
+  expect(logged).toMatch(/at readEnvironment \(file:\S+index\.mjs:\d+:\d+\)/);
+  const { stdout, stderr } = await trace('token', logged);
+  expect(stderr).toBe('');
+  const [, line = ''] = /at readEnvironment \(lambdas\/platform\/environment\.ts:(\d+):\d+\)/.exec(stdout) ?? [];
+  const source = readFileSync(join(root, 'lambdas/platform/environment.ts'), 'utf8').split('\n');
+  expect(source[Number(line) - 1]).toContain('throw new');
+});
+
+it.each([
+  ['text without a place', 'nothing happened\n'],
+  ['a place in a file of Node', '    at node:internal/process/task_queues:104:5\n'],
+  ['a place that the bundle does not have', 'at x (file:///var/task/index.mjs:999999:1)\n'],
+  ['nothing', ''],
+])('leaves %s as it is', async (_case, logged) => {
+  expect(await trace('rotate-keys', logged)).toEqual({ code: 0, stdout: logged, stderr: '' });
+});
+
+it('refuses a name that is no function, and lists those that are', async () => {
+  const { code, stderr } = await trace('tokens', '');
+  expect(code).toBe(2);
+  expect(stderr).toContain('deliver, deliveries-api, discovery');
+});
