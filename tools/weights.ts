@@ -7,21 +7,21 @@ import path from 'node:path';
 
 /** Git's paths of a folder, separated by spaces, and the most lines of its text files. `:!` excludes a path. */
 const bounds: Readonly<Record<string, number>> = {
-  'lambdas/auth': 4_610,
-  'lambdas/webhooks': 1_258,
+  'lambdas/auth': 3_784,
+  'lambdas/webhooks': 1_133,
   'lambdas/delivery': 7_997,
-  'lambdas/platform': 3_794,
+  'lambdas/platform': 3_733,
   'lambdas/api lambdas/base-api': 1_109,
   'lambdas/smoke': 361,
   'lib stages': 3_390,
-  'ops bin :!ops/console': 10_579,
+  'ops bin :!ops/console': 11_613,
   'ops/console': 4_019,
   'packages/virtual-cloud packages/local-cloud': 14_185,
   'packages/publisher': 408,
   lab: 10_199,
   tools: 3_555,
   'test :!test/generators/recorded': 46_838,
-  'docs :!docs/api': 6_519,
+  'docs :!docs/api': 6_520,
   'site :!site/package-lock.json': 459,
 };
 

@@ -1,11 +1,11 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Client } from '../../lambdas/auth/principals/client.ts';
-import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeAccessTokenMint } from '../../lambdas/auth/sessions/access-token.ts';
 import { sessionIdPrefix } from '../../lambdas/auth/sessions/session.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeRandomIds } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { makeUserStore } from '../../ops/stores/user-store.ts';
 import type { WorldOutside } from './process-outside.ts';
 import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';

@@ -1,7 +1,7 @@
-import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from '../stage/operator.ts';
+import type { Hold } from '../stores/operator-store.ts';
 
 /** The account and the event of a webhook: an account has at most one for each event. */
 export interface Registration {

@@ -1,10 +1,7 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
-import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
-import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
-import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
 import type { AttemptQueue } from '../../lambdas/delivery/queues.ts';
@@ -19,7 +16,10 @@ import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { readEnvironment } from '../../lambdas/platform/environment.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
-import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
+import { makeClientStore } from '../stores/client-store.ts';
+import { makeOperatorStore } from '../stores/operator-store.ts';
+import { makeSessionList } from '../stores/session-list.ts';
+import { makeUserStore } from '../stores/user-store.ts';
 import { CliError } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 

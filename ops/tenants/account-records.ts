@@ -9,12 +9,12 @@ import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
-import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { toWebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { EVENT_NAMES, type Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { once } from '../stage/once.ts';
 import { openClients, openDeliveries, openLockout, openWebhooks } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
+import type { Hold } from '../stores/operator-store.ts';
 import type { AccountItems } from './account-items.ts';
 import type { ExportedKind } from './item-kinds.ts';
 

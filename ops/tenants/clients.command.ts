@@ -1,5 +1,4 @@
 import { type Client, grantTypes, isLiveSecret } from '../../lambdas/auth/principals/client.ts';
-import { defaultOverlapSeconds, type SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { displayName, ordinaryAccountId, principalId, wholeNumber } from '../command-line/forms.ts';
@@ -16,6 +15,7 @@ import {
 import { CliError, isNamed } from '../stage/operator.ts';
 import { openClients } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
+import { defaultOverlapSeconds, type SecretRotation } from '../stores/client-store.ts';
 import { changedReport, deletedReport, listReport, newSecretReport, showReport } from './client-reports.ts';
 import { eraseClient } from './erase-client.ts';
 

@@ -1,8 +1,8 @@
 import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { clientLimitKey } from '../../lambdas/auth/protection/rate-limit.ts';
-import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { openClients } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
+import { batchDelete } from '../stores/batch-delete.ts';
 
 /**
  * Deletes a client and its counter. It disables the client first, so that no request is counted any more, and deletes its

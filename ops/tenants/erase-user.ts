@@ -1,7 +1,7 @@
 import { emailsOf, type User } from '../../lambdas/auth/principals/user.ts';
-import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import type { Lockout } from '../../lambdas/auth/protection/lockout.ts';
-import type { SessionList } from '../../lambdas/auth/sessions/session-list.ts';
+import type { SessionList } from '../stores/session-list.ts';
+import type { UserStore } from '../stores/user-store.ts';
 
 /** The stores that hold something of a user. */
 export interface UserData {

@@ -3,13 +3,13 @@ import * as z from 'zod';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
 import { parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
-import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { mostListed } from '../audit/audit-log.ts';
 import { emailRule, parseEmailAddress } from '../stage/email-address.ts';
 import { CliError } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
+import type { ImportedUser, UserStore } from '../stores/user-store.ts';
 import { type NumberedLine, readLines } from './import-lines.ts';
 import { convertHash, importedKinds, isScrypt } from './imported-hashes.ts';
 

@@ -2,12 +2,12 @@ import { type Client, clientKey, parseClient } from '../../lambdas/auth/principa
 import { parseUser, type User, userKey } from '../../lambdas/auth/principals/user.ts';
 import { sessionEndReason } from '../../lambdas/auth/sessions/active-session.ts';
 import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
-import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { CliError } from '../stage/operator.ts';
 import { openClients, openSessions, openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
+import type { SessionOwner } from '../stores/session-list.ts';
 import { findUser } from './users.ts';
 
 /** The options that name the owner of sessions. */

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
-import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { command, type Noun } from '../audit/command.ts';
 import {
   accountId,
@@ -16,6 +15,7 @@ import { argument, flag, option, required } from '../command-line/words.ts';
 import { CliError, describeError, isNamed } from '../stage/operator.ts';
 import { openClients, openLockout, openUsers } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
+import type { UserStore } from '../stores/user-store.ts';
 import { deleteUser } from './delete-user.ts';
 import { importUsers } from './import-users.ts';
 import { importedKinds } from './imported-hashes.ts';

@@ -1,6 +1,6 @@
 import type { User } from '../../lambdas/auth/principals/user.ts';
-import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
+import type { UserStore } from '../stores/user-store.ts';
 
 // A reference to a user is an e-mail address or a user id.
 

@@ -1,11 +1,11 @@
 import { composeRotateKeys } from '../../../lambdas/auth/keys/rotate-keys.composition.ts';
-import { makeClientStore } from '../../../lambdas/auth/principals/client-store.ts';
 import { type HashParameters, makePasswordHashing } from '../../../lambdas/auth/principals/password-hash.ts';
-import { makeUserStore } from '../../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../../lambdas/auth/protection/lockout.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
+import { makeClientStore } from '../../../ops/stores/client-store.ts';
+import { makeUserStore } from '../../../ops/stores/user-store.ts';
 import { keyRotation } from '../set-up.ts';
 import { minute } from '../times.ts';
 import type { Population, WorldClient, WorldUser } from './population.ts';

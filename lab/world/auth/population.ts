@@ -1,5 +1,5 @@
-import type { NewClient } from '../../../lambdas/auth/principals/client-store.ts';
 import type { Role } from '../../../lambdas/auth/principals/user.ts';
+import type { NewClient } from '../../../ops/stores/client-store.ts';
 
 export interface WorldClient extends NewClient {
   /** Both are made by the set-up. */

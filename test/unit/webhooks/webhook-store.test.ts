@@ -2,9 +2,9 @@ import { DeleteCommand, GetCommand, PutCommand, type ScanCommand, type UpdateCom
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
-import { makeOperatorStore } from '../../../lambdas/webhooks/operator-store.ts';
 import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
+import { makeOperatorStore } from '../../../ops/stores/operator-store.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
 
 let database: Database;

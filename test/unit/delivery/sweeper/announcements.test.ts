@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
 import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
-import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
+import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
 import type { DeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
+import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
 import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer, noon } from '../builders.ts';
 

@@ -1,10 +1,10 @@
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
-import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { rotateCredentials } from '../../../../ops/smoke/smoke.ts';
 import { makeTarget } from '../../../../ops/stage/target.ts';
+import { makeClientStore } from '../../../../ops/stores/client-store.ts';
+import { makeUserStore } from '../../../../ops/stores/user-store.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type FakeParameterStore, startParameterStore } from '../../../support/fake-parameter-store.ts';

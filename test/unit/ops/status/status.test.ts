@@ -1,7 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
@@ -14,6 +13,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
+import { makeUserStore } from '../../../../ops/stores/user-store.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { putAll } from '../../../support/database/put-all.ts';

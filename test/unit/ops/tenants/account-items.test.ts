@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
-import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { makeClientRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
 import {
@@ -21,8 +19,10 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
+import { makeClientStore } from '../../../../ops/stores/client-store.ts';
+import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
+import { makeUserStore } from '../../../../ops/stores/user-store.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
 import { tableNames } from '../../../../tools/support/tables.ts';
@@ -58,12 +58,12 @@ const aReplay = (id: string): Replay => ({
  * what no export, and no deletion of an account, was made for: the linter asks for it (`lint/item-writers.grit`).
  */
 const drives: Readonly<Record<string, () => Promise<unknown>>> = {
-  'auth/principals/client-store.ts': async () => {
+  'stores/client-store.ts': async () => {
     const client = { name: 'Acme', grants: ['password'], accountId: account } as const;
     clientId = (await makeClientStore({ ...store('Clients'), makeId: randomId }).createClient(client)).client.clientId;
     await operated.ask(['clients', 'rotate-secret', clientId]);
   },
-  'auth/principals/user-store.ts': async () => {
+  'stores/user-store.ts': async () => {
     const tables = { users: 'Users', credentials: 'Credentials' };
     const users = makeUserStore({
       ...{ dynamo: operated.database.dynamo, tables, now, makeId: randomId },
@@ -123,7 +123,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     await withoutWebhook.settled();
   },
   'webhooks/webhook-store.ts': () => makeWebhookStore(store('Webhooks')).create(aWebhook({ accountId: account })),
-  'webhooks/operator-store.ts': () => makeOperatorStore(store('Webhooks')).suspend(account, 'mensagem.recebida'),
+  'stores/operator-store.ts': () => makeOperatorStore(store('Webhooks')).suspend(account, 'mensagem.recebida'),
 };
 
 let clientId = '';
@@ -191,7 +191,7 @@ it('an account is not exported where there is nothing, or where the file cannot 
   const ask = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
   expect(await ask('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
   expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);
-  await drives['auth/principals/user-store.ts']?.();
+  await drives['stores/user-store.ts']?.();
   const refused = { code: 1, stderr: expect.stringMatching(/cannot be written \(ENOENT\)/) };
   expect(await ask(account, '--out', join(folder, 'no', 'folder'))).toMatchObject(refused);
   expect(await ask(account)).toMatchObject({ code: 2 });

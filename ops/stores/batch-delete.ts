@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { inBatches } from '../in-batches.ts';
-import type { Dynamo, Item, ItemKey } from './dynamo.ts';
+import type { Dynamo, Item, ItemKey } from '../../lambdas/platform/aws/dynamo.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
 
 /**
  * Deletes items of one table, whether or not they exist, several requests at once. It may be repeated: what was deleted stays so.

@@ -1,10 +1,10 @@
 import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { type FoundItems, scanPages, scanTable } from '../auth/principals/scan.ts';
-import { type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
-import { conditionOf, expression, updateItem } from '../platform/aws/update-item.ts';
-import { unattempted, updateWebhook } from './announcement.ts';
-import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
-import { makeWebhookStore, readItemsOf } from './webhook-store.ts';
+import { type Item, isWritten, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
+import { conditionOf, expression, updateItem } from '../../lambdas/platform/aws/update-item.ts';
+import { unattempted, updateWebhook } from '../../lambdas/webhooks/announcement.ts';
+import { type EventName, type Webhook, webhookIn, webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import { makeWebhookStore, readItemsOf } from '../../lambdas/webhooks/webhook-store.ts';
+import { type FoundItems, scanPages, scanTable } from './scan.ts';
 
 /** An operator's suspension without a registration: the next webhook begins suspended. `since` in milliseconds since the epoch. */
 export interface Hold {

@@ -1,10 +1,17 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { isPossibleKey, type StoreParts } from '../../platform/aws/dynamo.ts';
-import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { MakeId } from '../../platform/identifiers.ts';
-import { type Client, clientKey, type GrantType, hashClientSecret, isLiveSecret, parseClient } from './client.ts';
+import {
+  type Client,
+  clientKey,
+  type GrantType,
+  hashClientSecret,
+  isLiveSecret,
+  parseClient,
+} from '../../lambdas/auth/principals/client.ts';
+import { scopes as allScopes, type Scope } from '../../lambdas/auth/principals/scope.ts';
+import { isPossibleKey, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
+import { type Expression, expression, updateItem } from '../../lambdas/platform/aws/update-item.ts';
+import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { type PageRequest, scanTable } from './scan.ts';
-import { scopes as allScopes, type Scope } from './scope.ts';
 
 /** The operations on clients; all but reading are for operators. */
 export type ClientStore = ReturnType<typeof makeClientStore>;

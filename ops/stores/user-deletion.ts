@@ -1,10 +1,17 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { type Dynamo, isPossibleKey } from '../../platform/aws/dynamo.ts';
-import { expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { CredentialStore } from './credential-store.ts';
+import type { CredentialStore } from '../../lambdas/auth/principals/credential-store.ts';
+import {
+  normaliseEmail,
+  parseCredential,
+  parseUser,
+  type User,
+  type UserTables,
+  userKey,
+} from '../../lambdas/auth/principals/user.ts';
+import { type Dynamo, isPossibleKey } from '../../lambdas/platform/aws/dynamo.ts';
+import { expression, updateItem } from '../../lambdas/platform/aws/update-item.ts';
+import type { Clock } from '../../lambdas/platform/clock.ts';
 import { type FoundItems, scanPages, scanTable } from './scan.ts';
-import { normaliseEmail, parseCredential, parseUser, type User, type UserTables, userKey } from './user.ts';
 
 /** The change that ends every session of a user. */
 export const endedSessions = { version: expression`version + ${1}` };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { batchDelete } from '../../../../lambdas/platform/aws/batch-delete.ts';
 import type { Item, ItemKey } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { batchDelete } from '../../../../ops/stores/batch-delete.ts';
 
 type Requests = Record<string, { readonly DeleteRequest: { readonly Key: Item } }[]>;
 

@@ -1,12 +1,20 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type Dynamo, isPossibleKey } from '../../platform/aws/dynamo.ts';
-import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { MakeId } from '../../platform/identifiers.ts';
-import { makeCredentialStore } from './credential-store.ts';
-import { importedPrefix } from './imported-hash.ts';
+import { makeCredentialStore } from '../../lambdas/auth/principals/credential-store.ts';
+import { importedPrefix } from '../../lambdas/auth/principals/imported-hash.ts';
+import {
+  type Credential,
+  normaliseEmail,
+  parseUser,
+  type Role,
+  type User,
+  type UserTables,
+  userKey,
+} from '../../lambdas/auth/principals/user.ts';
+import { type Dynamo, isPossibleKey } from '../../lambdas/platform/aws/dynamo.ts';
+import { type Expression, expression, updateItem } from '../../lambdas/platform/aws/update-item.ts';
+import type { Clock } from '../../lambdas/platform/clock.ts';
+import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { type PageRequest, scanTable } from './scan.ts';
-import { type Credential, normaliseEmail, parseUser, type Role, type User, type UserTables, userKey } from './user.ts';
 import { endedSessions, makeUserDeletion } from './user-deletion.ts';
 
 /** The operations on users, for operators. */

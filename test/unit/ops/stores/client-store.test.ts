@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, matchingSecret } from '../../../../lambdas/auth/principals/client.ts';
-import { type ClientStore, makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { type ClientStore, makeClientStore } from '../../../../ops/stores/client-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 

@@ -1,5 +1,5 @@
 import { ScanCommand, type ScanCommandInput, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
-import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 
 /** A part of a list; without limit and start, all of it. */
 export interface PageRequest {

@@ -1,8 +1,8 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { batchDelete } from '../../platform/aws/batch-delete.ts';
-import { batchGet } from '../../platform/aws/batch-get.ts';
-import { type Item, type ItemKey, isPossibleKey, type StoreParts } from '../../platform/aws/dynamo.ts';
-import { parseSession, type Session, sessionKey } from './session.ts';
+import { parseSession, type Session, sessionKey } from '../../lambdas/auth/sessions/session.ts';
+import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
+import { type Item, type ItemKey, isPossibleKey, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
+import { batchDelete } from './batch-delete.ts';
 
 /** The owner of sessions: one user's, or those that began through one client. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
