@@ -11,7 +11,7 @@ const bounds: Readonly<Record<string, number>> = {
   'lambdas/webhooks': 1_133,
   'lambdas/delivery': 7_997,
   'lambdas/platform': 3_733,
-  'lambdas/api lambdas/base-api': 1_109,
+  'lambdas/api lambdas/base-api': 1_062,
   'lambdas/smoke': 361,
   'lib stages': 3_390,
   'ops bin :!ops/console': 11_613,

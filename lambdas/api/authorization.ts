@@ -6,7 +6,7 @@ import { protectedProblems } from './problems.ts';
 /** The scope that an endpoint requires of the token; managing includes reading. */
 export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 
-export interface BearerProtection {
+interface BearerProtection {
   readonly authenticate: BearerAuthentication;
   /** The URL of the protected resource metadata (RFC 9728), which challenges name. */
   readonly resourceMetadata: string;

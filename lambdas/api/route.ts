@@ -22,12 +22,14 @@ export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> =
 
 /** What the handler of an operation may refuse: what its row lists, and what any body is refused for where it takes one. */
 export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
-  ? ListedBy<OperationOf<Table, Id>>
+  ?
+      | OperationOf<Table, Id>['refusals'][number]
+      | (OperationOf<Table, Id> extends { readonly takesBody: true } ? BodyRefusal : never)
   : never;
 
 export type BodyRefusal = keyof typeof bodyProblems;
 
-/** Answers an endpoint that anybody may call. */
+/** Answers a method that anybody may call. */
 export type PublicHandler = (request: HttpRequest) => HttpResponse;
 
 /** The functions that answer the operations of a table, by operation id. */
@@ -37,49 +39,44 @@ export type Handlers<Table extends RouteTable> = {
     : RouteHandler<RefusalOf<Table, Id>>;
 };
 
-/** A method of a resource that requires a token. */
-export interface ProtectedEndpoint {
-  readonly access: RequiredScope;
-  /** The handler reads the body; otherwise a small body is ignored. */
-  readonly takesBody: boolean;
-  /** @throws {Problem} to refuse the request. */
-  readonly handle: (request: AuthorizedRequest) => Promise<HttpResponse>;
-}
-
-/** A method of a resource that anybody may call, without a token. */
-export interface PublicEndpoint {
-  readonly access: 'public';
-  readonly respond: PublicHandler;
-}
-
-/** A path and its methods, as in the table of routes. */
+/** A path of a table of routes, with what answers each of its methods. */
 export interface Resource {
   readonly path: string;
-  readonly methods: Readonly<Record<string, ProtectedEndpoint | PublicEndpoint>>;
+  readonly methods: Readonly<Record<string, Endpoint>>;
 }
+
+/** What answers a method: for anybody, or for those whose token has a scope. */
+export type Endpoint =
+  | { readonly access: 'public'; readonly handle: PublicHandler }
+  | {
+      readonly access: RequiredScope;
+      /** The handler reads the body; otherwise a small body is ignored. */
+      readonly takesBody: boolean;
+      /** @throws {Problem} to refuse the request. */
+      readonly handle: (request: AuthorizedRequest) => Promise<HttpResponse>;
+    };
 
 /**
  * Joins the routes of a table with the functions that answer them. Each is given the one function that makes its refusals.
  *
- * @param problems - the rows of the refusals that the table lists.
+ * @param problems - the refusals that the table lists.
  */
 export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
   table: Table,
-  problems: ListedProblems<Table>,
+  problems: ProblemTable,
   handlers: Handlers<Table>,
 ): readonly Resource[] {
-  const rows: ProblemTable = { ...bodyProblems, ...problems };
-  const refuse = Problem.from(rows);
-  const handlerOf = (id: string) => handlers[id as keyof typeof handlers];
+  const refuse = Problem.from<ProblemTable>({ ...bodyProblems, ...problems });
+  const byId: Readonly<Record<string, unknown>> = handlers;
+  const endpointOf = (id: string, { access, takesBody }: RouteOperation<RequiredScope | 'public'>): Endpoint => {
+    if (access === 'public') return { access, handle: byId[id] as PublicHandler };
+    const handle = byId[id] as RouteHandler<string>;
+    return { access, takesBody: takesBody === true, handle: request => handle({ ...request, refuse }) };
+  };
   return Object.values(table).map(({ path, operations }) => ({
     path,
     methods: Object.fromEntries(
-      Object.entries(operations).map(([id, { method, access, takesBody = false }]) => [
-        method,
-        access === 'public'
-          ? { access, respond: handlerOf(id) as PublicHandler }
-          : { access, takesBody, handle: request => (handlerOf(id) as RouteHandler<string>)({ ...request, refuse }) },
-      ]),
+      Object.entries(operations).map(([id, operation]) => [operation.method, endpointOf(id, operation)]),
     ),
   }));
 }
@@ -118,15 +115,5 @@ export function jsonResponse<Schema extends z.ZodMiniType = never>(
 
 export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-control': 'no-store' } };
 
-type ListedBy<Row extends RouteOperation> =
-  | Row['refusals'][number]
-  | (Row extends { readonly takesBody: true } ? BodyRefusal : never);
-
 /** Handles the requests of an operation. @throws {Problem} to refuse one. */
 type RouteHandler<Refusal extends string> = (context: RequestContext<Refusal>) => Promise<HttpResponse>;
-
-/** The rows of what a table lists, but for those of every body. */
-type ListedProblems<Table extends RouteTable> = Pick<
-  ProblemTable,
-  Exclude<RefusalOf<Table, OperationId<Table>>, BodyRefusal>
->;

@@ -1,36 +1,28 @@
-import type { Principal } from '../auth/sessions/bearer.ts';
+import { makeBearerAuthentication, type Principal } from '../auth/sessions/bearer.ts';
 import { isUnavailable } from '../platform/aws/dynamo.ts';
 import { bodyBytes, type HttpRequest, type HttpResponse, isRefusal } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
-import { authorize, type BearerProtection } from './authorization.ts';
+import { authorize } from './authorization.ts';
 import type { Finding } from './findings.ts';
 import { preferredLanguage } from './language.ts';
 import { Problem, retryAfter, toProblemResponse } from './problem.ts';
 import { pathProblems, protectedProblems } from './problems.ts';
+import { resourceMetadataUrl } from './protected-resource.ts';
 import { assertBodySize } from './request-body.ts';
-import {
-  type AuthorizedRequest,
-  allowedMethods,
-  matchPath,
-  type ProtectedEndpoint,
-  type PublicEndpoint,
-  type Resource,
-} from './route.ts';
+import { type AuthorizedRequest, allowedMethods, type Endpoint, matchPath, type Resource } from './route.ts';
 
 /**
  * Makes an API of {base_url}. The checks run in the same order for every endpoint: path, method, token, role, scope; then those
  * of its handler: media type, size, JSON, values, existence, conflicts, limits. A limit of what a check costs comes before it.
  *
- * @param dependencies - `docsUrl`: the page that explains the codes of refusals, if the stage has one.
+ * @param parts - `environment`: with `docsUrl`, the page that explains the codes of refusals, if the stage has one.
  */
-export function makeApi(
-  dependencies: BearerProtection & {
-    readonly resources: readonly Resource[];
-    readonly docsUrl: string | undefined;
-    readonly log: Log;
-  },
-) {
-  const { resources, docsUrl, log } = dependencies;
+export function makeApi({ environment, log, resources, ...parts }: ApiParts) {
+  const { docsUrl, audience, clientsTable: clients, usersTable: users, sessionsTable: sessions } = environment;
+  const protection = {
+    authenticate: makeBearerAuthentication({ ...environment, ...parts, tables: { clients, users, sessions } }),
+    resourceMetadata: resourceMetadataUrl(audience),
+  };
 
   return async function api(request: HttpRequest): Promise<HttpResponse> {
     const { http, requestId } = request.requestContext;
@@ -48,8 +40,8 @@ export function makeApi(
       route = findRoute(resources, request);
       const { resource, path } = route;
       const endpoint = findEndpoint(resource, request);
-      if (endpoint.access === 'public') return endpoint.respond(request);
-      caller = await authorize(dependencies, request, endpoint.access);
+      if (endpoint.access === 'public') return endpoint.handle(request);
+      caller = await authorize(protection, request, endpoint.access);
       if (!endpoint.takesBody) assertBodySize(bodyBytes(request), protectedProblem);
       const response = await endpoint.handle({ caller, request, path });
       log.info('webhook.answered', { ...logFields(), status: response.statusCode });
@@ -64,6 +56,19 @@ export function makeApi(
       return problem === error ? { ...response, [isRefusal]: true } : response;
     }
   };
+}
+
+type Bearer = Parameters<typeof makeBearerAuthentication>[0];
+
+interface ApiParts extends Pick<Bearer, 'dynamo' | 'keyring' | 'now'> {
+  readonly environment: Pick<Bearer, 'issuer' | 'audience'> & {
+    readonly clientsTable: string;
+    readonly usersTable: string;
+    readonly sessionsTable: string;
+    readonly docsUrl?: string | undefined;
+  };
+  readonly log: Log;
+  readonly resources: readonly Resource[];
 }
 
 /** The resource that a request is for, and its path parameters. */
@@ -82,7 +87,7 @@ function findRoute(resources: readonly Resource[], { rawPath }: HttpRequest): Ro
 }
 
 /** @throws {Problem} 405 for a method that the resource does not have. */
-function findEndpoint(resource: Resource, { requestContext }: HttpRequest): ProtectedEndpoint | PublicEndpoint {
+function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Endpoint {
   const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway drops the body
   const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
   if (endpoint) return endpoint;

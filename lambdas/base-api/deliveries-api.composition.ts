@@ -1,4 +1,5 @@
 import { resourcesOf } from '../api/route.ts';
+import { makeApi } from '../api/router.ts';
 import { makeDeliveryHandlers } from '../delivery/api/deliveries.ts';
 import { makeReplayHandlers } from '../delivery/api/replays.ts';
 import { makeRequestLimits, requestLimits } from '../delivery/api/request-limits.ts';
@@ -21,7 +22,6 @@ import { makeKeyring } from '../platform/keyring.ts';
 import type { Outside } from '../platform/outside.ts';
 import { webhookProblems } from '../webhooks/routes.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
-import { makeBaseApi } from './base-api.ts';
 
 /** Composes the function of the delivery history of webhooks, with resends, replays and tests. */
 export function composeDeliveriesApi(
@@ -42,7 +42,7 @@ export function composeDeliveriesApi(
   const limits = makeRequestLimits({ ...stored, ...perMinute });
   const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
-  return makeBaseApi({
+  return makeApi({
     ...time,
     environment,
     dynamo,

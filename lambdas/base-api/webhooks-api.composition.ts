@@ -1,6 +1,7 @@
 import { apiProblems } from '../api/problems.ts';
 import { makeProtectedResource } from '../api/protected-resource.ts';
 import { resourcesOf } from '../api/route.ts';
+import { makeApi } from '../api/router.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { makeCountRegistration } from '../delivery/api/request-limits.ts';
 import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
@@ -17,7 +18,6 @@ import { makeSigningSecrets } from '../webhooks/signing-secret.ts';
 import { makeUrlValidation } from '../webhooks/url-validation.ts';
 import { makeWebhookHandlers } from '../webhooks/webhook-handlers.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
-import { makeBaseApi } from './base-api.ts';
 
 /** Composes the function that manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
 export function composeWebhooksApi(
@@ -30,7 +30,7 @@ export function composeWebhooksApi(
   keyring.openEarly('sealing');
   const deliveries = { ...time, dynamo, table: environment.deliveriesTable };
 
-  return makeBaseApi({
+  return makeApi({
     ...time,
     environment,
     dynamo,

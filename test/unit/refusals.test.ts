@@ -200,9 +200,7 @@ describe('what an operation may refuse', () => {
     resourcesOf(routes, webhookProblems, { find: finds, put: contends });
     // @ts-expect-error -- the row does not list what the handler refuses
     resourcesOf(routes, webhookProblems, { find: contends, put: contends });
-    // @ts-expect-error -- what the rows list is in no table
-    resourcesOf(routes, deliveryProblems, { find: finds, put: contends });
-    // @ts-expect-error -- nor is it a name of that table
+    // @ts-expect-error -- what the rows list is no name of that table
     routes satisfies RouteTable<string, keyof typeof deliveryProblems>;
   });
 
