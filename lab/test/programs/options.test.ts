@@ -28,7 +28,7 @@ test.each<[(args: readonly string[]) => unknown, readonly string[]]>([
   [readOptions, ['--trace', 'evt_1']],
   [readIsolationOptions, ['--seeds', '0']],
   [readIsolationOptions, ['--seed', 'x']],
-  [readIsolationOptions, ['--order', 'lifo']],
+  [readIsolationOptions, ['--situation', 'lifo']],
   [readIsolationOptions, ['--attack', 'none']],
   [bench.readOptions, ['deliveries']],
   [bench.readOptions, ['toString']],
@@ -50,16 +50,13 @@ test('The gate begins with a seed that the files of the commit say.', () => {
   expect(seeds).toEqual(readOptions(['--gate', '--seeds', '300']).seeds);
 });
 
-test('Without options each attack is run in both orders; a broken run is repeated by its attack, order and seed.', () => {
+test('Without options each attack runs in the three situations of the contract; a broken run is repeated by its name.', () => {
   const { trials, seeds, isWhole } = readIsolationOptions(['--isolation']);
   expect([seeds, isWhole]).toEqual([[1], true]);
-  for (const { name, length } of attacks) {
-    const orders = trials.filter(({ attack }) => attack === name).map(({ situation }) => situation.isFair);
-    expect(new Set(orders).size).toBe(length === undefined ? 2 : 1);
-  }
+  expect(trials).toHaveLength(3 * attacks.length);
   const attack = 'always hangs, burst of 5,000';
-  const repeated = readIsolationOptions(['--isolation', '--attack', attack, '--order', 'fair', '--seed', '7']);
-  expect(repeated).toMatchObject({ trials: [{ attack, situation: { isFair: true } }], seeds: [7], isWhole: false });
+  const repeated = readIsolationOptions(['--attack', attack, '--situation', 'fair at 10', '--seed', '7']);
+  expect(repeated).toMatchObject({ trials: [{ attack, situation: { concurrency: 10 } }], seeds: [7], isWhole: false });
 });
 
 test('Before a release several seeds run; the gate has three runs.', () => {

@@ -1,38 +1,44 @@
-import { inOrder } from './plan.ts';
+import { minute } from '../times.ts';
+import { inOrder, type Situation } from './plan.ts';
 import { runTenants } from './run-tenants.ts';
-import { burstsEvery, type Tenant } from './tenant.ts';
+import { type Behave, burstsEvery, type Tenant } from './tenant.ts';
 
 /** Returns how many events of a quiet day a receiver gets twice that starts cold each time: it answers in 3 s, once in 30 s. */
-export async function repeatedAfterColdStarts(situation = inOrder): Promise<number> {
+export async function repeatedAfterColdStarts(): Promise<number> {
   const period = { from: 0, until: 3 * minute };
-  const tenant = receiver(
-    'cold',
-    burstsEvery(30_000)(period, () => 0),
-    () => 3_000,
-  );
-  const { posts } = await runTenants({ situation, seed: 1, period, tenants: [tenant] });
+  const tenant = receiver(burstsEvery(30_000)(period, never), () => 3_000);
+  const { posts } = await runTenants({ situation: inOrder, seed: 1, period, tenants: [tenant] });
   return posts - tenant.publishes.length;
 }
 
-/** Returns how many events wait still ten minutes after a receiver of so many a second, which is well, has hung for a minute. */
-export async function waitingAfterOutage(rate: number, situation = inOrder): Promise<number> {
-  const outage = { from: minute, until: 2 * minute };
-  const period = { from: 0, until: outage.until + 9.5 * minute }; // a run goes on for half a minute
-  const hangs = (now: number) => now >= outage.from && now < outage.until;
-  const tenant = receiver(
-    'large',
-    burstsEvery(1_000 / rate)(period, () => 0),
-    now => (hangs(now) ? Number.POSITIVE_INFINITY : 50),
-  );
-  const { pending } = await runTenants({ situation, seed: 1, period, tenants: [tenant] });
-  return pending;
+/**
+ * Runs a large healthy receiver: 100 events a second, of which 0.1 % take over 2 s. Returns how many POSTs the slow lane made in ten
+ * minutes, and how many events still wait ten minutes after an outage of a minute.
+ */
+export async function largeReceiver(situation: Situation, rate = 100) {
+  const run = (length: number, downUntil: number) => {
+    const period = { from: 0, until: length };
+    const answers: Answers = (random, _event, now) => {
+      if (now >= minute && now < downUntil) return Number.POSITIVE_INFINITY;
+      return random() < 0.001 ? 2_500 : 50;
+    };
+    const tenants = [receiver(burstsEvery(1_000 / rate)(period, never), answers)];
+    return runTenants({ situation, seed: 1, period, tenants });
+  };
+  const healthy = await run(10 * minute, 0);
+  const afterOutage = await run(11.5 * minute, 2 * minute); // a run goes on for half a minute
+  return { slowLanePosts: healthy.slowLanePosts, waiting: afterOutage.pending };
 }
 
-const minute = 60_000;
+type Answers = (...given: Parameters<Behave>) => number;
 
-function receiver(name: string, publishes: readonly number[], answersAfter: (now: number) => number): Tenant {
+function never(): number {
+  return 0;
+}
+
+function receiver(publishes: readonly number[], answers: Answers): Tenant {
   return {
-    ...{ account: name, webhook: name, part: 'bystander', resolves: 2, publishes },
-    behave: (_random, _event, now) => ({ answers: answersAfter(now), isSuccess: true }),
+    ...{ account: 'receiver', webhook: 'receiver', part: 'bystander', resolves: 2, publishes },
+    behave: (...given) => ({ answers: answers(...given), isSuccess: true }),
   };
 }

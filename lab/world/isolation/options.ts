@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { wholeNumber } from '../../program.ts';
-import { type Trial, trialsOf } from './plan.ts';
+import { situations, type Trial, trialsOf } from './plan.ts';
 
 /** The output of `npm run world -- --isolation --help`. */
 export const isolationUsage = `npm run world -- --isolation [OPTIONS]
 
-Runs attacks on delivery beside accounts that are well, by the product's own functions in virtual time, and ends with 1 if these
-wait longer than promised.
+Runs attacks on delivery next to healthy accounts, on the product's own functions in virtual time, and exits with 1 if a bound of the
+contract is broken.
 
   --attack TEXT  only attacks whose name contains this
-  --order ORDER  fair, or arrival; without it both
+  --situation S  only this one of "in order", "fair", "fair at 10"
   --seed N       the first seed (1)
   --seeds N      seeds from there on (1)
   --quick        the three runs of the gate
@@ -20,7 +20,7 @@ export interface IsolationOptions {
   readonly trials: readonly Trial[];
   readonly seeds: readonly number[];
   readonly isQuick: boolean;
-  /** True where all attacks are run. */
+  /** True if all attacks are run. */
   readonly isWhole: boolean;
   readonly help: boolean;
 }
@@ -36,20 +36,21 @@ export function readIsolationOptions(args: readonly string[]): IsolationOptions 
     options: {
       isolation: { type: 'boolean' },
       attack: { type: 'string', default: '' },
-      order: { type: 'string' },
+      situation: { type: 'string' },
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '1' },
       quick: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const { attack, order, quick: isQuick, help } = values;
-  if (order !== undefined && order !== 'fair' && order !== 'arrival') {
-    throw new TypeError(`--order "${order}" is none of fair, arrival.`);
+  const { attack, situation, quick: isQuick, help } = values;
+  const names = situations.map(({ name }) => name);
+  if (situation !== undefined && !names.includes(situation)) {
+    throw new TypeError(`--situation "${situation}" is none of ${names.join(', ')}.`);
   }
   const first = wholeNumber('--seed', values.seed, 1, 999);
   const seeds = Array.from({ length: wholeNumber('--seeds', values.seeds, 1, 999) }, (_, index) => first + index);
-  const isWhole = attack === '' && order === undefined && !isQuick;
-  const trials = trialsOf({ attack, order, isQuick });
+  const isWhole = attack === '' && situation === undefined && !isQuick;
+  const trials = trialsOf({ attack, situation, isQuick });
   return { trials, seeds, isQuick, isWhole, help };
 }

@@ -1,39 +1,30 @@
 import { standardScaling } from '@emissor/virtual-cloud';
 import { lanePlaces } from '../../../lib/lane-places.ts';
 import type { Stage } from '../stage.ts';
-import { attacks, silentPuts } from './attacks.ts';
+import { attacks } from './attacks.ts';
 
-/** The state of a stage when an attack begins. */
+/** The state of a stage when an attack starts. */
 export interface Situation {
   readonly name: string;
-  /** True where queues keep accounts from each other's backlog; otherwise messages come in the order of their arrival. */
+  /** True if queues keep accounts from each other's backlog; otherwise messages come in order of arrival. */
   readonly isFair: boolean;
-  readonly giveUp: 'waiting' | 'always';
-  /** The age of a queue's count of messages when it is asked, in milliseconds. */
-  readonly countLag: number;
-  /** The concurrent executions of the account. @default - no limit */
-  readonly concurrency?: number;
-  /** The moment when the attack begins, in milliseconds: at 0 nothing runs yet. */
+  /** The concurrent executions of the account. */
+  readonly concurrency: number;
+  /** The moment when the attack starts, in milliseconds: at 0 no process runs yet. */
   readonly from: number;
 }
 
-const standing = { isFair: false, giveUp: 'waiting', countLag: 0, from: 0 } as const;
-const steady = { ...standing, isFair: true, from: 60_000 } as const;
-
 /** A standing start, and messages in order of arrival. */
-export const inOrder: Situation = { name: 'in order', ...standing };
+export const inOrder: Situation = { name: 'in order', isFair: false, concurrency: 1_000, from: 0 };
 
-/** A new AWS account, which has 10 concurrent executions. */
-export const newAccount: Situation = { name: 'new account', ...steady, concurrency: 10 };
+/** Fair queues, after a minute of steady load. */
+const fair: Situation = { name: 'fair', isFair: true, concurrency: 1_000, from: 60_000 };
 
-/** The situations that each attack is tried in: beside `inOrder`, a minute of steady load before it and fair queues. */
-const usualSituations: readonly Situation[] = [inOrder, { name: 'fair', ...steady }];
+/** The same in a new AWS account, which has 10 concurrent executions. */
+export const newAccount: Situation = { ...fair, name: 'fair at 10', concurrency: 10 };
 
-/** Those that some attacks are tried in. */
-const furtherSituations: readonly Situation[] = [
-  { name: 'counts lag', ...standing, countLag: 2_000 },
-  { name: 'give up always', ...standing, giveUp: 'always' },
-];
+/** The situations of the contract ("Tenants are isolated"). */
+export const situations: readonly Situation[] = [inOrder, fair, newAccount];
 
 /** An attack in a situation. */
 export interface Trial {
@@ -55,17 +46,16 @@ export const quickTrials: readonly Trial[] = [
 export interface TrialChoice {
   /** The names of attacks contain it. */
   readonly attack: string;
-  /** The order of messages; without it both. */
-  readonly order: 'fair' | 'arrival' | undefined;
+  /** The name of a situation; without it all. */
+  readonly situation: string | undefined;
   /** The three trials of the gate. */
   readonly isQuick: boolean;
 }
 
-/** Returns the trials that are chosen, by attack. @throws {TypeError} where there are none. */
-export function trialsOf({ attack, order, isQuick }: TrialChoice): readonly Trial[] {
+/** Returns the trials that are chosen, by attack. @throws {TypeError} if there are none. */
+export function trialsOf({ attack, situation, isQuick }: TrialChoice): readonly Trial[] {
   const trials = (isQuick ? quickTrials : allTrials()).filter(
-    ({ attack: name, situation }) =>
-      name.includes(attack) && (order === undefined || situation.isFair === (order === 'fair')),
+    trial => trial.attack.includes(attack) && (situation === undefined || trial.situation.name === situation),
   );
   if (trials.length > 0) return trials;
   const names = attacks.map(({ name }) => `  ${name}`).join('\n');
@@ -73,7 +63,7 @@ export function trialsOf({ attack, order, isQuick }: TrialChoice): readonly Tria
 }
 
 /** Returns how the event sources of the lanes scale. */
-export function scalingIn({ concurrency = 1_000 }: Situation): Stage['scalingOf'] {
+export function scalingIn({ concurrency }: Situation): Stage['scalingOf'] {
   const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(concurrency);
   return {
     first: standardScaling(firstConcurrency),
@@ -83,19 +73,5 @@ export function scalingIn({ concurrency = 1_000 }: Situation): Stage['scalingOf'
 }
 
 function allTrials(): Trial[] {
-  return attacks.flatMap(({ name, length }) =>
-    [
-      ...(length === undefined ? usualSituations : [inOrder]),
-      ...(triedFurther.has(name) ? furtherSituations : []),
-      ...(name === silentPuts ? [newAccount] : []),
-    ].map(situation => ({ attack: name, situation })),
-  );
+  return attacks.flatMap(({ name }) => situations.map(situation => ({ attack: name, situation })));
 }
-
-const triedFurther = new Set([
-  'hangs half of the time, 100/s',
-  'always hangs, burst of 5,000',
-  '50 accounts: always hangs, 1/s',
-  '50 accounts: always hangs, 100 each every 10 s',
-  '50 accounts: answers in 1.9 s, 100 each every 10 s',
-]);

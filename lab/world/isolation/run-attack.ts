@@ -18,6 +18,6 @@ export function runAttack({ situation, seed, attack, length }: IsolationRun, alt
   const period = { from: situation.from, until: situation.from + length };
   const tried = attack === undefined ? undefined : attackOf(attack);
   const attackers = tried?.tenants(period, makeRandom(2_000 + seed)) ?? [];
-  const tenants = [...(tried?.length === undefined ? innocents(period, makeRandom(seed)) : []), ...attackers];
+  const tenants = [...innocents(period, makeRandom(seed)), ...attackers];
   return runTenants({ situation, seed: 1_000 + seed, period, tenants }, alter);
 }

@@ -8,8 +8,7 @@ import { makeWorldOutside } from '../process-outside.ts';
 import { webhookIdOf } from '../set-up.ts';
 import { deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
 import { minute } from '../times.ts';
-import type { SlowLaneFigures } from './bounds.ts';
-import type { InnocentWaits } from './extra-waits.ts';
+import type { Waits } from './extra-waits.ts';
 import { type Situation, scalingIn } from './plan.ts';
 import { accountOf, eventOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
 import { makeTenantReceivers } from './tenant-receivers.ts';
@@ -24,8 +23,11 @@ export interface TenantsRun {
 }
 
 export interface RunResult {
-  readonly waits: InnocentWaits;
-  readonly slowLane: SlowLaneFigures;
+  readonly waits: Readonly<Record<Tenant['part'], Waits>>;
+  /** The most attempts of one webhook that were in flight in the slow lane. */
+  readonly maxInFlight: number;
+  /** POSTs that the slow lane made. */
+  readonly slowLanePosts: number;
   readonly deadLetters: number;
   readonly posts: number;
   /** Of them, those within a second of another of the same delivery. */
@@ -52,12 +54,12 @@ export async function runTenants(
   const world = makeWorld(seed, 'calm', undefined, {
     accounts: tenants.map(accountOf),
     publications: events.filter(({ tenant }) => !tenant.isReplayed).map(({ publication }) => publication),
-    queues: { isFair: situation.isFair, countLag: situation.countLag },
+    queues: { isFair: situation.isFair, countLag: 0 },
     concurrency: situation.concurrency,
     stage: {
       scalingOf: scalingIn(situation),
-      values: { slowRate: 20, retrySchedule: schedule, attemptTimeoutMs: 15_000, giveUp: situation.giveUp },
-      outsideOf: watched,
+      values: { slowRate: 20, retrySchedule: schedule, attemptTimeoutMs: 15_000, giveUp: 'waiting' },
+      outsideOf: outside => makeWorldOutside(alter(outside), receivers.side),
       telemetryOf: service => ({ ...quiet, log: receivers.logOf(service) }),
       standstill,
     },
@@ -77,7 +79,8 @@ export async function runTenants(
     const pending = tables.items(deliveryEnvironment.deliveriesTable).filter(({ state }) => state === 'pending');
     return {
       waits: receivers.waits(),
-      slowLane: receivers.slowLane(),
+      maxInFlight: receivers.maxInFlight(),
+      slowLanePosts: receivers.slowLanePosts(),
       deadLetters: cloud.queue(deadLetters.queue).bodies().length,
       posts: receivers.posts(),
       postedTwice: receivers.postedTwice(),
@@ -86,15 +89,6 @@ export async function runTenants(
     };
   } finally {
     world.end();
-  }
-
-  function watched(outside: ProcessOutside) {
-    const { sqs } = outside;
-    const send: typeof sqs.send = (command, options) => {
-      receivers.noteSent(command);
-      return sqs.send(command, options);
-    };
-    return makeWorldOutside(alter({ ...outside, sqs: { send } }), receivers.side);
   }
 
   /** The owner of a webhook replaces its URL now and then, or has its failed deliveries replayed, over the API. */

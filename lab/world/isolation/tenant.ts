@@ -23,8 +23,6 @@ export interface Tenant {
   readonly behave: Behave;
   /** Milliseconds until its name is resolved. */
   readonly resolves: number;
-  /** The moment from the beginning when its name servers fall silent, if they do, in milliseconds. */
-  readonly silentFrom?: number;
   /** Replaces its URL once in this time, in milliseconds. */
   readonly putEvery?: number;
   /** Its events are failed deliveries already, and are replayed once the period begins. */

@@ -1,47 +1,36 @@
-import { attackOf } from './attacks.ts';
-import { bounds, brokenBounds, brokenSlowLaneBounds, type SlowLaneFigures, slowLaneBounds } from './bounds.ts';
-import { type ExtraWaits, extraWaits } from './extra-waits.ts';
-import { attackLength, type Trial } from './plan.ts';
+import { attackOf, healthyBurst } from './attacks.ts';
+import { bounds, maxInFlight } from './bounds.ts';
+import { extraWaits, p99 } from './extra-waits.ts';
+import type { Trial } from './plan.ts';
 import type { RunResult } from './run-tenants.ts';
 
-/** The cost of an attack to innocents, and the promises that it broke. */
-export interface Verdict {
-  readonly first: ExtraWaits;
-  readonly retries: ExtraWaits;
-  readonly slowLane: SlowLaneFigures;
-  /** The broken promises. */
-  readonly broken: readonly string[];
+/** A figure of an attack, and the most that is promised. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly bound: number;
 }
 
-/** Judges an attack, by its run and by the run of the same innocents alone; `length`: of both, in milliseconds. */
-export function judge(
-  { attack, situation }: Trial,
-  beside: RunResult,
-  alone: RunResult,
-  length: number = attackLength,
-): Verdict {
-  const { accounts, length: withoutInnocents } = attackOf(attack);
-  const period = { from: situation.from, until: situation.from + length };
-  const { first, retries } = extraWaits(beside.waits, alone.waits, period);
-  const { slowLane } = beside;
-  const promised = promisedBeside({ attack });
-  const tell = (kind: string, extra: ExtraWaits) =>
-    brokenBounds(extra, promised).map(bound => `${kind} ${bound} ${Math.round(extra[bound])} > ${promised[bound]} ms`);
-  return {
-    first,
-    retries,
-    slowLane,
-    broken: [
-      ...(withoutInnocents === undefined ? [...tell('first', first), ...tell('retries', retries)] : []),
-      ...brokenSlowLaneBounds(slowLane, accounts === 1).map(
-        bound => `${bound} ${Math.round(slowLane[bound])} > ${slowLaneBounds[bound]}`,
-      ),
-      ...(beside.deadLetters > 0 ? [`${beside.deadLetters} dead letters`] : []),
-    ],
-  };
+/** Returns the figures of an attack, by its run and by the run of the same innocents alone. Waits are in milliseconds. */
+export function figuresOf({ attack }: Pick<Trial, 'attack'>, beside: RunResult, alone: RunResult): readonly Figure[] {
+  const { innocent, bystander, attacker } = beside.waits;
+  const { first, retries } = extraWaits(innocent, alone.waits.innocent);
+  const { accounts, maxInFlight: inFlight = maxInFlight } = attackOf(attack);
+  const extra = bounds[accounts === 1 ? 'nextToOne' : 'nextToFifty'];
+  const burst = Math.max(...attacker.first);
+  return [
+    { name: 'first attempts later by', value: first, bound: extra },
+    { name: 'retries later by', value: retries, bound: extra },
+    { name: '3-s receiver', value: p99([...bystander.first, ...bystander.retries]), bound: bounds.slowReceiver },
+    { name: 'slow lane in flight', value: beside.maxInFlight, bound: inFlight },
+    { name: 'dead letters', value: beside.deadLetters, bound: 0 },
+    ...(attack === healthyBurst ? [{ name: 'healthy burst', value: burst, bound: bounds.healthyBurst }] : []),
+  ];
 }
 
-/** Returns the bounds that hold beside an attack. */
-export function promisedBeside({ attack }: Pick<Trial, 'attack'>): ExtraWaits {
-  return bounds[attackOf(attack).accounts === 1 ? 'besideOne' : 'besideMany'];
+/** Returns the broken bounds. A figure without measurements is no number and meets no bound. */
+export function brokenOf(figures: readonly Figure[]): readonly string[] {
+  return figures
+    .filter(({ value, bound }) => !(value <= bound))
+    .map(({ name, value, bound }) => `${name}: ${Math.round(value)} > ${bound}`);
 }

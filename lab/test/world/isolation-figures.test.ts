@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { healthyBurst } from '../../world/isolation/attacks.ts';
+import type { RunResult } from '../../world/isolation/run-tenants.ts';
+import type { Tenant } from '../../world/isolation/tenant.ts';
+import { makeTenantReceivers } from '../../world/isolation/tenant-receivers.ts';
+import { brokenOf, figuresOf } from '../../world/isolation/verdict.ts';
+
+const quick = Array.from({ length: 1_000 }, () => 10);
+const waits = { first: quick, retries: quick };
+const run: RunResult = {
+  waits: { innocent: waits, bystander: waits, attacker: waits },
+  ...{ maxInFlight: 120, deadLetters: 0, slowLanePosts: 0, posts: 0, postedTwice: 0, pending: 0, cpu: 0 },
+};
+const waitsOf = (part: Tenant['part'], first: readonly number[]) => ({
+  waits: { ...run.waits, [part]: { ...waits, first } },
+});
+
+it.each([
+  ['nothing', {}, []],
+  [
+    'one first attempt in fifty later by 1.2 s',
+    waitsOf('innocent', quick.toSpliced(0, 20, ...Array(20).fill(1_210))),
+    ['first attempts later by: 1200 > 1000'],
+  ],
+  ['one first attempt in two hundred later by an hour', waitsOf('innocent', quick.with(0, 3_600_000)), []],
+  ['no first attempts', waitsOf('innocent', []), ['first attempts later by: NaN > 1000']],
+  [
+    'a slow receiver that waits for 3 minutes',
+    waitsOf(
+      'bystander',
+      quick.map(() => 180_000),
+    ),
+    ['3-s receiver: 180000 > 120000'],
+  ],
+  [
+    'one event of the burst deferred for 2 minutes',
+    waitsOf('attacker', quick.with(0, 120_000)),
+    ['healthy burst: 120000 > 60000'],
+  ],
+  ['121 attempts in flight in the slow lane', { maxInFlight: 121 }, ['slow lane in flight: 121 > 120']],
+  ['a dead-letter message', { deadLetters: 1 }, ['dead letters: 1 > 0']],
+])('judges %s', (_, figures, broken) => {
+  expect(brokenOf(figuresOf({ attack: healthyBurst }, { ...run, ...figures }, run))).toEqual(broken);
+});
+
+it('counts an event or retry that nobody sends as waiting until now, and attempts in flight at one receiver', () => {
+  const behave = () => ({ answers: 20, isSuccess: false });
+  const of = (part: Tenant['part']): Tenant => ({
+    ...{ part, account: part, webhook: part, resolves: 2, publishes: [0, 1_000], behave },
+  });
+  let now = 0;
+  const period = { from: 0, until: 180_000 };
+  const receivers = makeTenantReceivers([of('innocent'), of('bystander')], period, 1, () => now);
+  const [first = ''] = receivers.events.keys();
+  receivers.side.take(first, {
+    functionName: 'deliver-first',
+    host: '',
+    path: '',
+    headers: {},
+    body: '',
+    read: undefined,
+  });
+  now = 40_000;
+  expect(receivers.waits()).toMatchObject({
+    innocent: { first: [0, 39_000], retries: [34_980] },
+    bystander: { first: [40_000, 39_000] },
+  });
+  const log = receivers.logOf('deliver-slow');
+  for (const [at, durationMs] of [
+    [50_000, 10_000],
+    [52_000, 3_000],
+    [60_000, 7_000],
+  ] as const) {
+    now = at;
+    log.info('delivery.attempt', { host: 'one', durationMs });
+  }
+  expect(receivers.maxInFlight()).toBe(2);
+});
