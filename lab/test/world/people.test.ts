@@ -53,19 +53,26 @@ const products: readonly Faulty[] = [
     found: [/a reading that may be old/, /late by more than/],
   },
   {
-    that: 'does not wait, nor for slots',
+    that: 'does not wait',
     altered: consumersWith(withoutDelays, outside => {
       const isDue = (item: Item) => ({ ...item, nextAttemptAt: outside.time.now() });
       return reading((_, item) => (item.slowLane === 'waiting' ? item : isDue(item)))(outside);
     }),
-    found: [/POSTed before its time/, /POSTed before its slot/],
+    found: [/POSTed before its time/],
   },
   {
-    that: 'has its own pace, and another schedule',
-    altered: {
-      deliver: (stage, ...rest) => composeDeliver({ ...stage, slowRate: 1_000, retrySchedule: [1_000] }, ...rest),
-    },
-    found: [/two slots of slowness/, /before its schedule was over/],
+    that: 'has another schedule',
+    altered: { deliver: (stage, ...rest) => composeDeliver({ ...stage, retrySchedule: [1_000] }, ...rest) },
+    found: [/before its schedule was over/],
+  },
+  {
+    that: 'defers for ten minutes',
+    altered: consumersWith(
+      storing(({ state, charged, nextAttemptAt }) =>
+        state === 'pending' && !charged ? { nextAttemptAt: Number(nextAttemptAt) + 600_000 } : undefined,
+      ),
+    ),
+    found: [/deferred for longer/],
   },
   {
     that: 'waits otherwise',
@@ -76,12 +83,16 @@ const products: readonly Faulty[] = [
     found: [/wait is longer/],
   },
   {
-    that: 'keeps in the slow lane who is quick again, and begins as many attempts as if all were quick',
+    that: 'keeps a webhook in the slow lane that is quick again',
     seed: 3,
-    altered: consumersWith(
-      reading((_, item) => (item.slowSince ? { ...item, longestAttempt: 0, hold: 60_000_000 } : item)),
-    ),
-    found: [/has a slot each/, /stays in the slow lane/],
+    altered: consumersWith(reading((_, item) => (item.slowSince ? { ...item, hold: 60_000_000 } : item))),
+    found: [/stays in the slow lane/],
+  },
+  {
+    that: 'lets a webhook leave the slow lane too early',
+    seed: 3,
+    altered: consumersWith(reading((_, item) => (item.slowSince ? { ...item, hold: 0 } : item))),
+    found: [/left the slow lane too early/],
   },
   {
     that: 'sees neither slowness nor failures',
@@ -181,9 +192,7 @@ const products: readonly Faulty[] = [
     altered: {
       ...apisWith(forgetHolds),
       ...consumersWith(
-        storing(({ slowLane, version }) =>
-          slowLane === 'queued' && version ? { version: Number(version) - 1 } : undefined,
-        ),
+        storing(({ charged, version }) => (charged && version ? { version: Number(version) - 1 } : undefined)),
       ),
       ...sweepingWith(silently),
     },

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
 import type { World } from '../make-world.ts';
-import { clockError, second } from '../times.ts';
+import { clockError, day, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
+import { firstDeferral } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
@@ -33,9 +34,22 @@ export function judgeAttempts(
     if (isTest(after) && after.attempts.length > 1) violate('a test was attempted again', id);
     if (isAttempted) judgeOutcome(before, after, at);
     else if (before) judgeOtherChange(before, after, at);
+    judgeDeferral(before, after, at);
     // What a replay began, and nobody attempted, may be withdrawn: that is judged with the replays.
     const mayBeWithdrawn = before?.replayId !== undefined && !isAttempted && after.state !== 'cancelled';
     if (before?.state !== after.state && !mayBeWithdrawn) judgeState(after, at);
+  }
+
+  /** The slow lane defers a delivery, uncharged, for at most about twice its age, and a day. */
+  function judgeDeferral(before: Delivery | undefined, after: Delivery, at: number): void {
+    const { id, charged, internalErrors, scheduledAt, createdAt, wait } = after;
+    const isOurs = internalErrors > (before?.internalErrors ?? 0);
+    const isCharged = charged > (before?.charged ?? 0);
+    const isNew = before !== undefined && scheduledAt !== before.scheduledAt;
+    const isLater = wait && wait.nextAttemptAt > (before?.wait?.nextAttemptAt ?? 0);
+    if (!isLater || isOurs || isCharged || isNew || before?.broughtForward) return;
+    const longest = Math.min(Math.max(2 * (at - createdAt), firstDeferral), day);
+    if (wait.nextAttemptAt > at + longest + clockError) violate('deferred for longer than promised', id);
   }
 
   /** Recorded attempts stay; of internal errors in a row the latest alone. */
@@ -82,9 +96,9 @@ export function judgeAttempts(
     }
     const original = before?.broughtForward?.originalDueAt;
     if (!isCharged && !isUnderWay && original !== undefined && after.wait && record.result !== 'slow') {
-      const { nextAttemptAt, turnAt = nextAttemptAt } = after.wait;
+      const { nextAttemptAt } = after.wait;
       const isMoved = nextAttemptAt < original || nextAttemptAt > Math.max(original, at) + clockError;
-      if (isMoved || turnAt !== original) violate('a resend moved the attempt after it', id);
+      if (isMoved) violate('a resend moved the attempt after it', id);
     }
   }
 
@@ -100,8 +114,6 @@ export function judgeAttempts(
     }
     const isSame = isDeepStrictEqual(after, before);
     if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change was undone by another', id);
-    const isGivenSlot = before.wait?.slowLane === 'waiting' && after.wait?.slowLane === 'queued';
-    if (isGivenSlot && !isRegistered(after, at)) violate('it has a slot, and its registration is gone', id);
     if (isNew && after.replayId === before.replayId && !wasResent(id, at))
       violate('sent again, though nobody asked for it', id);
     const isForward = after.broughtForward && after.broughtForward.at !== before.broughtForward?.at;
@@ -114,12 +126,6 @@ export function judgeAttempts(
   function broughtForwardAt({ id, broughtForward }: Delivery): number | undefined {
     const changes = evidence().deliveries.get(id) ?? [];
     return changes.find(({ delivery }) => delivery?.broughtForward?.at === broughtForward?.at)?.at;
-  }
-
-  /** Returns whether the webhook that a delivery is for was there shortly before. */
-  function isRegistered({ webhookId, ...owner }: Delivery, at: number): boolean {
-    const webhooks = evidence().webhooksBefore(owner, at);
-    return webhooks.some(webhook => webhook?.webhookId === webhookId);
   }
 
   function wasResent(id: string, at: number): boolean {

@@ -1,12 +1,11 @@
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
-import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
 import { keysUntil } from '../../../lambdas/delivery/store/delivery-item.ts';
-import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { type Publication, sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { deadLetters, queueOf } from '../stage.ts';
 import { minute, second } from '../times.ts';
 import { itemsWithin } from '../watched-tables.ts';
+import { waitsForSlot } from './slots.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
@@ -38,15 +37,8 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     }
   }
 
-  function lookAt({ id, accountId, eventName, wait }: Delivery): void {
-    if (!wait) return;
-    if (wait.slowLane !== 'waiting') judgeLateness(id, wait.nextAttemptAt);
-    else if (!isDue(slownessId({ accountId, eventName }))) violate('waits for a slot that nobody gives', id);
-  }
-
-  /** Returns whether the sweeper looks at it, now or later. */
-  function isDue(id: string): boolean {
-    return watched.changesOf('Deliveries').get(`${id} ${headPart}`)?.at(-1)?.item?.dueAt !== undefined;
+  function lookAt(delivery: Delivery): void {
+    if (delivery.wait && !waitsForSlot(delivery)) judgeLateness(delivery.id, delivery.wait.nextAttemptAt);
   }
 
   function judgeLateness(id: string, dueAt: number): void {
@@ -126,10 +118,10 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
 }
 
 /**
- * Nobody is told of a wait in calm. With faults, a batch of a process that died comes back after 4.5 minutes, and what lost its message to
+ * In calm a receiver that hangs makes its own deliveries late. With faults, a batch of a process that died comes back after 4.5 minutes, and what lost its message to
  * the slow queue is overdue after five, for a sweep that may fail once.
  */
-const latestInCalm = 20 * second;
+const latestInCalm = 25 * second;
 const latestWithFaults = 7 * minute;
 
 /** From an event's being sent to its first outcome's being stored, in calm. Milliseconds. */

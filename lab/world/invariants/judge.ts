@@ -13,7 +13,7 @@ import { judgePosts } from './posts.ts';
 import { judgeRefusals } from './refusals.ts';
 import { judgeReplays } from './replays.ts';
 import { judgeRequests } from './requests.ts';
-import { judgeSlots } from './slots.ts';
+import { judgeSlowLane } from './slow-lane.ts';
 import { type Judgement, makeViolations } from './violation.ts';
 
 /** Judges a world: all along, and at its end. */
@@ -34,7 +34,7 @@ export function makeJudge(world: World, began: number) {
     judgeFindings(world, began, violate),
     judgeRequests(world, evidence, violate),
     judgeReplays(world, evidence, violate),
-    judgeSlots(world, evidence, violate),
+    judgeSlowLane(world, evidence, violate),
     judgeOperators(world, evidence, violate),
     judgeAnnouncements(world, evidence, violate),
     judgeRefusals(world, evidence, violate),

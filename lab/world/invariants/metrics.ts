@@ -1,8 +1,8 @@
 import { isResent, isTest } from '../../../lambdas/delivery/delivery.ts';
-import { judgedLateness } from '../../../lambdas/delivery/lateness.ts';
 import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
 import type { Evidence } from './evidence.ts';
+import { isInSlowLane } from './slots.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
@@ -20,11 +20,12 @@ export function judgeMetrics(
     const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - longestSweep);
     if (sweeps.length === 0) return;
     const said = Math.max(...sweeps.map(({ value }) => value));
-    for (const { id, state, wait } of storedDeliveries(watched).values()) {
-      if (state !== 'pending' || !wait || wait.slowLane === 'waiting') continue;
-      const lateness = judgedLateness(wait, now);
-      const untold = wait.slowLane === 'queued' ? untoldInSlowQueue : untoldLateness;
-      if (lateness > untold && said < lateness - longestSweep) violate('late, and the metric does not say so', id);
+    for (const delivery of storedDeliveries(watched).values()) {
+      const { id, state, wait } = delivery;
+      if (state !== 'pending' || !wait || isInSlowLane(delivery)) continue;
+      const lateness = now - wait.nextAttemptAt;
+      if (lateness > untoldLateness && said < lateness - longestSweep)
+        violate('late, and the metric does not say so', id);
     }
   }
 
@@ -107,6 +108,3 @@ const longestSweep = 2.25 * minute;
 
 /** A delivery is overdue two minutes after it was due, and the next sweep sees it. */
 const untoldLateness = 3.5 * minute;
-
-/** In the slow queue it is overdue after five minutes, of which the alarm subtracts two. */
-const untoldInSlowQueue = 4.25 * minute;

@@ -1,6 +1,4 @@
-import { isTest, type Wait } from '../../../lambdas/delivery/delivery.ts';
-import { countsStill, slotInterval } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { type StoredSlowness, slownessOf } from '../../../lambdas/delivery/isolation/slowness-store.ts';
+import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import { failingForLong } from '../../../lambdas/delivery/limits.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
@@ -12,11 +10,12 @@ import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { clockError, longestPreparation, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
+import { dueAt } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each POST by what its process had read: that it may be sent, to whom, when, in which lane, and what it holds. */
 export function judgePosts(
-  { receivers, publications, people, stage }: World,
+  { receivers, publications, people }: World,
   began: number,
   evidence: () => Evidence,
   violate: Violate,
@@ -40,7 +39,7 @@ export function judgePosts(
       else if (!webhook) violate('POSTed without a webhook', deliveryId);
       else {
         judgePost(post, webhook);
-        judgeLane(post, webhook, slownessOf(webhook, read.slownesses.find(isOwn)));
+        judgeLane(post, webhook, read.slownesses.find(isOwn));
       }
     }
   }
@@ -66,25 +65,16 @@ export function judgePosts(
     judgeContent(post, webhook);
   }
 
-  /** A webhook that is slow has places of the slow lane only, with its slots, and one that keeps failing none of the first lane. */
-  function judgeLane(post: Post, { failingSince }: Webhook, slowness: StoredSlowness): void {
-    const { deliveryId: id, functionName, read, at } = post;
-    const { slowSince, slotSeries } = slowness;
+  /** The slow lane alone makes the attempts of a slow webhook, and the first lane none of one that keeps failing. */
+  function judgeLane(post: Post, { failingSince }: Webhook, slowness: Item | undefined): void {
+    const { deliveryId: id, functionName, at } = post;
+    if (functionName === 'deliver-slow') return;
     const failingFor = at - (failingSince ?? at);
-    if (functionName !== 'deliver-slow') {
-      if (slowSince !== undefined) violate('POSTed in a quick lane, and its webhook is slow', id);
-      if (isTest({ id })) violate('a test was made in a quick lane', id);
-      const isOfRetryLane = failingFor > failingForLong + longestPreparation;
-      if (functionName === 'deliver-first' && isOfRetryLane)
-        violate('POSTed in the first lane, and it keeps failing', id);
-      return;
-    }
-    const head = read?.head && deliveryFromItem(read.head);
-    if (!head?.wait || head.broughtForward || isTest({ id }) || slowSince === undefined) return;
-    const { slotSeries: series = Number.NaN, nextAttemptAt } = head.wait;
-    const isOwnSlot =
-      series === slotSeries && countsStill(slowness, series, slotInterval(slowness, stage.values.slowRate));
-    if (isOwnSlot && at < nextAttemptAt - earliestInSlot - clockError) violate('POSTed before its slot', id);
+    if (slowness?.slowSince !== undefined) violate('POSTed in a quick lane, and its webhook is slow', id);
+    if (isTest({ id })) violate('a test was made in a quick lane', id);
+    const isOfRetryLane = failingFor > failingForLong + longestPreparation;
+    if (functionName === 'deliver-first' && isOfRetryLane)
+      violate('POSTed in the first lane, and it keeps failing', id);
   }
 
   function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
@@ -102,14 +92,6 @@ export function judgePosts(
     if (headers.Authorization !== authorization) violate('sent with another Authorization', id);
     if (headers['Content-Type'] !== 'application/json') violate('sent without the type of its content', id);
   }
-}
-
-/** A slot is taken so much earlier: SQS counts whole seconds. */
-const earliestInSlot = 500;
-
-/** Returns when an attempt is due by the schedule: in the slow lane it waits for a slot, which counts no more once its webhook is quick. */
-function dueAt({ slowLane, turnAt, nextAttemptAt }: Wait): number {
-  return (slowLane && turnAt) ?? nextAttemptAt;
 }
 
 /** An event may have been accepted so long before its webhook was registered, in milliseconds: clocks differ. */

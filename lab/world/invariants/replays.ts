@@ -8,7 +8,6 @@ import type { Reading } from '../receivers.ts';
 import type { Answered } from '../requests.ts';
 import { clockError, minute, second } from '../times.ts';
 import type { DeliveryChange, Evidence } from './evidence.ts';
-import { shortestGap } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
@@ -186,4 +185,10 @@ function isWanted({ first }: Pick<Replay, 'first'>, delivery: Delivery): boolean
   const isOwn = delivery.accountId === accountId && delivery.webhookId === webhookId && !isTest(delivery);
   const isInRange = delivery.createdAt >= Number(from) && delivery.createdAt < Number(to);
   return isOwn && isInRange && delivery.state === wanted && Number(delivery.settledAt) < Number(startedAt);
+}
+
+/** Returns the milliseconds between the two moments that are closest to each other. */
+function shortestGap(moments: readonly number[]): number {
+  const sorted = moments.toSorted((one, other) => one - other);
+  return Math.min(...sorted.slice(1).map((moment, index) => moment - (sorted[index] ?? 0)));
 }

@@ -1,5 +1,6 @@
 import type { Log } from '../../../lambdas/platform/log.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
+import { maxAtOnce } from '../invariants/slow-lane.ts';
 import type { ReceiverSide } from '../process-outside.ts';
 import { second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
@@ -15,7 +16,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     ]),
   );
   const tenantOf = new Map(tenants.map(tenant => [hostOf(tenant), tenant]));
-  const inFlight = makeInFlight();
+  const slowAttempts = new Map<string, { from: number; until: number }[]>();
   const waits: Record<Tenant['part'], Record<keyof Waits, number[]>> = {
     innocent: { first: [], retries: [] },
     bystander: { first: [], retries: [] },
@@ -30,7 +31,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     events,
     logOf,
     waits: waitsUntilNow,
-    maxInFlight: inFlight.max,
+    maxInFlight: () => Math.max(0, ...[...slowAttempts.values()].map(maxAtOnce)),
     posts: () => posts,
     postedTwice: () => postedTwice,
     slowLanePosts: () => slowLanePosts,
@@ -61,7 +62,9 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
 
     function note(...[message, { host, durationMs } = {}]: Parameters<Log['info']>): void {
       if (functionName !== 'deliver-slow' || message !== 'delivery.attempt') return;
-      inFlight.add(String(host), now() - Number(durationMs), now());
+      const known = slowAttempts.get(String(host)) ?? [];
+      slowAttempts.set(String(host), known);
+      known.push({ from: now() - Number(durationMs), until: now() });
     }
   }
 
@@ -93,28 +96,3 @@ interface TenantPosts {
 
 /** The longest first wait of the schedule, in milliseconds. */
 const firstRetry = 5 * second;
-
-/** Creates a counter of the attempts that are in flight at each receiver. Times in milliseconds. */
-function makeInFlight() {
-  const changes = new Map<string, { at: number; by: 1 | -1 }[]>();
-  return { add, max };
-
-  function add(host: string, from: number, until: number): void {
-    const known = changes.get(host) ?? [];
-    changes.set(host, known);
-    known.push({ at: from, by: 1 }, { at: until, by: -1 });
-  }
-
-  /** Returns the most at one receiver. */
-  function max(): number {
-    let most = 0;
-    for (const known of changes.values()) {
-      let count = 0;
-      for (const { by } of known.toSorted((one, other) => one.at - other.at || one.by - other.by)) {
-        count += by;
-        most = Math.max(most, count);
-      }
-    }
-    return most;
-  }
-}
