@@ -12,7 +12,8 @@ export function makeHandler<Event, Result>(
   { log, beginInvocation, metrics }: Telemetry,
   run: (event: Event, context: Context) => Promise<Result>,
 ) {
-  return middy<Event, Result>()
+  // An invocation that times out ends with its process: an early answer would leave its work to whenever Lambda thaws that.
+  return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
     .use({ before: ({ event, context }) => beginInvocation(context, requestIdOf(event)) })
     .use({ onError: ({ error }) => log.error('invocation.failed', describeError(error)) })
     .use(logMetrics(metrics))

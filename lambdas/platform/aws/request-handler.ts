@@ -1,5 +1,6 @@
 import { Agent, type AgentOptions, type RequestOptions, request as requestOverTls } from 'node:https';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { afterEvents } from '../timer.ts';
 
 /** The SDK's own type of what sends its requests. */
 export type RequestHandler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
@@ -89,13 +90,13 @@ function send(
         resolve({ statusCode, reason, headers, body: Buffer.concat(parts) });
       });
     });
-    const timer = setTimeout(() => {
+    const cancelTimeout = afterEvents(timeout, () => {
       settle();
       const missing = sent.socket?.connecting === false ? 'answer' : 'connection';
       const message = `${hostname}: no ${missing} within ${timeout} ms`;
       reject(Object.assign(new Error(message), { name: 'TimeoutError' }));
       sent.destroy();
-    }, timeout);
+    });
     abortSignal?.addEventListener('abort', abort);
     sent.on('error', fail);
     sent.end(body);
@@ -111,7 +112,7 @@ function send(
     }
 
     function settle(): void {
-      clearTimeout(timer);
+      cancelTimeout();
       abortSignal?.removeEventListener('abort', abort);
     }
   });

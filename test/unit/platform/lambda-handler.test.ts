@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { httpRequest } from '../../support/http-request.ts';
+import { turnsUntil } from '../../support/virtual-time.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -41,4 +42,15 @@ describe('the answers of a function', () => {
   it.each([200, 401, 404, 429])('with status %i do not count', async status => {
     expect(await metricsOf(status)).toEqual([]);
   });
+});
+
+// Bug: what went on after an early answer took effect minutes later, when Lambda thawed the process.
+it('does not answer before its work is over: what times out ends with its process', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const handler = makeHttpHandler(makeTelemetry('token'), () => promise.then(() => ({ statusCode: 200 })));
+  const answer = handler(httpRequest({}), { getRemainingTimeInMillis: () => 0 } as Context);
+  const end = performance.now() + 10;
+  await turnsUntil(() => performance.now() > end);
+  resolve();
+  expect(await answer).toEqual({ statusCode: 200 });
 });
