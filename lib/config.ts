@@ -55,8 +55,8 @@ export function metricsNamespace({ stage }: Pick<StageConfiguration, 'stage'>): 
 }
 
 /**
- * Returns the values that a function reads in variables of their names: `slowRate` in `SLOW_RATE`, `attemptTimeout` in
- * `ATTEMPT_TIMEOUT_MS`. Those that it reads in another unit, or by another name, are told by its stack.
+ * Returns the values that a function reads in variables of their names: `registrationLimit` in `REGISTRATION_LIMIT`, `attemptTimeout`
+ * in `ATTEMPT_TIMEOUT_MS`. Those that it reads in another unit, or by another name, are told by its stack.
  */
 export function stageVariables<Schema extends z.core.$ZodObject>(
   schema: Schema,

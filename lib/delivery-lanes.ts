@@ -113,6 +113,7 @@ function addConsumer(
     environment: {
       ...stageVariables(deliverEnvironment, configuration),
       LANE: lane,
+      SLOW_CONCURRENCY: String(configuration.slowConcurrency),
       QUEUE_URL: queues[lane].queueUrl,
       RETRY_QUEUE_URL: retry.queueUrl,
       SLOW_QUEUE_URL: slow.queueUrl,

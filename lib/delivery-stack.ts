@@ -89,7 +89,7 @@ export class DeliveryStack extends Stack {
 
   #addSweep(): void {
     const { configuration, data } = this.#props;
-    const { retry, slow } = this.#lanes.queues;
+    const { retry } = this.#lanes.queues;
     const sweep = new NodeFunction<z.input<typeof sweepEnvironment>>(this, 'Sweep', {
       configuration,
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
@@ -102,12 +102,11 @@ export class DeliveryStack extends Stack {
       environment: {
         ...stageVariables(sweepEnvironment, configuration),
         RETRY_QUEUE_URL: retry.queueUrl,
-        SLOW_QUEUE_URL: slow.queueUrl,
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
       },
     });
     data.operations.grants.publish(sweep);
-    for (const queue of [retry, slow]) queue.grant(sweep, 'sqs:SendMessage');
+    retry.grant(sweep, 'sqs:SendMessage');
     // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {

@@ -90,13 +90,6 @@ export const stageValues = z.object({
   retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** Timeout of one delivery attempt, from resolving the name to the last response header. */
   attemptTimeout: duration('100ms', '20s').prefault('15s'),
-  /**
-   * When an attempt in the first or the retry lane is given up after 2 s without an answer: only while messages wait in
-   * the lane's queue, or always.
-   */
-  giveUp: choice('waiting', 'always').prefault('waiting'),
-  /** Attempts that may begin at one slow webhook in a second. */
-  slowRate: count(1, 1_000).prefault(20),
 
   /** Registrations and replacements of webhooks, `POST` and `PUT`, that an account may request in a minute. */
   registrationLimit: count(1, 1_000_000).prefault(30),

@@ -113,6 +113,7 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     DELIVERIES_TABLE: outputs.DeliveriesTable,
     KEYRING_TABLE: outputs.KeyringTable,
     LANE: 'first',
+    SLOW_CONCURRENCY: '2',
     QUEUE_URL: outputs.EventsQueueUrl,
     RETRY_QUEUE_URL: retryQueueUrl,
     SLOW_QUEUE_URL: retryQueueUrl,

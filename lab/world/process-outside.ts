@@ -41,8 +41,7 @@ export function makeWorldOutside(process: ProcessOutside, receivers: ReceiverSid
     publish: async (TopicArn, message) => {
       await sns.send(new PublishCommand({ TopicArn, ...message }));
     },
-    resolve: async (name, signal, onAsking) => {
-      onAsking?.();
+    resolve: async (name, signal) => {
       const takes = receivers.resolvesAfter?.(name) ?? 0;
       if (takes > 0) await time.pause(Math.min(takes, unansweredAfter), signal).catch(() => undefined);
       if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');

@@ -48,14 +48,13 @@ type Scaling = ReturnType<typeof standardScaling>;
 /** The values that the operators of a stage have chosen. */
 type StageValues = ReturnType<typeof stageValuesOf>;
 
-/** Returns the values of the stage of a seed. A slot at three a second is no whole number of milliseconds. */
+/** Returns the values of the stage of a seed. */
 export function stageValuesOf(seed: number) {
   const random = makeRandom(seed * 104_729);
   return {
-    slowRate: pick([1, 3, 7, 20], random),
+    slowConcurrency: placesOfLane,
     retrySchedule: pick(schedules, random),
     attemptTimeoutMs: pick([5 * second, 15 * second], random),
-    giveUp: pick(['waiting', 'always'] as const, random),
   };
 }
 
@@ -72,18 +71,21 @@ export type Tokens = Map<string, string>;
 export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry: 'retries', slow: 'slow' };
 
 /** The queue of what nobody could process. */
-export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 100 };
+export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 1_000 };
+
+/** The batches that each lane processes at once at most. */
+const placesOfLane = 10;
 
 /** The growth of the lanes' event sources, at most to the places of a small account. */
 export const standardPlaces: Stage['scalingOf'] = {
-  first: standardScaling(10),
-  retry: standardScaling(10),
-  slow: standardScaling(10),
+  first: standardScaling(placesOfLane),
+  retry: standardScaling(placesOfLane),
+  slow: standardScaling(placesOfLane),
 };
 
 /** The times of the consumers and of what they received, as `lib/delivery-lanes.ts` and `lib/constructs/work-queue.ts` have them. */
 export const consumerTimeout = 45 * second;
-export const visibilityTimeout = 6 * 45;
+export const visibilityTimeout = 60;
 
 /** The topics of publishers and of operators. */
 export const refusedTopic = 'arn:aws:sns:sa-east-1:111122223333:refused';

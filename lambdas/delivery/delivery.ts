@@ -42,7 +42,7 @@ export interface AttemptRecord {
  * - `delivered`: complete 2xx headers, whatever the body then did;
  * - `gone`: 410, the receiver wants no more;
  * - `failed`: anything else a receiver or its network did, and what the URL policy or the SSRF guard blocks; charged;
- * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
+ * - `given_up`: not answered in time in a fast lane that is busy; repeated in the slow one, not charged;
  * - `internal_error`: our own keys, sockets or network; not charged.
  *
  * `errorCode` and `fault` are for the log only.
@@ -62,29 +62,7 @@ export interface Wait {
   readonly claimedUntil?: number;
   /** The number of times that the sweeper found this attempt overdue and sent its message again. */
   readonly overdueCount: number;
-  /**
-   * Set in the slow lane. `queued`: its message is in the slow queue, where it may wait for long. `waiting`: it has no message,
-   * and waits in the table for a slot of its webhook.
-   */
-  readonly slowLane?: 'queued' | 'waiting';
-  /**
-   * The message that moved it to the slow queue, until a sweep has sent it there again: the attempt that a message of the retry
-   * queue named, or `ofEvent`. Where that one is handed over again, the message that it sent may be missing (`send-again.ts`).
-   */
-  readonly movedBy?: number;
-  /** The SQS message id of a retry that moved it: a copy of its message has another id. */
-  readonly moverId?: string;
-  /** In the slow lane, the series of its slot (`isolation/slowness.ts`). */
-  readonly slotSeries?: number;
-  /** The moment when it was due before it had a slot, was released or brought forward: its place among those that wait for a slot. */
-  readonly turnAt?: number;
 }
-
-/** The message that moves a delivery to the slow queue. */
-export type Mover = Pick<Wait, 'movedBy' | 'moverId'>;
-
-/** The message of an event, as `movedBy` has it: attempts begin at 1. */
-export const ofEvent = 0;
 
 /** The life of one event at the webhook that was registered for it. Times in milliseconds since the epoch. */
 export interface Delivery {

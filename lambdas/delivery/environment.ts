@@ -28,10 +28,8 @@ export const deliverEnvironment = z.object({
   RETRY_SCHEDULE: retrySchedule,
   /** From resolving the name to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
-  /** The condition under which attempts in the quick lanes are given up that are not answered in time. */
-  GIVE_UP: z.enum(['waiting', 'always']),
-  /** Attempts a second that begin at one slow webhook at most. */
-  SLOW_RATE: wholeNumber,
+  /** The batches that the slow lane processes at once: they share a slow webhook's attempts. */
+  SLOW_CONCURRENCY: wholeNumber,
   /** Host names of this service's own APIs, which no delivery may go to. */
   OWN_HOSTS: list,
   /** Told to receivers in `User-Agent`. */
@@ -44,9 +42,6 @@ export const sweepEnvironment = z.object({
   /** Replays end, and suspensions are announced, by what stands here. */
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
-  SLOW_QUEUE_URL: text,
-  /** Attempts a second that begin at one slow webhook at most. */
-  SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */
   OPERATIONS_TOPIC_ARN: text,
 });

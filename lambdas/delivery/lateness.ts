@@ -1,5 +1,4 @@
 import type { Wait } from './delivery.ts';
-import { slowQueueAllowance } from './limits.ts';
 
 /*
  * The one measure of lateness of what is pending, whatever it waits for: the sweeper writes the longest as metric `OldestDue`, and
@@ -22,12 +21,4 @@ export function latenessOf({ nextAttemptAt }: Wait, now: number): number {
 /** Returns by how much something is late that waits for its turn since `dueAt`: turns that others get do not make it late. */
 export function latenessOfTurn({ servedAt = 0, nextSlotAt }: TurnGiver, dueAt: number, now: number): number {
   return now - Math.max(servedAt, nextSlotAt, dueAt);
-}
-
-/**
- * Returns the lateness of a delivery as the alarm judges it. What a killed process held comes back to the slow queue after five
- * minutes, so what stands there may be late for two minutes longer than the rest.
- */
-export function judgedLateness(wait: Wait, now: number): number {
-  return latenessOf(wait, now) - (wait.slowLane === 'queued' ? slowQueueAllowance : 0);
 }

@@ -20,19 +20,10 @@ export const sentBeforeDue = minute;
 /** The sweeper claims a task for this long: less than a minute, so that the next sweep can claim it again. */
 export const taskClaimLength = 50 * second;
 
-/** A slow webhook's message that waits in the slow queue is overdue after this long. */
-export const slowQueueOverdue = 5 * minute;
-
-/** The sweeper sends it again, and then each time after this long. */
-export const slowQueueRepeat = 30 * minute;
-
-/** A delivery in the slow queue may be late for this much longer than other deliveries before the alarm rings. */
-export const slowQueueAllowance = 2 * minute;
-
 /** Operators are shown what is late by this much. */
 export const shownLateAfter = 3 * minute;
 
-/** A delivery ends when internal errors or a slow webhook have kept it from its attempts for this long. */
+/** A delivery ends when internal errors or its slow webhook have kept it from its attempts for this long. */
 export const maxAge = 10 * day;
 
 /** A delivery, and a replay, is kept for this long after its end. */
@@ -51,17 +42,10 @@ export const firstDeferral = 5 * second;
 export const maxDeferral = 15 * minute;
 
 /**
- * A message that is shed stays hidden for one to three seconds: SQS counts whole ones. By then a webhook that hangs is known
- * to be slow.
- */
-export const shortestShed = 1;
-export const longestShed = 3;
-
-/**
  * A message that is shed was received fewer times than this. So none stays out of sight for more than 15 s, and none comes near
  * the receives at which SQS takes it for a dead letter.
  */
-export const storedFromReceive = 5;
+export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 
 /** The next failed attempt has operators told when a webhook has done nothing but fail for this long. */
 export const failingMarks = [day, 4 * day] as const;
@@ -90,9 +74,6 @@ export const fewestSlowAttempts = 2;
 /** The share of slow attempts among all attempts within the window. */
 export const slowShare = 0.1;
 
-/** This number of slow attempts within the window makes a webhook slow, whatever their share is. */
-export const manySlowAttempts = 30;
-
 /** A webhook stays slow for at least this long after its share was last reached; each relapse doubles that. */
 export const shortestHold = minute;
 
@@ -105,41 +86,19 @@ export const relapseWindow = day;
 /** A known slow webhook is stored again only after this time. Otherwise each hanging attempt would write. */
 export const slownessRenewal = 5 * second;
 
-/** Attempts at one slow webhook that are in flight at once, about. */
-export const slowAttemptsInFlight = 60;
-
-/** The assumed duration of an attempt at a webhook that has just become slow, until one is measured. */
-export const assumedAttempt = 15 * second;
-
-/** An attempt that is not over after this long is taken to hang until its timeout. */
-export const hangsAfter = 5 * second;
-
-/** A slot that is further off is not reserved: the delivery waits in the table. */
-export const furthestSlot = minute;
-
-/** After this long without an answer an attempt in a quick lane asks whether messages wait: then it may be given up. */
-export const giveUpAfter = 2 * second;
-
-/** It asks again each time after this long. */
-export const giveUpEvery = second;
-
 /**
- * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the quick lanes fifty
+ * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the fast lanes fifty
  * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run world -- --isolation`, ADR 10).
  */
-export const attemptsPerProcess = { first: 300, retry: 300, slow: 200 } as const;
+export const attemptsPerProcess = { first: 300, retry: 300, slow: 400 } as const;
 
 /**
- * Of these, messages of one webhook in the quick lanes: 25, and 5 where ten are other webhooks'. One that is quick is given one more for
- * each that it has finished, up to 100, so that a burst to a healthy receiver passes: less beside others, and none once one of its
- * messages is in hand for more than half a second. Where it has all of a process, no more is received than it has places for, until a
- * message is in hand for `awaitedFor`. Further messages are shed; one that is received for the fifth time is stored and
- * left to the retry lane, due after `webhookLimitWait`.
+ * Returns the wait of a delivery that found no place in the slow lane, in milliseconds: as long again as it is old, and twice that at
+ * most, so that a backlog of any size is spread out by few waits each.
  */
-export const attemptsPerWebhook = {
-  ...{ places: 25, whileQuick: 100, quickFor: second / 2, awaitedFor: second / 10 },
-  ...{ besideOthers: 5, others: 10 },
-} as const;
+export function slowLaneWait(age: number, random: () => number): number {
+  return Math.min(Math.max(2 * age, 30 * second), day) * (0.5 + 0.5 * random());
+}
 
 /** A process receives no more while this many of its messages wait for our own work, and not for a receiver. */
 export const messagesInOwnWork = 30;
@@ -180,27 +139,6 @@ export const maxPauseLateness = 50;
 
 /** The writing of an outcome that gets no answer is repeated for this long: what is not stored is POSTed again. */
 export const storeRetryTime = 2 * second;
-
-/** A new arrival renews the backlog mark when it is this old. */
-export const backlogRenewal = 30 * second;
-
-/** The sweeper looks after a backlog for this long after the last arrival: longer than any arrival may take to be stored. */
-export const backlogAttention = 5 * minute;
-
-/**
- * A message that comes later after its slot has lost it: a lane that stood still makes up for this much of the pace at once. At 20 a
- * second these are 100 attempts beside the 60 under way: no more than a webhook may have.
- */
-export const latestInSlot = 5 * second;
-
-/** Each minute the sweeper reserves slots for this long: a little more than a minute, so that none stays unused. */
-export const slotsAhead = 75 * second;
-
-/** The backlog of a webhook that is quick again is released at this many deliveries a second. */
-export const releaseRate = 100;
-
-/** One sweep releases at most this many deliveries of a webhook's backlog. */
-export const releasedPerSweep = 6_000;
 
 /** The time in which each address of a receiver must accept a connection, by lane, in milliseconds. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4 * second } as const;

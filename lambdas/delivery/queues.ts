@@ -1,5 +1,4 @@
 import {
-  GetQueueAttributesCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
   type SendMessageCommandInput,
@@ -10,7 +9,7 @@ import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { eventNameSchema } from '../webhooks/webhook.ts';
 import type { Delivery, WaitingDelivery } from './delivery.ts';
-import { giveUpEvery, maxQueueDelay } from './limits.ts';
+import { maxQueueDelay } from './limits.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import { waitsInQueue } from './transitions.ts';
 
@@ -25,9 +24,6 @@ export const attemptMessage = z.object({
   attempt: z.int().check(z.positive()),
   /** The moment when a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
   broughtForwardAt: z.optional(z.int()),
-  /** In the slow lane, its slot and the series of that: the message may come before its delivery is stored with them. */
-  slotAt: z.optional(z.int()),
-  slotSeries: z.optional(z.int()),
 });
 
 export type AttemptMessage = z.infer<typeof attemptMessage>;
@@ -113,45 +109,6 @@ export async function sendNext(
   if (wait && waitsInQueue(wait)) await sendOrLeave(queue, { ...delivery, wait }, telemetry);
 }
 
-/** Returns whether messages wait in the lane's queue. Never throws: returns `false` where the queue does not answer. */
-export type HasMessages = () => Promise<boolean>;
-
-/** Returns the function that asks one queue. All attempts of a process share an answer, which is kept for a second. */
-export function makeHasMessages({
-  sqs,
-  queueUrl,
-  now,
-  log,
-}: {
-  readonly sqs: Pick<SQSClient, 'send'>;
-  readonly queueUrl: string;
-  readonly now: Clock;
-  readonly log: DeliveryTelemetry['log'];
-}): HasMessages {
-  let answer: Promise<boolean> = Promise.resolve(false);
-  let askedAt = Number.NEGATIVE_INFINITY;
-
-  return function hasMessages() {
-    if (now() - askedAt >= giveUpEvery) {
-      askedAt = now();
-      answer = ask();
-    }
-    return answer;
-  };
-
-  async function ask(): Promise<boolean> {
-    try {
-      const { Attributes } = await sqs.send(
-        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['ApproximateNumberOfMessages'] }),
-      );
-      return Number(Attributes?.ApproximateNumberOfMessages) > 0;
-    } catch (error) {
-      log.warn('queue.not_counted', describeError(error));
-      return false;
-    }
-  }
-}
-
 function messageOf(
   { id, accountId, eventName, attempt, wait, broughtForward }: WaitingDelivery,
   now: number,
@@ -163,11 +120,10 @@ function messageOf(
     eventName,
     attempt,
     ...(broughtForward && { broughtForwardAt: broughtForward.at }),
-    ...(wait.slotSeries !== undefined && { slotAt: wait.nextAttemptAt, slotSeries: wait.slotSeries }),
   };
   return {
     MessageBody: JSON.stringify(message),
     DelaySeconds: Math.ceil(delay / 1_000), // whole seconds, and never before a receiver asked
-    MessageGroupId: accountId, // fair queueing: no account's retries hold up another's
+    MessageGroupId: `${accountId}#${eventName}`, // fair queues: no webhook's attempts hold up another's
   };
 }

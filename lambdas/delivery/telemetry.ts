@@ -12,7 +12,7 @@ export type DeliveryMetric =
   | 'Blocked'
   /** Attempts that failed for a fault of our own, and messages that go back to their queue because a store or a queue failed. */
   | 'InternalError'
-  /** Not answered in time in a quick lane: while messages waited there or, with `giveUp` set to `always`, in any case. */
+  /** Not answered in time in a fast lane that was busy. */
   | 'GivenUp'
   /** Deliveries by how they ended without being delivered. */
   | 'Exhausted'
@@ -35,9 +35,6 @@ export type DeliveryMetric =
    */
   | 'MovedToRetryLane'
   | 'MovedToSlowLane'
-  /** Left to wait in the table for a slot of their slow webhook, and released when it was slow no more. */
-  | 'WaitsForSlot'
-  | 'BacklogReleased'
   | 'WebhookSlow'
   /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook, or its time is over. */
   | 'MessageShed'
@@ -59,8 +56,8 @@ export interface DeliveryTelemetry {
 /** The log and the metrics of the sweeper. */
 export interface SweepTelemetry extends DeliveryTelemetry {
   /**
-   * Each sweep that succeeds writes `OldestDue`: by how many milliseconds the oldest pending delivery is overdue (`lateness.ts`), less two
-   * minutes if it is in the slow queue; 0 if none is.
+   * Each sweep that succeeds writes `OldestDue`: by how many milliseconds the oldest pending delivery is overdue (`lateness.ts`), 0 if
+   * none is.
    */
   readonly measure: (metric: 'OldestDue', milliseconds: number) => void;
 }

@@ -7,12 +7,11 @@ import {
   type Delivery,
   isTest,
   keptAttempts,
-  type Mover,
   settled,
   type Wait,
   type WaitingDelivery,
 } from './delivery.ts';
-import { maxAge, maxQueueDelay, overdueAfter, sentBeforeDue, slowQueueOverdue, slowQueueRepeat } from './limits.ts';
+import { maxAge, maxQueueDelay, overdueAfter, sentBeforeDue } from './limits.ts';
 
 /*
  * The transitions of a delivery from one state to the next. Everything here is pure; times and waits are in milliseconds.
@@ -51,10 +50,7 @@ export function makeApplyOutcome({
       internalErrors: 0,
       attempts: withRecord(delivery.attempts, outcome.record),
     };
-    const originalWait = broughtForward && {
-      ...waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment),
-      turnAt: broughtForward.originalDueAt, // where that has passed it is due now, and not late
-    };
+    const originalWait = broughtForward && waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment);
     if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'delivered' : 'failed', moment);
     switch (outcome.outcome) {
       case 'delivered':
@@ -130,62 +126,25 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 
 /**
  * A waiting delivery whose next attempt a resend brings forward to now. Returns nothing while it is due and may be in
- * flight: from when its latest message came for 2 min, in the slow queue for 5. The delivery leaves its replay: cancelling that does not
+ * flight: for 2 min from when its latest message came. The delivery leaves its replay: cancelling that does not
  * stop it any more.
  */
 export function broughtForward(
   { replayId: _, replaySlotAt: __, ...delivery }: WaitingDelivery,
   now: number,
 ): WaitingDelivery | undefined {
-  const { nextAttemptAt, slowLane } = delivery.wait;
-  const arrivedAt = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait);
-  const inFlightUntil = arrivedAt + (slowLane === 'queued' ? slowQueueOverdue : overdueAfter);
-  if (nextAttemptAt <= now && now < inFlightUntil && slowLane !== 'waiting') return undefined;
-  const originalDueAt = delivery.broughtForward?.originalDueAt ?? turnOf(delivery, now);
+  const { nextAttemptAt } = delivery.wait;
+  const inFlightUntil = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait) + overdueAfter;
+  if (nextAttemptAt <= now && now < inFlightUntil) return undefined;
+  const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
   return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
-}
-
-/** Returns a delivery that waits in the table for a slot of its slow webhook, in the order of when it was due. */
-export function waitingForSlot(delivery: Delivery, now: number): WaitingDelivery {
-  const nextAttemptAt = turnOf(delivery, now);
-  return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt, overdueCount: 0, slowLane: 'waiting' } };
-}
-
-/** Returns a delivery that waits in the table no longer, due after `waitMs`. It keeps its turn: its webhook may become slow again. */
-export function released(delivery: WaitingDelivery, now: number, waitMs: number): WaitingDelivery {
-  return { ...delivery, wait: { ...waitOf(waitMs, now), turnAt: turnOf(delivery, now) } };
-}
-
-/** A slot in the slow lane: its moment, in milliseconds since the epoch, and the number of its series. */
-export interface Slot {
-  readonly at: number;
-  readonly series: number;
-}
-
-/** Returns a delivery that has a slot in the slow lane. If no message is sent within 2 min of the slot, the sweeper sends one. */
-export function withSlot(delivery: Delivery, { at, series }: Slot, now: number): WaitingDelivery {
-  const turnAt = turnOf(delivery, now);
-  return {
-    ...delivery,
-    wait: { nextAttemptAt: at, sweepAt: at + overdueAfter, overdueCount: 0, slotSeries: series, turnAt },
-  };
-}
-
-/**
- * Returns a delivery whose message is in the slow queue, where it may wait for long.
- *
- * @param mover - the message that moved it there; none where the sweeper did.
- */
-export function queuedInSlowLane(delivery: WaitingDelivery, mover?: Mover): WaitingDelivery {
-  const sweepAt = delivery.wait.nextAttemptAt + slowQueueOverdue;
-  return { ...delivery, wait: { ...delivery.wait, sweepAt, slowLane: 'queued', ...mover } };
 }
 
 /**
  * The wait after the sweeper sends a delivery's message: the due time stays. After a long wait it is only claimed. If the
- * attempt was overdue, `sweepAt` moves on, by twice as long each time; in the slow queue always by as long.
+ * attempt was overdue, `sweepAt` moves on, by twice as long each time.
  */
-export function waitAfterSweep({ claimedUntil, movedBy: _, ...wait }: Wait, now: number): Wait {
+export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
     return { ...wait, claimedUntil: Math.max(wait.nextAttemptAt, now) + overdueAfter };
   }
@@ -194,20 +153,14 @@ export function waitAfterSweep({ claimedUntil, movedBy: _, ...wait }: Wait, now:
 }
 
 /** Returns for how long the sweeper leaves an attempt to its latest message, once that can be received. */
-function leftAloneFor({ slowLane, overdueCount }: Wait): number {
-  if (slowLane !== 'queued') return overdueAfter * 2 ** overdueCount;
-  return overdueCount === 0 ? slowQueueOverdue : slowQueueRepeat;
+function leftAloneFor({ overdueCount }: Wait): number {
+  return overdueAfter * 2 ** overdueCount;
 }
 
 /** An internal error that repeats is one line in the history, or ten days of them would push everything else out. */
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
   const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
-}
-
-/** Returns since when a delivery is due: neither slots nor a resend change that. */
-function turnOf({ wait }: Delivery, now: number): number {
-  return wait?.turnAt ?? wait?.nextAttemptAt ?? now;
 }
 
 function waitOf(waitMs: number, now: number): Wait {

@@ -51,7 +51,7 @@ export type Environment<Schema extends z.ZodMiniObject> = {
   readonly [Name in keyof z.output<Schema> & string as CamelCase<Name>]: z.output<Schema>[Name];
 };
 
-/** The name of a variable as code spells it: `SLOW_RATE` is `slowRate`. */
+/** The name of a variable as code spells it: `RETRY_SCHEDULE` is `retrySchedule`. */
 export type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Others}`
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Others>>}`
   : Lowercase<Name>;

@@ -12,9 +12,9 @@ export interface WorkQueueProps extends QueueProps {
 }
 
 /**
- * A standard queue for one consumer. A message stays hidden for six times the consumer's timeout, as Lambda recommends,
- * so that a slow batch is not delivered twice. It keeps messages as long as SQS allows: what cannot be consumed for days is not
- * lost. A message keeps its age when SQS moves it to the dead-letter queue, which happens a day or so after its first receive.
+ * A standard queue for one consumer. A message stays hidden for a minute, longer than its consumer runs: what a process that died held
+ * comes back soon. It keeps messages as long as SQS allows: what cannot be consumed for days is not lost. A message keeps its age when
+ * SQS moves it to the dead-letter queue.
  */
 export class WorkQueue extends sqs.Queue {
   readonly consumerTimeout: Duration;
@@ -23,7 +23,7 @@ export class WorkQueue extends sqs.Queue {
     super(scope, id, {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      visibilityTimeout: Duration.seconds(consumerTimeout.toSeconds() * 6),
+      visibilityTimeout: Duration.minutes(1),
       retentionPeriod,
       maxMessageSizeBytes,
       receiveMessageWaitTime: Duration.seconds(20),
@@ -53,4 +53,4 @@ const retentionPeriod = Duration.days(14);
 const maxMessageSizeBytes = 1_048_576 - 8_192;
 
 /** Receives of one message before SQS itself moves it: many, because messages wait here while the tables are unreachable. */
-const maxReceiveCount = 100;
+const maxReceiveCount = 1_000;

@@ -119,7 +119,8 @@ export async function countIndex(
     isCutOff = LastEvaluatedKey !== undefined;
     if (pages === mostPages) break;
   }
-  const greatestFirst = [...counts.values()].toSorted((one, other) => other.count - one.count);
+  const byName = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
+  const greatestFirst = byName.toSorted((one, other) => other.count - one.count);
   return { counts: greatestFirst, looked, isCutOff };
 }
 

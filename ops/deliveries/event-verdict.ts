@@ -170,9 +170,8 @@ function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSinc
   const due = `attempt ${attempt} is due at ${wait ? isoTime(wait.nextAttemptAt) : 'once'}; ${last}`;
   const end = unattemptedEndOf(delivery, webhook);
   if (end) return `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is ${end} when that is due`;
-  if (slowSince === undefined && wait?.slowLane === undefined) return due;
-  const since = slowSince === undefined ? '' : ` since ${isoTime(slowSince)}`;
-  return `${due}. Its receiver is slow${since}: its attempts wait for their turn in the slow lane`;
+  if (slowSince === undefined) return due;
+  return `${due}. Its receiver is slow since ${isoTime(slowSince)}: its attempts are made in the slow lane`;
 }
 
 function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {

@@ -3,7 +3,6 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { emailsOf } from '../../lambdas/auth/principals/user.ts';
-import { dueWithoutSlot } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { chunksOf } from '../../lambdas/platform/in-batches.ts';
 import { readKeys } from '../../lambdas/platform/keyring.ts';
@@ -64,7 +63,7 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
     if (present && item.kind !== 'sealing') return 'changed';
     if (!present && Number(item.ttl) * 1_000 <= target.clock.now()) return 'expired';
     if (!(await mayReturn(task, words.table, item))) return 'notCopied';
-    return (await put(words.table === 'deliveries' ? dueWithoutSlot(item) : item)) ? 'copied' : 'changed';
+    return (await put(item)) ? 'copied' : 'changed';
   }
 
   async function put(item: Item): Promise<boolean> {

@@ -41,8 +41,6 @@ function atLeast(isCutOff: boolean): string {
 const whyLate: Readonly<Record<LateCause, string>> = {
   'own fault': 'stopped by a fault of our own and tried again at',
   overdue: 'overdue since',
-  'slow queue': 'overdue in the slow queue since',
-  'no slot': 'waiting for a slot of their slow webhook, which gives none since',
   replay: 'waiting in a replay since',
 };
 

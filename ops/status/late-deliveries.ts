@@ -1,9 +1,8 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { latenessOf, latenessOfTurn } from '../../lambdas/delivery/lateness.ts';
 import { shownLateAfter } from '../../lambdas/delivery/limits.ts';
 import { replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
-import { backlogShardsOf, dueShards, keysUntil, taskShard } from '../../lambdas/delivery/store/delivery-item.ts';
+import { dueShards, keysUntil, taskShard } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { batchGet, batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
@@ -30,11 +29,9 @@ export interface LateGroup {
 /**
  * - `own fault`: a fault of our own stopped the last attempt. It is tried again within a quarter of an hour, and shown before it is late.
  * - `overdue`: its attempt is due, and nobody made it.
- * - `slow queue`: the same, of what stands in the slow queue.
- * - `no slot`: it waits in the table, and its slow webhook is given no slots, or is quick again and nothing is released.
  * - `replay`: it waits in a replay that does not go on.
  */
-export type LateCause = 'own fault' | 'overdue' | 'slow queue' | 'no slot' | 'replay';
+export type LateCause = 'own fault' | 'overdue' | 'replay';
 
 /** Late deliveries, the longest late first, and whether there may be more that were not read. */
 export interface LateDeliveries {
@@ -42,27 +39,13 @@ export interface LateDeliveries {
   readonly isCutOff: boolean;
 }
 
-/** A slow webhook whose deliveries wait for their turn. */
-interface SlowWebhook {
-  readonly account: string;
-  readonly event: string;
-  readonly since: string;
-}
-
-/** All that waits too long, or for the turn of a slow webhook. */
-interface Waiting extends LateDeliveries {
-  /** The slow webhooks, the longest slow first. */
-  readonly slow: readonly SlowWebhook[];
-}
-
 /** Finds pending deliveries that are late by three minutes, whatever they wait for (`lateness.ts`). Its reads are bounded. */
-export async function findLate(target: Target, now: number): Promise<Waiting> {
+export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
   const [overdue, unserved] = await Promise.all([findOverdue(target, now), findUnserved(target, now)]);
   const longestFirst = (one: { since: string }, other: { since: string }) => (one.since < other.since ? -1 : 1);
   return {
     groups: [...overdue.groups, ...unserved.groups].sort(longestFirst),
     isCutOff: overdue.isCutOff || unserved.isCutOff,
-    slow: unserved.slow.toSorted(longestFirst),
   };
 }
 
@@ -81,7 +64,7 @@ async function findOverdue(target: Target, now: number): Promise<LateDeliveries>
       if (!wait) continue; // it is held, and expires
       const isOurs = attempts.at(-1)?.result === 'internal';
       if (!isOurs && latenessOf(wait, now) < shownLateAfter) continue;
-      const cause: LateCause = isOurs ? 'own fault' : wait.slowLane === 'queued' ? 'slow queue' : 'overdue';
+      const cause: LateCause = isOurs ? 'own fault' : 'overdue';
       const since = isoTime(wait.nextAttemptAt);
       const key = `${account} ${event} ${cause}`;
       const earlier = groups.get(key);
@@ -93,12 +76,11 @@ async function findOverdue(target: Target, now: number): Promise<LateDeliveries>
   return { groups: [...groups.values()], isCutOff };
 }
 
-/** Finds those that wait for a turn, by the sweeper's tasks that give turns: their deliveries are read only where these stand still. */
-async function findUnserved(target: Target, now: number): Promise<Waiting> {
+/** Finds the replays that do not go on. */
+async function findUnserved(target: Target, now: number): Promise<LateDeliveries> {
   const { dynamo, table } = openTable(target);
   const { entries, isCutOff } = await readShard({ dynamo, table }, taskShard, mostTasks);
   const groups: LateGroup[] = [];
-  const slow: SlowWebhook[] = [];
   for await (const ids of inBatches(
     entries.map(({ id }) => id),
     batchGetLimit,
@@ -110,11 +92,9 @@ async function findUnserved(target: Target, now: number): Promise<Waiting> {
     for (const item of items) {
       const [kind] = String(item?.id).split('#');
       if (item && kind === replaysPrefix) groups.push(...replayGroup(item, now));
-      if (item && kind === slownessPrefix) groups.push(...(await backlogGroup({ dynamo, table }, item, now)));
-      if (typeof item?.slowSince === 'number') slow.push({ ...ownerOf(item), since: isoTime(item.slowSince) });
     }
   }
-  return { groups, isCutOff, slow };
+  return { groups, isCutOff };
 }
 
 function replayGroup(item: Item, now: number): readonly LateGroup[] {
@@ -124,22 +104,6 @@ function replayGroup(item: Item, now: number): readonly LateGroup[] {
   const count = countCursor === null ? Number(total) - Number(sent) : null;
   const since = isoTime(now - lateness);
   return [{ ...ownerOf(item), cause: 'replay', count, isCutOff: false, since, first: String(item.replayId) }];
-}
-
-async function backlogGroup(table: Table, item: Item, now: number): Promise<readonly LateGroup[]> {
-  if (latenessOfTurn(turnOf(item), 0, now) < shownLateAfter) return [];
-  const owner = ownerOf(item);
-  const pages = await Promise.all(
-    backlogShardsOf(owner.account, owner.event).map(shard => readShard(table, shard, entriesOfShard)),
-  );
-  const waiting = pages.flatMap(({ entries }) => entries).sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1));
-  const [longest] = waiting;
-  if (!longest) return [];
-  const lateness = latenessOfTurn(turnOf(item), Date.parse(longest.dueAt.split('#', 1)[0] ?? ''), now);
-  if (lateness < shownLateAfter) return [];
-  const isCutOff = pages.some(page => page.isCutOff);
-  const since = isoTime(now - lateness);
-  return [{ ...owner, cause: 'no slot', count: waiting.length, isCutOff, since, first: longest.id }];
 }
 
 function ownerOf({ accountId, eventName }: Item) {
@@ -183,5 +147,5 @@ const entriesOfShard = 250;
 /** Tasks of the sweeper. */
 const mostTasks = 1_000;
 
-/** The sweeper looks at the slow queue's deliveries each half hour. Milliseconds. */
+/** The sweeper may look so late at what is overdue, since it doubles its wait. Milliseconds. */
 const longestLook = 30 * 60_000;

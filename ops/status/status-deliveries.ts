@@ -5,10 +5,10 @@ import { findLate } from './late-deliveries.ts';
 /** The findings of a bounded look at the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
-/** Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late or wait for slow webhooks. */
+/** Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late. */
 export async function readDeliveries(target: Target, now: number) {
-  const [ended, { slow, ...late }] = await Promise.all([countEnded(target), findLate(target, now)]);
-  return { ...ended, late, slow };
+  const [ended, late] = await Promise.all([countEnded(target), findLate(target, now)]);
+  return { ...ended, late };
 }
 
 async function countEnded(target: Target) {

@@ -1,5 +1,5 @@
 import { paginateQuery } from '@aws-sdk/lib-dynamodb';
-import { listShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
+import { listShardOf } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import type { ShowProgress } from '../stage/operator.ts';
@@ -33,7 +33,7 @@ export function openAccountItems(target: Target, account: string, progress: Show
    */
   async function* deliveryIds(lists: readonly ('delivered' | 'others')[]): AsyncGenerator<string> {
     for (const eventName of EVENT_NAMES) {
-      for (const shard of lists.flatMap(list => listShardsOf(account, eventName, list === 'delivered'))) {
+      for (const shard of lists.map(list => listShardOf(account, eventName, list === 'delivered'))) {
         const entries = query('Deliveries', { index: 'byWebhook', name: 'listShard', value: shard });
         for await (const { id } of entries) yield String(id);
       }

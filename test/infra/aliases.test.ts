@@ -24,12 +24,11 @@ describe('every function', () => {
   it('gets a new version when its settings change, and keeps it when they do not', () => {
     const versionsOf = (overrides = {}) =>
       resourcesOf(stageTemplates('dev', overrides), 'AWS::Lambda::Version').map(([id]) => id);
-    const changed = versionsOf({ slowRate: 7, tokenConcurrency: 0 }).filter(id => !versions.has(id));
+    const changed = versionsOf({ attemptTimeout: '14s', tokenConcurrency: 0 }).filter(id => !versions.has(id));
     expect(changed.map(id => id.replace(/CurrentVersion.*/, '')).sort()).toEqual([
       'DeliverFirst',
       'DeliverRetry',
       'DeliverSlow',
-      'Sweep',
     ]);
   });
 });
@@ -214,8 +213,8 @@ describe('the end of a release', () => {
   it('comes in every stack with functions where any of them changed, and is told by an output', () => {
     const before = releases();
     expect(before).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
-    expect(releases({ slowRate: 7 })).not.toEqual(before);
-    expect(releases({ slowRate: 7 })).toHaveLength(1);
+    expect(releases({ attemptTimeout: '14s' })).not.toEqual(before);
+    expect(releases({ attemptTimeout: '14s' })).toHaveLength(1);
     // CloudFormation then writes the number of roll-backs anew, as the template has it: 0.
     expect(releases({ tags: { owner: 'payments' } })).not.toEqual(before);
     for (const template of withFunctions) {

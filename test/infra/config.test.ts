@@ -36,12 +36,12 @@ describe('the stage configuration', () => {
     const context = {
       stage,
       retrySchedule: '1s, 2m,3h',
-      slowRate: '7',
+      registrationLimit: '7',
       alarmRecipients: 'a@x.com.br, b@x.com.br',
     };
     expect(contextConfiguration({ ...context, gradual: 'true' })).toMatchObject({
       retrySchedule: [1_000, 120_000, 10_800_000],
-      slowRate: 7,
+      registrationLimit: 7,
       alarmRecipients: ['a@x.com.br', 'b@x.com.br'],
       gradual: true,
     });
@@ -51,10 +51,6 @@ describe('the stage configuration', () => {
     const attempt = () => contextConfiguration({ stage: 'prod', ...required.prod });
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(/^Stage prod: account, region, .* was given by -c, .* write it into stages\/prod.ts\.$/);
-  });
-
-  it('by default gives slow attempts up while messages wait', () => {
-    expect(stageConfiguration('dev')).toMatchObject({ giveUp: 'waiting', slowRate: 20 });
   });
 
   it('refuses unknown values, so that a typo never deploys a default', () => {
@@ -118,7 +114,6 @@ describe('the stage configuration', () => {
     ['tokenConcurrency', 'must be a whole number from 0 to 10000'],
     ['logRetentionDays', 'must be a whole number from 1 to 3653'],
     ['signingAlgorithm', 'must be ES256 or RS256'],
-    ['giveUp', 'must be waiting or always'],
     ['removalPolicy', 'must be retain or destroy'],
   ])('says what %s must be', (key, message) => {
     for (const value of ['', 'many', '-1', '2.5', null]) {
@@ -185,7 +180,7 @@ describe('the stage configuration', () => {
       { accountConcurrency: '9' },
       /accountConcurrency must be 10 to 1000000/,
     ],
-    ['no attempts at slow webhooks', 'dev', { slowRate: '0' }, /slowRate must be 1 to 1000/],
+    ['no registrations', 'dev', { registrationLimit: '0' }, /registrationLimit must be 1 to 1000000/],
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
     ['a page with a fragment', 'dev', { docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
     ['a page over plain http', 'dev', { docsUrl: 'http://docs.example.com/' }, /docsUrl must be an https URL/],

@@ -55,8 +55,7 @@ const products: readonly Faulty[] = [
   {
     that: 'does not wait',
     altered: consumersWith(withoutDelays, outside => {
-      const isDue = (item: Item) => ({ ...item, nextAttemptAt: outside.time.now() });
-      return reading((_, item) => (item.slowLane === 'waiting' ? item : isDue(item)))(outside);
+      return reading((_, item) => ({ ...item, nextAttemptAt: outside.time.now() }))(outside);
     }),
     found: [/POSTed before its time/],
   },

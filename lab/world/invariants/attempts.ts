@@ -3,7 +3,6 @@ import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/deli
 import type { World } from '../make-world.ts';
 import { clockError, day, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
-import { firstDeferral } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
@@ -48,7 +47,7 @@ export function judgeAttempts(
     const isNew = before !== undefined && scheduledAt !== before.scheduledAt;
     const isLater = wait && wait.nextAttemptAt > (before?.wait?.nextAttemptAt ?? 0);
     if (!isLater || isOurs || isCharged || isNew || before?.broughtForward) return;
-    const longest = Math.min(Math.max(2 * (at - createdAt), firstDeferral), day);
+    const longest = Math.min(Math.max(2 * (at - createdAt), shortestDeferral), day);
     if (wait.nextAttemptAt > at + longest + clockError) violate('deferred for longer than promised', id);
   }
 
@@ -169,3 +168,6 @@ export function isFailure({ result }: AttemptRecord): boolean {
 function keyOf({ number, startedAt, result }: AttemptRecord): string {
   return `${number} ${startedAt} ${result}`;
 }
+
+/** The slow lane defers what has just come for half a minute at most. */
+const shortestDeferral = 30 * second;

@@ -5,7 +5,6 @@ import type { World } from '../make-world.ts';
 import { deadLetters, queueOf } from '../stage.ts';
 import { minute, second } from '../times.ts';
 import { itemsWithin } from '../watched-tables.ts';
-import { waitsForSlot } from './slots.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
@@ -37,8 +36,8 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     }
   }
 
-  function lookAt(delivery: Delivery): void {
-    if (delivery.wait && !waitsForSlot(delivery)) judgeLateness(delivery.id, delivery.wait.nextAttemptAt);
+  function lookAt({ id, wait }: Delivery): void {
+    if (wait) judgeLateness(id, wait.nextAttemptAt);
   }
 
   function judgeLateness(id: string, dueAt: number): void {

@@ -2,7 +2,6 @@ import { isResent, isTest } from '../../../lambdas/delivery/delivery.ts';
 import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
 import type { Evidence } from './evidence.ts';
-import { isInSlowLane } from './slots.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
@@ -20,9 +19,8 @@ export function judgeMetrics(
     const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - longestSweep);
     if (sweeps.length === 0) return;
     const said = Math.max(...sweeps.map(({ value }) => value));
-    for (const delivery of storedDeliveries(watched).values()) {
-      const { id, state, wait } = delivery;
-      if (state !== 'pending' || !wait || isInSlowLane(delivery)) continue;
+    for (const { id, state, wait } of storedDeliveries(watched).values()) {
+      if (state !== 'pending' || !wait) continue;
       const lateness = now - wait.nextAttemptAt;
       if (lateness > untoldLateness && said < lateness - longestSweep)
         violate('late, and the metric does not say so', id);

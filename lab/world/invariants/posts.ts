@@ -10,7 +10,6 @@ import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { clockError, longestPreparation, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
-import { dueAt } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each POST by what its process had read: that it may be sent, to whom, when, in which lane, and what it holds. */
@@ -54,7 +53,7 @@ export function judgePosts(
       if (post.body !== head.body) violate('sent with another body than it is stored with', id);
       if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
       if (head.state !== 'pending' || !head.wait) violate('POSTed though it had ended', id);
-      else if (at < dueAt(head.wait) - clockError) violate('POSTed before its time', id);
+      else if (at < head.wait.nextAttemptAt - clockError) violate('POSTed before its time', id);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
       const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);

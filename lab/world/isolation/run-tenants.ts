@@ -3,6 +3,7 @@ import type { ProcessOutside } from '@emissor/virtual-cloud';
 import { newDelivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import { lanePlaces } from '../../../lib/lane-places.ts';
 import { makeWorld } from '../make-world.ts';
 import { makeWorldOutside } from '../process-outside.ts';
 import { webhookIdOf } from '../set-up.ts';
@@ -58,7 +59,11 @@ export async function runTenants(
     concurrency: situation.concurrency,
     stage: {
       scalingOf: scalingIn(situation),
-      values: { slowRate: 20, retrySchedule: schedule, attemptTimeoutMs: 15_000, giveUp: 'waiting' },
+      values: {
+        slowConcurrency: lanePlaces(situation.concurrency ?? 1_000).slowConcurrency,
+        retrySchedule: schedule,
+        attemptTimeoutMs: 15_000,
+      },
       outsideOf: outside => makeWorldOutside(alter(outside), receivers.side),
       telemetryOf: service => ({ ...quiet, log: receivers.logOf(service) }),
       standstill,

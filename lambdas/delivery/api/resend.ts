@@ -49,7 +49,7 @@ export function makeResend(
   };
 }
 
-/** Returns whether no other resend and no outcome was quicker, which would count: a slot or a mark of the sweeper is neither. */
+/** Returns whether no other resend and no outcome was quicker, which would count: a claim of the sweeper is neither. */
 function isSameTurn(found: Delivery, read: Delivery): boolean {
   const { state, attempt, broughtForward } = read;
   return found.state === state && found.attempt === attempt && found.broughtForward?.at === broughtForward?.at;

@@ -11,26 +11,35 @@ type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
 
 export interface AdmittedMessage {
   readonly outcome: 'admitted';
-  /** True when this process may make its attempt; otherwise it is left to the retry lane. */
+  /** True when this process may make its attempt; otherwise its delivery is stored, and attempted later. */
   readonly mayAttempt: boolean;
+  /** Returns whether others may wait for its place: in a fast lane an attempt that takes long is given up then. */
+  isBusy(): boolean;
   /** Ends it: must be called once the message was processed. */
   leave(): void;
 }
 
-/** Judges a message of an account's event. `receiveCount`: how many times it was received by now. */
-export type Admit = (owner: SlownessOwner, receiveCount: number) => Admission;
+/**
+ * Judges a message of an account's event.
+ *
+ * @param receiveCount - how many times it was received by now
+ * @param isAskedFor - a test, or an attempt that a resend brought forward: somebody waits for it, and they are limited
+ */
+export type Admit = (owner: SlownessOwner, receiveCount: number, isAskedFor?: boolean) => Admission;
 
 /**
  * Returns the judgement of a process. What a webhook's burst would cost beyond its places is not even read: of ten messages that
- * are shed, one call is made. One that was shed four times is admitted, so that none stays out of sight for more than 15 s. The slow
- * lane has no limit: there each webhook is paced.
+ * are shed, one call is made. One that was shed before is admitted at last, so that none stays out of sight for long. In the slow lane
+ * what was asked for needs no place.
  */
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {
-  return function admit(owner, receiveCount) {
-    if (lane === 'slow') return { outcome: 'admitted', mayAttempt: true, leave: () => undefined };
-    const leave = limit.enter(slownessId(owner));
-    if (leave) return { outcome: 'admitted', mayAttempt: true, leave };
-    if (receiveCount < storedFromReceive) return { outcome: 'shed' };
-    return { outcome: 'admitted', mayAttempt: false, leave: () => undefined };
+  return function admit(owner, receiveCount, isAskedFor = false) {
+    const id = slownessId(owner);
+    const isBusy = () => limit.isBusy(id);
+    const leave = limit.enter(id);
+    if (leave) return { outcome: 'admitted', mayAttempt: true, isBusy, leave };
+    const mayAttempt = lane === 'slow' && isAskedFor;
+    if (!mayAttempt && receiveCount < storedFromReceive[lane]) return { outcome: 'shed' };
+    return { outcome: 'admitted', mayAttempt, isBusy, leave: () => undefined };
   };
 }

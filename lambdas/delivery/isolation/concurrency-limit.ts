@@ -1,80 +1,115 @@
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
-/** The number of places that a key has. */
-export interface Places {
-  /** Until the key has shown that it is quick. */
-  readonly places: number;
-  /** A key that is quick has one place more for each thing that it has finished, up to this many. */
-  readonly whileQuick: number;
-  /** The number where other keys have taken `others` places or more. */
-  readonly besideOthers: number;
-  readonly others: number;
-  /** A key is quick while nothing of it is in hand for longer than this, in milliseconds. */
-  readonly quickFor: number;
-  /** The time in which a place may be waited for, in milliseconds: less than `quickFor`. */
-  readonly awaitedFor: number;
+/** Returns the number of places that a webhook has in this process. */
+export type PlacesOf = (webhook: WebhookInHand) => number;
+
+/** A webhook that has messages in hand, or is about to. */
+interface WebhookInHand {
+  /** The number of webhooks that have messages in hand. */
+  readonly webhooks: number;
+  /** The number of messages in hand of other webhooks. */
+  readonly ofOthers: number;
+  /** Messages that it has finished since it was last not quick. */
+  readonly finished: number;
+  /** True while none of its messages is in hand for more than half a second. */
+  readonly isQuick: boolean;
 }
 
 /**
- * Makes a limit, all of its places free: a webhook that hangs fills its own places only. A webhook that is quick is given what nobody
- * else wants, twice as many places each time that it has finished all of them. It loses them with what others take, and at once where
- * it stops to be quick. The limit lives as long as the process, and remembers only keys that have something in hand.
+ * Places in the fast lanes: 25, and 5 beside ten messages of others. A quick webhook has one more for each message that it has finished,
+ * up to 100, so that a burst to a healthy receiver passes, and fewer of those the more others want.
+ */
+export function fastLanePlaces({ ofOthers, finished, isQuick }: WebhookInHand): number {
+  if (ofOthers >= manyOfOthers) return placesBesideOthers;
+  const earned = isQuick ? Math.min(finished, mostPlaces - fewestPlaces) : 0;
+  return fewestPlaces + earned * (1 - ofOthers / manyOfOthers);
+}
+
+const fewestPlaces = 25;
+const mostPlaces = 100;
+const placesBesideOthers = 5;
+const manyOfOthers = 10;
+
+/** Returns the places in the slow lane: all its processes together have about 100 attempts of a webhook in flight. */
+export function slowLanePlaces(slowConcurrency: number): PlacesOf {
+  const share = Math.ceil(100 / slowConcurrency);
+  return function placesOf({ webhooks }) {
+    return Math.max(1, Math.min(share, Math.floor(placesOfAll / webhooks)));
+  };
+}
+
+/** The places of a process that its slow webhooks divide among them. */
+const placesOfAll = 300;
+
+/**
+ * Makes the limit of a process, all of its places free: a webhook that hangs fills its own places only. The limit lives as long as the
+ * process, and remembers only webhooks that have messages in hand.
  *
+ * @param capacity - the messages that the process has at once at most
  * @param elapsed - in milliseconds; never goes back
  */
-export function makeConcurrencyLimit(
-  { places, whileQuick, besideOthers, others, quickFor, awaitedFor }: Places,
-  elapsed: () => number,
-) {
-  const inHand = new Map<string, KeyInHand>();
+export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elapsed: () => number) {
+  const inHand = new Map<string, Places>();
   let takenByAll = 0;
-  return { enter, hasRoomFor };
+  return { enter, hasRoomFor, isBusy };
 
-  /** Takes a place. Returns what leaves it, or `undefined` where all of the key's places are taken. */
+  /** Takes a place. Returns what leaves it, or `undefined` where all of the webhook's places are taken. */
   function enter(key: string): (() => void) | undefined {
-    const of = inHand.get(key) ?? { entered: new Set(), finished: 0 };
-    if (of.entered.size >= placesOf(of)) return undefined;
-    const place: Place = { since: elapsed() };
-    of.entered.add(place);
+    const of = inHand.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
+    if (of.since.size >= countOf(of)) return undefined;
+    const place = Symbol();
+    of.since.set(place, elapsed());
     inHand.set(key, of);
     takenByAll += 1;
     return function leave() {
       of.finished = isQuick(of, quickFor) ? of.finished + 1 : 0;
-      of.entered.delete(place);
+      of.since.delete(place);
       takenByAll -= 1;
-      if (of.entered.size === 0) inHand.delete(key);
+      if (of.since.size === 0) inHand.delete(key);
     };
   }
 
   /**
-   * Returns whether so many more are worth taking in, where the next ones are likely to be of the keys in hand. They are not where one key
-   * has all that is in hand, too few places for them, and may soon leave some. Beside a key that does not, others may wait for us.
+   * Returns whether so many more are worth taking in, where the next ones are likely to be of the webhooks in hand. They are not where one
+   * webhook has all that is in hand, too few places for them, and may soon leave some. Beside one that does not, others may wait for us.
    */
   function hasRoomFor(more: number): boolean {
     const [of, another] = inHand.values();
-    return !of || another !== undefined || !isQuick(of, awaitedFor) || of.entered.size + more <= placesOf(of);
+    return !of || another !== undefined || !isQuick(of, awaitedFor) || of.since.size + more <= countOf(of);
   }
 
-  function placesOf(of: KeyInHand): number {
-    const takenByOthers = takenByAll - of.entered.size;
-    if (takenByOthers >= others) return besideOthers;
-    const earned = isQuick(of, quickFor) ? Math.min(of.finished, whileQuick - places) : 0;
-    return places + earned * (1 - takenByOthers / others);
+  /** Returns whether others may wait for the places that a webhook takes: a tenth of all are taken, or all of its own. */
+  function isBusy(key: string): boolean {
+    const of = inHand.get(key);
+    return takenByAll >= busyFrom * capacity || (of !== undefined && of.since.size >= countOf(of));
   }
 
-  function isQuick({ entered }: KeyInHand, within: number): boolean {
-    const [oldest] = entered;
-    return oldest === undefined || elapsed() - oldest.since <= within;
+  function countOf(of: Places): number {
+    return placesOf({
+      webhooks: inHand.size + (of.since.size === 0 ? 1 : 0),
+      ofOthers: takenByAll - of.since.size,
+      finished: of.finished,
+      isQuick: isQuick(of, quickFor),
+    });
+  }
+
+  function isQuick({ since }: Places, within: number): boolean {
+    const [oldest] = since.values();
+    return oldest === undefined || elapsed() - oldest <= within;
   }
 }
 
-interface KeyInHand {
-  /** In the order in which they were taken. */
-  readonly entered: Set<Place>;
-  /** What it has finished since it was last not quick. */
+interface Places {
+  /** When each place that is taken was taken, in this order. */
+  readonly since: Map<symbol, number>;
   finished: number;
 }
 
-interface Place {
-  readonly since: number;
-}
+/** A webhook is quick while none of its messages is in hand for longer than this, in milliseconds. */
+const quickFor = 500;
+
+/** The time in which a place may be waited for, in milliseconds: less than `quickFor`. */
+const awaitedFor = 100;
+
+/** A process is busy when this share of its places is taken. */
+const busyFrom = 0.1;

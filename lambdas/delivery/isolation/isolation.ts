@@ -1,20 +1,13 @@
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { Lane } from '../lane-routing.ts';
-import { attemptsPerWebhook } from '../limits.ts';
-import type { AttemptQueue } from '../queues.ts';
-import type { DeliveryStore } from '../store/delivery-store.ts';
+import { attemptsPerProcess } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeAdmission } from './admission.ts';
-import { makeConcurrencyLimit } from './concurrency-limit.ts';
+import { fastLanePlaces, makeConcurrencyLimit, slowLanePlaces } from './concurrency-limit.ts';
 import { makeRecentCounts } from './recent-counts.ts';
-import { makeSendAgain } from './send-again.ts';
-import { makeSlotReservations } from './slot-reservations.ts';
-import { makeMoveToSlowLane } from './slow-lane.ts';
-import { makeJudgeTurn } from './slow-lane-turn.ts';
 import { makeSlownessStore } from './slowness-store.ts';
 import { makeSlownessTracker } from './slowness-tracker.ts';
-import { makeWaitInTable } from './wait-in-table.ts';
 
 export type Isolation = ReturnType<typeof makeIsolation>;
 
@@ -24,27 +17,18 @@ export function makeIsolation(
     readonly dynamo: Dynamo;
     /** The table `Deliveries`. */
     readonly table: string;
-    readonly store: Pick<DeliveryStore, 'read' | 'update'>;
-    readonly slowQueue: Pick<AttemptQueue, 'send'>;
-    readonly slowRate: number;
-    readonly attemptTimeoutMs: number;
     readonly lane: Lane;
-  } & Pick<Time, 'now' | 'elapsed' | 'turn'> &
+    /** The batches that the slow lane processes at once. */
+    readonly slowConcurrency: number;
+  } & Pick<Time, 'now' | 'elapsed'> &
     DeliveryTelemetry,
 ) {
-  const { dynamo, table, slowRate: rate, lane, now, elapsed } = parts;
-  const slownessStore = makeSlownessStore({ dynamo, table, now, rate });
-  const slots = {
-    reserveSlot: makeSlotReservations(slownessStore, parts.turn),
-    waitInTable: makeWaitInTable({ ...parts, slownessStore }),
-  };
-  const limit = makeConcurrencyLimit(attemptsPerWebhook, elapsed);
+  const { lane, slowConcurrency, elapsed } = parts;
+  const placesOf = lane === 'slow' ? slowLanePlaces(slowConcurrency) : fastLanePlaces;
+  const limit = makeConcurrencyLimit(placesOf, attemptsPerProcess[lane], elapsed);
   return {
     admit: makeAdmission({ limit, lane }),
     hasRoomFor: limit.hasRoomFor,
-    tracker: makeSlownessTracker({ ...parts, store: slownessStore, quickCounts: makeRecentCounts() }),
-    sendAgain: makeSendAgain(parts),
-    moveToSlowLane: makeMoveToSlowLane({ ...parts, ...slots }),
-    judgeTurn: makeJudgeTurn({ ...parts, ...slots }),
+    tracker: makeSlownessTracker({ ...parts, store: makeSlownessStore(parts), quickCounts: makeRecentCounts() }),
   };
 }

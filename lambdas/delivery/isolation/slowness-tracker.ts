@@ -4,7 +4,7 @@ import { slownessRenewal } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
-import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
+import { isSlow, mayRecover, recovered, withSlowAttempts } from './slowness.ts';
 import type { SlownessStore } from './slowness-store.ts';
 
 export type SlownessTracker = ReturnType<typeof makeSlownessTracker>;
@@ -26,7 +26,7 @@ export function makeSlownessTracker({
   /** Slow attempts that are not stored yet: after a minute they count no more. */
   const slowCounts = makeRecentCounts();
 
-  return { recordQuick, recordSlow, recordSlowDns, recordDuration, recordQuickSuccess };
+  return { recordQuick, recordSlow, recordQuickAnswer };
 
   /** Counts in memory an attempt that was over in time; it is stored with the next slow one. */
   function recordQuick(owner: SlownessOwner): void {
@@ -42,21 +42,8 @@ export function makeSlownessTracker({
     await webhook.storingSlow;
   }
 
-  /** Records a name that did not resolve in time. */
-  async function recordSlowDns(owner: SlownessOwner): Promise<void> {
-    const webhook = knownOf(owner);
-    if (!webhook.storingSlowDns && now() - webhook.slowAt < slownessRenewal) return;
-    webhook.storingSlowDns ??= storeSlowDns(owner, webhook);
-    await webhook.storingSlowDns;
-  }
-
-  /** Records how long an attempt took or is expected to take. It decides how many a slow webhook has in flight. */
-  async function recordDuration(owner: SlownessOwner, milliseconds: number): Promise<void> {
-    await change(owner, slowness => withDuration(slowness, milliseconds, now()));
-  }
-
-  /** Records a quick success: it ends the slowness where its hold is over. */
-  async function recordQuickSuccess(owner: SlownessOwner): Promise<void> {
+  /** Records a quick answer: it ends the slowness where its hold is over. */
+  async function recordQuickAnswer(owner: SlownessOwner): Promise<void> {
     await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
   }
 
@@ -64,7 +51,6 @@ export function makeSlownessTracker({
     const id = slownessId(owner);
     const webhook = known.get(id) ?? {
       storingSlow: undefined,
-      storingSlowDns: undefined,
       slowAt: Number.NEGATIVE_INFINITY,
     };
     known.set(id, webhook);
@@ -82,11 +68,6 @@ export function makeSlownessTracker({
       webhook.slowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
     }
     webhook.storingSlow = undefined;
-  }
-
-  async function storeSlowDns(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
-    if (await change(owner, slowness => withSlowDns(slowness, now()))) webhook.slowAt = now();
-    webhook.storingSlowDns = undefined;
   }
 
   /**
@@ -117,7 +98,6 @@ export function makeSlownessTracker({
 /** The facts that this process knows about a webhook. */
 interface KnownWebhook {
   storingSlow: Promise<void> | undefined;
-  storingSlowDns: Promise<void> | undefined;
   /** The moment when the webhook was last seen to be slow. */
   slowAt: number;
 }

@@ -4,7 +4,7 @@ import { isoTime } from '../../platform/clock.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from '../delivery.ts';
 import { asShown } from '../representation.ts';
-import { listShardsOf, stateShardsOf, type UndeliveredState } from './delivery-item.ts';
+import { listShardOf, stateShardOf, type UndeliveredState } from './delivery-item.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
 /** Reads a page of the history of an account's deliveries for an event. */
@@ -14,7 +14,7 @@ export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
  * Makes the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's place in a list never changes;
  * only the list does, with its state. So pages neither repeat nor skip one that stays as it is, whatever is written between them.
  *
- * A page costs as many calls as it reads partitions (8, or 16), and one or two that read the items themselves, since an index
+ * A page costs as many calls as it reads partitions (1 or 2), and one or two that read the items themselves, since an index
  * lags. A delivery that is gone, or in another state, by then is left out.
  */
 export function makeReadHistory({
@@ -100,9 +100,9 @@ function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage 
 /** Returns the partitions that hold what is asked for, each of them only as far as it may. */
 function shardsOf(query: HistoryQuery): Shard[] {
   const { accountId, eventName, state, registration } = query;
-  const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardsOf(accountId, eventName, isDelivered));
+  const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardOf(accountId, eventName, isDelivered));
   const undelivered = (wanted: UndeliveredState, narrowed: HistoryQuery = query) =>
-    inRange(narrowed, 'undelivered', stateShardsOf(accountId, eventName, wanted));
+    inRange(narrowed, 'undelivered', stateShardOf(accountId, eventName, wanted));
 
   if (state === undefined) return [...listed(true), ...listed(false)];
   if (state === 'delivered') return listed(true);
@@ -153,12 +153,12 @@ interface Entry {
   readonly listKey: string;
 }
 
-/** Returns the same range of places in several partitions; none of them where that is empty. */
-function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shards: readonly string[]): Shard[] {
+/** Returns a range of places in a partition; nothing where it is empty. */
+function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shard: string): Shard[] {
   const first = from === undefined ? '-' : isoTime(from); // a place is longer than its time, and so comes after that
   const ends = [after, before === undefined ? undefined : isoTime(before)].filter(end => end !== undefined);
   const last = ends.toSorted()[0] ?? '~';
-  return first > last ? [] : shards.map(shard => ({ index, shard, first, last }));
+  return first > last ? [] : [{ index, shard, first, last }];
 }
 
 /** The most by which the clocks of those who accept events and of those who register webhooks differ. Milliseconds. */

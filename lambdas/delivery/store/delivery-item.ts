@@ -2,13 +2,16 @@ import { hash } from 'node:crypto';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
-import type { Delivery, DeliveryState, Wait } from '../delivery.ts';
+import type { Delivery, DeliveryState } from '../delivery.ts';
 import { historyKept } from '../limits.ts';
 import { packAttempt, unpackAttempt } from './attempt-records.ts';
 import { headPart } from './head-key.ts';
 
-/** The partitions of index `due`, all of which the sweeper reads every minute. */
-export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));
+/**
+ * The partitions of index `due`, all of which the sweeper reads every minute. Each takes 1,000 writes a second: four are enough where
+ * 1,000 events a second fail, of all accounts together.
+ */
+export const dueShards: readonly string[] = ['0', '1', '2', '3'];
 
 /** Returns the range key of index `due`: it sorts by when the sweeper looks, and ends in the id, since equal keys could hide each other. */
 export function dueKey(sweepAt: number, id: string): string {
@@ -36,17 +39,17 @@ export function cleanUpAt(settledAt: number): number {
   return Math.ceil(settledAt / 1_000) + historyKept / 1_000;
 }
 
-/** Returns the partitions of index `byWebhook` that hold one webhook's delivered deliveries, or all its others. */
-export function listShardsOf(accountId: string, eventName: string, isDelivered: boolean): readonly string[] {
-  return shardsOf(accountId, eventName, isDelivered ? 'delivered' : 'undelivered');
+/** Returns the partition of index `byWebhook` that holds one webhook's delivered deliveries, or all its others. */
+export function listShardOf(accountId: string, eventName: string, isDelivered: boolean): string {
+  return `${accountId}#${eventName}#${isDelivered ? 'delivered' : 'undelivered'}`;
 }
 
 /** The states in index `undelivered`: all but `delivered`. */
 export type UndeliveredState = Exclude<DeliveryState, 'delivered'>;
 
-/** Returns the partitions of index `undelivered` that hold one webhook's deliveries in a state. */
-export function stateShardsOf(accountId: string, eventName: string, state: UndeliveredState): readonly string[] {
-  return shardsOf(accountId, eventName, state);
+/** Returns the partition of index `undelivered` that holds one webhook's deliveries in a state. */
+export function stateShardOf(accountId: string, eventName: string, state: UndeliveredState): string {
+  return `${accountId}#${eventName}#${state}`;
 }
 
 /** Returns the place of a delivery in the lists of the indexes. */
@@ -58,14 +61,6 @@ function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): strin
 export function contentsOfStateShard(shard: string) {
   const [accountId = '', eventName, state] = shard.split('#');
   return { accountId, eventName: eventName as EventName, state: state as UndeliveredState };
-}
-
-/**
- * The partitions of index `due` in which deliveries stand that wait for a slot of their slow webhook, in the order in which
- * they were due. The sweeper reads them only for the task that the webhook's slowness is (`slow-backlog.ts`).
- */
-export function backlogShardsOf(accountId: string, eventName: string): readonly string[] {
-  return shardsOf('backlog', accountId, eventName);
 }
 
 /**
@@ -102,11 +97,6 @@ export function deliveryFromItem(item: Item): Delivery {
     nextAttemptAt,
     sweepAt,
     overdueCount = 0,
-    slowLane,
-    movedBy,
-    moverId,
-    slotSeries,
-    turnAt,
     claimedUntil,
     createdAt,
     scheduledAt = createdAt,
@@ -120,51 +110,19 @@ export function deliveryFromItem(item: Item): Delivery {
     scheduledAt,
     internalErrors,
     attempts: (attempts as string[]).map(record => unpackAttempt(record, Number(createdAt), String(response))),
-    wait:
-      rest.state === 'pending'
-        ? {
-            nextAttemptAt,
-            sweepAt,
-            overdueCount,
-            slowLane,
-            movedBy,
-            moverId,
-            slotSeries,
-            claimedUntil,
-            turnAt,
-          }
-        : undefined,
+    wait: rest.state === 'pending' ? { nextAttemptAt, sweepAt, overdueCount, claimedUntil } : undefined,
   } as unknown as Delivery;
 }
 
-/**
- * Returns an item that is copied back from a restored table. A delivery that waited for a slot of its slow webhook is due without one: only
- * the webhook's task looks for what waits, and may have ended meanwhile. The consumer that gets it has it wait anew.
- */
-export function dueWithoutSlot(item: Item): Item {
-  const { slowLane, ...head } = item;
-  if (slowLane !== 'waiting') return item;
-  return { ...head, ...dueAttributes(String(head.id), Number(head.sweepAt)) };
-}
-
-function shardsOf(...names: string[]): readonly string[] {
-  return Array.from({ length: shardCount }, (_, shard) => [...names, shard].join('#'));
-}
-
-/** The partitions over which an index spreads what belongs together of a webhook: 1,000 index writes a second each. */
-const shardCount = 8;
-
 /** Returns the attributes of a delivery that only the indexes and the clean-up need. */
 function derivedAttributes(delivery: Delivery): Item {
-  const { id, accountId, eventName, state, settledAt, wait } = delivery;
+  const { id, accountId, eventName, state, settledAt } = delivery;
   const sweepAt = nextSweep(delivery);
-  const shard = hashOf(id) % shardCount;
   return {
-    listShard: listShardsOf(accountId, eventName, state === 'delivered')[shard],
+    listShard: listShardOf(accountId, eventName, state === 'delivered'),
     listKey: listKeyOf(delivery),
-    ...(state !== 'delivered' && { stateShard: stateShardsOf(accountId, eventName, state)[shard] }),
+    ...(state !== 'delivered' && { stateShard: stateShardOf(accountId, eventName, state) }),
     ...(sweepAt !== undefined && dueAttributes(id, sweepAt)),
-    ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
     ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt) }),
   };
 }
@@ -185,14 +143,6 @@ function dueAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: dueShards[hashOf(id) % dueShards.length],
     dueAt: dueKey(sweepAt, id),
-  };
-}
-
-/** Returns the place of a delivery in index `due` while it waits for a slot. */
-function backlogAttributes({ id, accountId, eventName }: Delivery, { nextAttemptAt }: Wait): Item {
-  return {
-    dueShard: backlogShardsOf(accountId, eventName)[hashOf(id) % shardCount],
-    dueAt: dueKey(nextAttemptAt, id),
   };
 }
 

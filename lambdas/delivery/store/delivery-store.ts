@@ -12,10 +12,10 @@ import {
 import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/insert-together.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Time } from '../../platform/timer.ts';
-import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
+import type { Delivery, Wait } from '../delivery.ts';
 import { partAnswers } from './answer-item.ts';
 import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery } from './delivery-item.ts';
-import { type DueEntry, makeDueIndex, type Span } from './due-index.ts';
+import { type DueEntry, makeDueIndex } from './due-index.ts';
 import { headKey } from './head-key.ts';
 
 /*
@@ -24,10 +24,9 @@ import { headKey } from './head-key.ts';
  * the answers of its receiver, an item each (`answer-item.ts`). The head is under 1 KB with ten records, for it is written anew
  * with each attempt (ADR 27). Its conditional write is the only commit.
  *
- * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,
- * which keep a busy webhook below what one takes:
- *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>#<n>`): all deliveries;
- *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>#<n>`): those that are not `delivered`, by state. It is
+ * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes:
+ *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>`): all deliveries;
+ *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>`): those that are not `delivered`, by state. It is
  *     sparse: nearly all deliveries succeed at once, and are written to `byWebhook` alone (ADR 13).
  *
  * Index `due` holds what the sweeper must look at (`due-index.ts`).
@@ -64,8 +63,8 @@ export function makeDeliveryStore({
   readonly writesTogether?: boolean;
 } & Pick<Time, 'pause' | 'turn'>) {
   const insertTogether = makeInsertTogether({ dynamo, table, turn });
-  const { due, waiting } = makeDueIndex({ dynamo, table, now });
-  return { readWith, read, create, update, claim, expire, waitingForSlot, due };
+  const { due } = makeDueIndex({ dynamo, table, now });
+  return { readWith, read, create, update, claim, expire, due };
 
   /** Reads a delivery together with other items, in one round trip. */
   async function readWith(
@@ -86,7 +85,7 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a new delivery, with what came first: an attempt's outcome, a move, a slot or a hold; a test is stored before its
+   * Stores a new delivery, with what came first: an attempt's outcome, a move or a hold; a test is stored before its
    * attempt. False: a copy was quicker, nothing is changed.
    */
   function create(delivery: Delivery): Promise<boolean> {
@@ -95,7 +94,7 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a change of a stored delivery: an attempt's outcome, a move, a slot, a hold, a resend or a replay. False: nothing is
+   * Stores a change of a stored delivery: an attempt's outcome, a deferral, a hold, a resend or a replay. False: nothing is
    * changed, since the delivery has changed since it was read, or, for an outcome, its attempt was recorded already.
    */
   function update(before: Delivery, after: Delivery): Promise<boolean> {
@@ -109,7 +108,7 @@ export function makeDeliveryStore({
     const { id, wait, version = 0 } = delivery;
     return change(
       id,
-      { claimedUntil: undefined, movedBy: undefined, ...next, dueAt: dueKey(next.sweepAt, id), version: version + 1 },
+      { claimedUntil: undefined, ...next, dueAt: dueKey(next.sweepAt, id), version: version + 1 },
       expression`${isAsRead(delivery)} AND dueAt = ${dueKey(wait.sweepAt, id)}
         AND (attribute_not_exists(claimedUntil) OR claimedUntil <= ${now()})`,
     );
@@ -121,24 +120,6 @@ export function makeDeliveryStore({
    */
   function expire({ id, dueAt }: DueEntry): Promise<boolean> {
     return change(id, { dueShard: undefined, dueAt: undefined }, expression`dueAt = ${dueAt} AND state = ${'held'}`);
-  }
-
-  /**
-   * Reads the deliveries that have waited longest for a slot of their slow webhook, of those that were due in a span, and tells
-   * whether those are all.
-   */
-  async function waitingForSlot(
-    shards: readonly string[],
-    most: number,
-    span: Span = {},
-  ): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }> {
-    if (most <= 0) return { deliveries: [], isAll: false };
-    const limit = Math.ceil(most / shards.length) + backlogSlack;
-    const pages = await Promise.all(shards.map(shard => waiting(shard, limit, span)));
-    const found = (await read(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
-    found.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
-    const isAll = pages.every(page => page.isAll) && found.length <= most;
-    return { deliveries: found.slice(0, most), isAll };
   }
 
   /** Returns the delivery that an item is, unless its time is over. */
@@ -242,10 +223,3 @@ interface HeadWrite {
 
 /** The pause before the first repetition of a write, in milliseconds: it doubles. */
 const firstPause = 100;
-
-/** Beyond a shard's share of the longest waiting, since they are spread by chance. */
-const backlogSlack = 25;
-
-function isWaitingForSlot(delivery: Delivery): delivery is WaitingDelivery {
-  return delivery.wait?.slowLane === 'waiting';
-}

@@ -1,6 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Item, StoreParts } from '../../platform/aws/dynamo.ts';
-import { isoTime } from '../../platform/clock.ts';
 import { keysUntil } from './delivery-item.ts';
 import { headPart } from './head-key.ts';
 
@@ -14,12 +13,9 @@ import { headPart } from './head-key.ts';
  *     the delay. It first sets `claimedUntil` to 2 min after the due time, by a conditional update, which is its claim: of two
  *     sweepers one sends, and what is lost between claim and sending is found then. The entry stays where it is meanwhile:
  *     to move it would cost two units, and it is read in vain for three minutes at most.
- * An overdue delivery is sent again after 4, 8, 16 … min, so that a backlog is not multiplied; what its queue did not take, in the next
+ * An overdue delivery is sent again after 4, 8, 16 … min, so that a backlog is not multiplied; what the queue did not take, in the next
  * sweep. The first ones of a partition keep their place in the index meanwhile, with `claimedUntil` set, so that each sweep sees how
- * late they are. Of the others `sweepAt` moves on: however many there are, a sweep reads few of them in vain. What stands in the slow
- * queue is overdue after 5 min, and then each 30; so is what was stored as standing there by a process that died before it sent the
- * message. What waits for a slot of its slow webhook has no message. It stands in partitions of its webhook, which the sweeper reads
- * for that webhook's due task (`slow-backlog.ts`).
+ * late they are. Of the others `sweepAt` moves on: however many there are, a sweep reads few of them in vain.
  */
 
 /** An entry that the sweeper finds in the index. Its item must be read before it is acted on, since the index lags. */
@@ -38,7 +34,7 @@ export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<numbe
 
 /** Makes the reader of index `due` of table `Deliveries`. An index lags: what it names must be read before it is acted on. */
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
-  return { due, waiting };
+  return { due };
 
   /** Reads a page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */
   async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
@@ -54,38 +50,10 @@ export function makeDueIndex({ dynamo, table, now }: StoreParts) {
     );
     return (answer.Items ?? []).map(toEntry);
   }
-
-  /** Reads the ids of a shard that have waited longest for a slot, of those that were due in a span, and tells whether those are all. */
-  async function waiting(
-    shard: string,
-    limit: number,
-    { from = 0, before }: Span,
-  ): Promise<{ ids: string[]; isAll: boolean }> {
-    const until = before === undefined ? lastKey : isoTime(before);
-    const answer = await dynamo(
-      new QueryCommand({
-        TableName: table,
-        IndexName: 'due',
-        KeyConditionExpression: 'dueShard = :shard AND dueAt BETWEEN :from AND :until',
-        ExpressionAttributeValues: { ':shard': shard, ':from': isoTime(from), ':until': until },
-        Limit: limit,
-      }),
-    );
-    return { ids: (answer.Items ?? []).map(({ id }) => String(id)), isAll: !answer.LastEvaluatedKey };
-  }
 }
-
-/** Moments from the first to before the second, in milliseconds since the epoch. Without one of them that side is open. */
-export interface Span {
-  readonly from?: number;
-  readonly before?: number;
-}
-
-/** Greater than every key of index `due`. */
-const lastKey = '~';
 
 /** Entries that the sweeper reads at a time and shard. */
-const duePage = 25;
+const duePage = 100;
 
 function toEntry({ id, dueShard, dueAt }: Item): DueEntry {
   return { id: String(id), dueShard: String(dueShard), dueAt: String(dueAt) };

@@ -18,7 +18,7 @@ export async function endUnattempted(
 }
 
 /**
- * Does the same for a delivery that waited too long for a slot of its slow webhook (`isTooOld`): it has failed, and the caller
+ * Does the same for a delivery that waited too long in the slow lane (`isTooOld`): it has failed, and the caller
  * has to look whether that suspends its webhook. Returns it as it is stored; `undefined`: another copy was stored first.
  */
 export async function endTooOld(

@@ -2,19 +2,14 @@ import type { Context } from 'aws-lambda';
 import type { Environment } from '../../platform/environment.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { sweepEnvironment } from '../environment.ts';
-import { slownessPrefix } from '../isolation/slow-since.ts';
-import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeAttemptQueue } from '../queues.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeReadHistory } from '../store/delivery-history.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeFindWebhook } from '../store/find-webhook.ts';
-import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
 import type { SweepTelemetry } from '../telemetry.ts';
-import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
-import { makeSlowBacklogTask } from './slow-backlog.ts';
 import { makeSweep } from './sweep.ts';
 
 /** Composes the sweeper: what is due, replays, slow backlogs and announcements. */
@@ -28,31 +23,20 @@ export function composeSweep(
   const stored = { ...environment, ...time, dynamo, table };
   const store = makeDeliveryStore(stored);
   const replays = makeReplayStore(stored);
-  const queues = {
-    retry: makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl }),
-    slow: makeAttemptQueue({ ...time, sqs, queueUrl: environment.slowQueueUrl }),
-  };
+  const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl });
   const webhooks = { ...time, dynamo, table: environment.webhooksTable };
   const findWebhook = makeFindWebhook(dynamo, webhooks.table);
-  const shared = { ...environment, ...telemetry, ...time, store, queues, findWebhook };
+  const shared = { ...environment, ...telemetry, ...time, store, retryQueue, findWebhook };
 
   const run = makeRunReplay({
     ...shared,
     replays,
     readHistory: makeReadHistory({ dynamo, table, store }),
-    retryQueue: queues.retry,
     page: replayPage,
   });
   const sweep = makeSweep({
     ...shared,
-    tasks: {
-      [slownessPrefix]: makeSlowBacklogTask({
-        ...shared,
-        slownessStore: makeSlownessStore({ ...stored, rate: environment.slowRate }),
-        health: makeWebhookHealth({ ...shared, store: makeWebhookHealthStore(webhooks) }),
-      }),
-      [replaysPrefix]: makeReplayTask({ ...time, replays, run }),
-    },
+    tasks: { [replaysPrefix]: makeReplayTask({ ...time, replays, run }) },
   });
   const publishAnnouncements = makePublishAnnouncements({
     ...telemetry,

@@ -3,8 +3,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDelivery } from '../delivery.ts';
-import type { LaterLane } from '../lane-routing.ts';
-import { judgedLateness } from '../lateness.ts';
+import { latenessOf } from '../lateness.ts';
 import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
 import { dueShards, taskShard } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -23,17 +22,16 @@ export type Sweep = (hasTime: () => boolean) => Promise<void>;
 export function makeSweep(
   dependencies: SweepTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
-    readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'sendAll'>>>;
+    readonly retryQueue: Pick<AttemptQueue, 'sendAll'>;
     readonly tasks: Readonly<Record<string, DueTask>>;
     readonly now: Clock;
   },
 ): Sweep {
-  const { store, queues, tasks, now, log, count, measure } = dependencies;
+  const { store, retryQueue, tasks, now, log, count, measure } = dependencies;
 
   return async function sweep(hasTime) {
     let oldestDue = 0;
     let isTableBusy = false;
-    const refusing = new Set<LaterLane>();
     const errors: unknown[] = [];
     const notes: Notes = {
       onLate(lateness) {
@@ -43,7 +41,7 @@ export function makeSweep(
         errors.push(error);
         return undefined;
       },
-      refusing,
+      isQueueDown: false,
     };
     const ofShards: Notes = {
       ...notes,
@@ -95,21 +93,19 @@ export function makeSweep(
 
   /** A write that fails does not stop the others of its page: what was claimed must be sent. */
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
-    const { onLate, onFailure, refusing } = notes;
+    const { onLate, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expireHeld(entries, deliveries, notes);
-    const waiting = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting');
-    for (const { wait } of waiting) onLate(judgedLateness(wait, now()));
-    const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !refusing.has(queueOf(wait));
+    const waiting = deliveries.filter(isWaiting);
+    for (const { wait } of waiting) onLate(latenessOf(wait, now()));
+    const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !notes.isQueueDown;
     const toSend = waiting.filter(isDue);
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
-    for (const [to, ofQueue] of Map.groupBy(claimed, ({ wait }) => queueOf(wait))) {
-      for (const batch of chunksOf(ofQueue, mostMessagesOfCall)) {
-        const unsent = await sendAllOrLeave(queues[to], batch, { log, count });
-        if (unsent.length === batch.length) refusing.add(to); // what is claimed for it now would be claimed in vain
-        await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
-      }
+    for (const batch of chunksOf(claimed, mostMessagesOfCall)) {
+      const unsent = await sendAllOrLeave(retryQueue, batch, { log, count });
+      if (unsent.length === batch.length) notes.isQueueDown = true; // what is claimed now would be claimed in vain
+      await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
     }
   }
 
@@ -175,12 +171,8 @@ interface Notes {
   readonly onLate: (lateness: number) => void;
   /** Notes what failed: the sweep fails once it has done the rest. */
   readonly onFailure: (error: unknown) => undefined;
-  /** The queues that took nothing of a call: nothing more is claimed for them. */
-  readonly refusing: Set<LaterLane>;
-}
-
-function queueOf({ slowLane }: WaitingDelivery['wait']): LaterLane {
-  return slowLane === 'queued' ? 'slow' : 'retry';
+  /** True once the queue took nothing of a call: nothing more is claimed then. */
+  isQueueDown: boolean;
 }
 
 /** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */

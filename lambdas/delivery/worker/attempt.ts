@@ -49,8 +49,6 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
         redact: makeRedaction(credentials.authorization),
         ...(progress && {
           signal: progress.signal,
-          onAsking: progress.onAsking,
-          onConnecting: progress.onConnecting,
           onAnswered: progress.onAnswered,
         }),
       });
@@ -77,7 +75,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
 }
 
 /** The part of a watch that an attempt uses: it reports its progress there, and ends when the signal is aborted. */
-type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered'>;
+type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAnswered'>;
 
 interface Credentials {
   readonly authorization: string | undefined;

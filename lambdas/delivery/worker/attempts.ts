@@ -31,9 +31,8 @@ export function makeAttempts(parts: AttemptsParts) {
   };
 }
 
-interface AttemptsParts
-  extends Time,
-    Pick<AttemptWatchDependencies, 'hasMessages' | 'lane' | 'giveUp' | 'attemptTimeoutMs'> {
+interface AttemptsParts extends Time, Pick<AttemptWatchDependencies, 'lane'> {
+  readonly attemptTimeoutMs: number;
   readonly dynamo: Dynamo;
   readonly kms: Pick<KMSClient, 'send'>;
   readonly resolve: Resolve;

@@ -16,12 +16,11 @@ import {
 } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
-import { type MessagesInHand, makeMessagesInHand } from './messages-in-hand.ts';
-import type { OnAttempt } from './process-delivery.ts';
+import { type ConsumerState, type MessagesInHand, makeMessagesInHand } from './messages-in-hand.ts';
 import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
-export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
+export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
 
 /** The outcome of a message. `shed`: it comes back in a moment. `hiddenFor`: it comes back after that many milliseconds. */
 export type RecordOutcome = 'processed' | 'shed' | { readonly hiddenFor: number };
@@ -36,7 +35,7 @@ export type Consumer = (
  * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
  * A batch lasts as long as its slowest receiver, and Lambda hands a process its next batch only after that. Meanwhile the
- * process receives further messages itself, up to 300, 200 in the slow lane: a receiver that hangs takes a fraction of a process,
+ * process receives further messages itself, up to 300, 400 in the slow lane: a receiver that hangs takes a fraction of a process,
  * not a whole one. It deletes, defers or sheds these messages itself.
  *
  * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that is shed
@@ -75,6 +74,7 @@ export function makeConsumer(
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
       stopsEarlier: leastStopsEarlier + random() * (mostStopsEarlier - leastStopsEarlier),
       hasFailed: false,
+      state: { onAttempt: inHand.onAttempt, hasStopped: () => !mayReceive(invocation) },
     };
     for (const record of event.Records) inHand.begin(processGiven(record));
     await receiveMeanwhile(invocation, pauseBeforeReceiving(event.Records.length));
@@ -124,7 +124,7 @@ export function makeConsumer(
   async function processOrLeave(record: SQSRecord, invocation: Invocation): Promise<boolean> {
     try {
       const isLate = invocation.remainingTime() < 0; // receivers are not cut short
-      const outcome = isLate ? 'shed' : await process(record, invocation.inHand.onAttempt);
+      const outcome = isLate ? 'shed' : await process(record, invocation.state);
       if (outcome === 'processed') return true;
       await (outcome === 'shed' ? visibility.shed(record) : visibility.hide(record, outcome.hiddenFor));
     } catch (error) {
@@ -160,6 +160,7 @@ interface Invocation {
   readonly stopsEarlier: number;
   /** True once a message had to be deferred. */
   hasFailed: boolean;
+  readonly state: ConsumerState;
 }
 
 /** Once this does not hold it never does again in this invocation. */

@@ -4,7 +4,7 @@ import type { Outside } from '../../platform/outside.ts';
 import type { deliverEnvironment } from '../environment.ts';
 import { makeIsolation } from '../isolation/isolation.ts';
 import { attemptsPerProcess, storeRetryTime } from '../limits.ts';
-import { makeAttemptQueue, makeHasMessages } from '../queues.ts';
+import { makeAttemptQueue } from '../queues.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeAttempts } from './attempts.ts';
@@ -37,13 +37,10 @@ export function composeDeliver(
   const isolation = makeIsolation({
     ...shared,
     table: tables.deliveries,
-    store,
-    slowQueue: queues.slow,
   });
   const attempts = makeAttempts({
     ...shared,
     isolation,
-    hasMessages: makeHasMessages(shared),
   });
   const processing = makeMessageProcessing({
     ...shared,

@@ -1,18 +1,17 @@
 import type { Clock } from '../../platform/clock.ts';
-import { type Delivery, newDelivery, ofEvent } from '../delivery.ts';
+import { type Delivery, newDelivery } from '../delivery.ts';
 import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from '../intake/event.ts';
 import { originOfRecord, wasRegisteredBy } from '../intake/origin.ts';
 import type { WithoutWebhook } from '../intake/without-webhook.ts';
 import type { Admit } from '../isolation/admission.ts';
-import type { SendAgain } from '../isolation/send-again.ts';
 import { noticedId } from '../refusals/refusal-notice.ts';
 import type { RefusalNotices } from '../refusals/refusal-notices.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
-import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
+import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
 import type { Suspensions } from './suspensions.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
@@ -21,11 +20,11 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery. Copies of an event have one id; a second copy is dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store } = dependencies;
+  const { admit, findWebhookState, processDelivery, suspensions, store } = dependencies;
   const { moveToDeadLetters, refusals, withoutWebhook, demandsUrl } = dependencies;
   const { now, log, count } = dependencies;
 
-  return async function firstAttempt(record, onAttempt) {
+  return async function firstAttempt(record, consumer) {
     const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
     const parsed = parseEventMessage(record.body, messageId, demandsUrl);
     if (parsed.outcome === 'rejected') {
@@ -49,10 +48,9 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     }
     // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
-    const { mayAttempt, leave } = admission;
-    const inHand = { mayAttempt, onAttempt, mover: { movedBy: ofEvent } };
+    const inHand = messageInHand(admission, consumer);
     const sender = record.attributes.SenderId || unknownSender;
-    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inHand).finally(leave);
+    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inHand).finally(admission.leave);
     return 'processed';
   };
 
@@ -64,10 +62,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const { deliveryId: id, accountId, eventName, body } = event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
     const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (known?.messageId === messageId) {
-      if (await sendAgain(known, { attempt: ofEvent })) return;
-      await suspensions.resume(known, firstNumber, webhook);
-    }
+    if (known?.messageId === messageId) await suspensions.resume(known, firstNumber, webhook);
     if (known) return dropCopy(known, event, sender, described);
     if (!webhook || !wasRegisteredBy(acceptedAt, webhook)) {
       count('EventWithoutWebhook');
@@ -115,7 +110,6 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
-  readonly sendAgain: SendAgain;
   readonly suspensions: Pick<Suspensions, 'resume'>;
   readonly store: Pick<DeliveryStore, 'create' | 'read'>;
   readonly moveToDeadLetters: MoveToDeadLetters;

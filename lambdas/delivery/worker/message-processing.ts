@@ -70,7 +70,7 @@ interface MessageProcessingParts extends DeliveryTelemetry, Time {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
   readonly refusedEventsTopicArn: string;
-  readonly isolation: Pick<Isolation, 'admit' | 'sendAgain' | 'moveToSlowLane' | 'judgeTurn'>;
+  readonly isolation: Pick<Isolation, 'admit'>;
   readonly attempts: Attempts;
   /** The waits between attempts, in milliseconds. */
   readonly schedule: readonly number[];

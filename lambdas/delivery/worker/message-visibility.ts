@@ -8,8 +8,7 @@ import type { SQSRecord } from 'aws-lambda';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Turn } from '../../platform/timer.ts';
-import type { Random } from '../backoff.ts';
-import { firstDeferral, longestShed, maxDeferral, shortestShed, storedFromReceive } from '../limits.ts';
+import { firstDeferral, maxDeferral, storedFromReceive } from '../limits.ts';
 import { mostMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
@@ -37,7 +36,6 @@ export function makeMessageVisibility({
   sqs,
   queueUrl,
   describe,
-  random,
   turn,
   log,
   count,
@@ -46,8 +44,6 @@ export function makeMessageVisibility({
   readonly queueUrl: string;
   /** Until a delivery is stored, only the log tells of its event: its ids must find the line. */
   readonly describe: DescribeMessage;
-  /** Draws for how long a shed message stays hidden, so that a burst does not come back all at once. */
-  readonly random: Random;
   readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {
   let together: HiddenMessage[] = [];
@@ -69,7 +65,7 @@ export function makeMessageVisibility({
 
     shed(record) {
       count('MessageShed');
-      return hideFor(record, shortestShed + Math.floor(random() * (longestShed - shortestShed + 1)));
+      return hideFor(record, shedFor);
     },
 
     hide(record, milliseconds) {
@@ -120,6 +116,9 @@ export function makeMessageVisibility({
   }
 }
 
+/** Seconds: as few as SQS counts. By then a receiver that answers has left places. */
+const shedFor = 1;
+
 /** A message that is about to be hidden, and for how many seconds. */
 interface HiddenMessage {
   readonly record: SQSRecord;
@@ -131,7 +130,7 @@ interface HiddenMessage {
  * Until then the receives may be those by which it was shed: nothing of an event is stored yet, and its first attempt waits.
  */
 export function deferral(receiveCount: number): number {
-  const doublings = Math.max(0, receiveCount - storedFromReceive);
+  const doublings = Math.max(0, receiveCount - storedFromReceive.first);
   return Math.min(firstDeferral * 2 ** doublings, maxDeferral) / 1_000;
 }
 

@@ -1,3 +1,13 @@
+/** What the processing of a message tells its consumer, and asks it. */
+export interface ConsumerState {
+  readonly onAttempt: OnAttempt;
+  /** Returns whether the process takes no more messages for now: what it holds ends first. */
+  readonly hasStopped: () => boolean;
+}
+
+/** Called when an attempt begins. From then on it only waits for the receiver. Returns the function to call when it ends. */
+export type OnAttempt = () => () => void;
+
 export type MessagesInHand = ReturnType<typeof makeMessagesInHand>;
 
 /** Makes the record of messages in hand, of which there are none yet. */

@@ -2,13 +2,12 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
-import { type AttemptOutcome, type Delivery, isResent, isTest, type Mover } from '../delivery.ts';
+import { type AttemptOutcome, type Delivery, isResent, isTest } from '../delivery.ts';
 import type { AdmittedMessage } from '../isolation/admission.ts';
-import type { MoveToSlowLane } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
 import type { StoredSlowness } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
-import { webhookLimitWait } from '../limits.ts';
+import { slowLaneWait, webhookLimitWait } from '../limits.ts';
 import { type AttemptQueue, sendNext } from '../queues.ts';
 import { endUnattempted } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
@@ -22,6 +21,7 @@ import {
 import { type ApplyOutcome, isTooOld, scheduled, unattemptedEndOf } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
 import type { StartAttemptWatch } from './attempt-watch.ts';
+import type { ConsumerState, OnAttempt } from './messages-in-hand.ts';
 import { heldByGone, type Standing, type Suspensions } from './suspensions.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 import type { WebhookState } from './webhook-state.ts';
@@ -42,13 +42,14 @@ export type ProcessDelivery = (
 ) => Promise<void>;
 
 /** The message that a delivery came with, as it was admitted. */
-export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt'> {
+export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt' | 'isBusy'> {
   readonly onAttempt?: OnAttempt | undefined;
-  readonly mover: Mover;
 }
 
-/** Called when an attempt begins. From then on it only waits for the receiver. Returns the function to call when it ends. */
-export type OnAttempt = () => () => void;
+/** Returns a message in the hand of a consumer, which is busy also when it takes no more messages. */
+export function messageInHand({ mayAttempt, isBusy }: AdmittedMessage, consumer?: ConsumerState): MessageInHand {
+  return { mayAttempt, isBusy: () => isBusy() || consumer?.hasStopped() === true, onAttempt: consumer?.onAttempt };
+}
 
 /** Returns the function that processes deliveries. The consumers of all lanes use it. */
 export function makeProcessDelivery(
@@ -58,14 +59,13 @@ export function makeProcessDelivery(
     readonly applyOutcome: ApplyOutcome;
     readonly health: Pick<WebhookHealth, 'record'>;
     readonly suspensions: Pick<Suspensions, 'afterGone' | 'failTooOld'>;
-    readonly moveToSlowLane: MoveToSlowLane;
     readonly lane: Lane;
     readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'send'>>>;
     readonly now: Clock;
     readonly random: Random;
   } & DeliveryTelemetry,
 ): ProcessDelivery {
-  const { attempt, startAttemptWatch, applyOutcome, health, suspensions, moveToSlowLane } = dependencies;
+  const { attempt, startAttemptWatch, applyOutcome, health, suspensions } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 
   return async function processDelivery(delivery, { webhook, slowness }, storeChange, message) {
@@ -73,17 +73,12 @@ export function makeProcessDelivery(
     if (!webhook || end) return endUnattempted(delivery, end ?? 'cancelled', storeChange, dependencies);
 
     const other = otherLaneFor(delivery, webhook, slowness);
-    if (other === 'slow' && !isTest(delivery))
-      return moveOrEnd(delivery, { webhook, slowness }, message.mover, storeChange);
     if (other !== undefined) return move(delivery, storeChange, other);
+    if (!message.mayAttempt && lane === 'slow') return defer(delivery, webhook, storeChange);
     if (!message.mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
 
-    const outcome = await makeAttempt(delivery, webhook, slowness, message.onAttempt);
+    const outcome = await makeAttempt(delivery, webhook, slowness, message);
     const after = applyOutcome(delivery, outcome);
-    if (outcome.outcome === 'given_up') {
-      const repeat = () => repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, message, storeChange);
-      return storeOrTell(delivery, outcome, repeat);
-    }
     const isGone = outcome.outcome === 'gone' && !isTest(delivery);
     const standing = { after: isGone ? heldByGone(after, webhook) : after, outcome };
     const store = () => storeUnlessStale(delivery, standing.after, storeChange, dependencies);
@@ -110,7 +105,7 @@ export function makeProcessDelivery(
   /** Goes on after an outcome that is stored. What it says of the webhook is recorded after it: a lost outcome is a second POST. */
   async function goOn(before: Delivery, { after, outcome }: Standing, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
-    await sendNext(queues.retry, after, dependencies);
+    await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
     if (!isTest(before)) await health.record(webhook, outcome, after);
   }
 
@@ -134,50 +129,32 @@ export function makeProcessDelivery(
     const waiting = scheduled(delivery, now(), waitMs);
     if (delivery.wait) await queues[to].send(waiting);
     else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies))
-      await sendNext(queues.retry, waiting, dependencies);
+      await sendNext(queues[to], waiting, dependencies);
     else return;
     count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
-  function moveOrEnd(
-    delivery: Delivery,
-    { webhook, slowness }: WebhookState,
-    mover: Mover,
-    storeChange: StoreChange,
-  ): Promise<void> {
+  /** Beyond its webhook's share of the slow lane: it waits as for a retry, uncharged. */
+  async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     if (isTooOld(delivery, now())) return suspensions.failTooOld(delivery, webhook, storeChange);
-    return moveToSlowLane(delivery, slowness, mover, storeChange);
+    const waiting = scheduled(delivery, now(), slowLaneWait(now() - delivery.scheduledAt, random));
+    if (!(await storeUnlessStale(delivery, waiting, storeChange, dependencies))) return;
+    await sendNext(queues.slow, waiting, dependencies);
   }
 
   async function makeAttempt(
     delivery: Delivery,
     webhook: Webhook,
     slowness: StoredSlowness,
-    onAttempt: OnAttempt | undefined,
+    { onAttempt, isBusy }: MessageInHand,
   ): Promise<AttemptOutcome> {
-    const watch = isTest(delivery) ? undefined : startAttemptWatch(webhook, slowness);
+    const watch = isTest(delivery) ? undefined : startAttemptWatch(webhook, slowness, isBusy);
     const onEnd = onAttempt?.();
     const outcome = await attempt(webhook, delivery, watch);
     onEnd?.();
     await watch?.end(outcome);
     return outcome;
-  }
-
-  /** The given-up attempt is stored together with its slot. Before that, its next time is unknown. */
-  async function repeatInSlowLane(
-    before: Delivery,
-    { wait: _, ...after }: Delivery,
-    outcome: AttemptOutcome,
-    state: WebhookState & { readonly webhook: Webhook },
-    { mover }: MessageInHand,
-    storeChange: StoreChange,
-  ): Promise<void> {
-    await moveOrEnd(after, state, mover, async function storeGivenUp(moved) {
-      if (!(await storeChange(moved))) return false;
-      report(before, moved, outcome, state.webhook);
-      return true;
-    });
   }
 
   function report(before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook): void {

@@ -1,21 +1,17 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
-import { type Delivery, type Mover, settled, type WaitingDelivery } from '../delivery.ts';
+import { type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
 import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import type { Admit } from '../isolation/admission.ts';
-import type { SendAgain } from '../isolation/send-again.ts';
-import type { JudgeTurn } from '../isolation/slow-lane-turn.ts';
-import type { Lane } from '../lane-routing.ts';
 import { type AttemptMessage, attemptMessage } from '../queues.ts';
 import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { unattemptedEndOf } from '../transitions.ts';
 import type { ProcessRecord, RecordOutcome } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
-import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
+import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
 import type { Suspensions } from './suspensions.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
@@ -24,12 +20,12 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
-  const { admit, findWebhookState, judgeTurn, processDelivery, sendAgain, suspensions, store, replays } = dependencies;
-  const { moveToDeadLetters, attemptTimeoutMs, lane, now, log, count } = dependencies;
+  const { admit, findWebhookState, processDelivery, suspensions, store, replays } = dependencies;
+  const { moveToDeadLetters, attemptTimeoutMs, now, log, count } = dependencies;
   /** The attempts in hand. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
   const inHand = new Set<string>();
 
-  return async function retry(record, onAttempt) {
+  return async function retry(record, consumer) {
     const message = parseAttemptMessage(record.body);
     if (!message) {
       await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' }, () => {
@@ -43,23 +39,22 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     // Not acknowledged: there is no outcome yet. When it comes back there is, and it is stale.
     if (inHand.has(key)) return { hiddenFor: attemptTimeoutMs };
     const receiveCount = receiveCountOf(record);
-    const admission = admit(message, receiveCount);
+    const isAskedFor = message.broughtForwardAt !== undefined || isTest(message);
+    const admission = admit(message, receiveCount, isAskedFor);
     if (admission.outcome === 'shed') {
       if (receiveCount === 1)
         log.info('delivery.shed', { deliveryId: id, account: accountId, event: eventName, attempt });
       return 'shed';
     }
-    const { mayAttempt, leave } = admission;
     inHand.add(key);
-    const mover = { movedBy: attempt, moverId: record.messageId };
-    return attemptDelivery({ ...message, ...mover, receiveCount }, { mayAttempt, onAttempt, mover }).finally(() => {
+    return attemptDelivery(message, messageInHand(admission, consumer)).finally(() => {
       inHand.delete(key);
-      leave();
+      admission.leave();
     });
   };
 
   /** Goes by what stands there now where the delivery changed before it was moved, held or ended: no other message may come. */
-  async function attemptDelivery(message: ReceivedMessage, inHand: MessageInHand): Promise<RecordOutcome> {
+  async function attemptDelivery(message: AttemptMessage, inHand: MessageInHand): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
         return await attemptAsRead(message, inHand);
@@ -69,16 +64,17 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     }
   }
 
-  async function attemptAsRead(message: ReceivedMessage, inHand: MessageInHand): Promise<RecordOutcome> {
+  async function attemptAsRead(message: AttemptMessage, inHand: MessageInHand): Promise<RecordOutcome> {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (!delivery || !isDueIn(lane, delivery, message, now())) {
-      if (delivery && lane === 'retry' && (await sendAgain(delivery, message))) return 'processed';
+    const dueIn = delivery && isNamedBy(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
+    if (!delivery || !(dueIn <= mostEarly)) {
       if (delivery) await suspensions.resume(delivery, attempt, webhook);
       count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return 'processed';
     }
+    if (dueIn > clockTolerance) return { hiddenFor: dueIn };
     const storeChange: StoreChange = async after => {
       if (await store.update(delivery, after)) return true;
       if (after.attempt === delivery.attempt) throw new DeliveryChangedError();
@@ -89,11 +85,6 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       await storeChange(settled(delivery, withdrawn, now()));
       log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
       return 'processed';
-    }
-    if (!unattemptedEndOf(delivery, webhook)) {
-      const turn = await judgeTurn(delivery, slowness, storeChange, message);
-      if (turn === 'too_old') await suspensions.failTooOld(delivery, webhook, storeChange);
-      if (turn !== 'now') return typeof turn === 'string' ? 'processed' : turn;
     }
     await processDelivery(delivery, { webhook, slowness }, storeChange, inHand);
     return 'processed';
@@ -118,16 +109,12 @@ export function describeAttemptMessage({ body }: SQSRecord): ReturnType<Describe
 interface RetryDependencies extends DeliveryTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
-  readonly judgeTurn: JudgeTurn;
   readonly processDelivery: ProcessDelivery;
-  readonly sendAgain: SendAgain;
-  readonly suspensions: Pick<Suspensions, 'resume' | 'failTooOld'>;
+  readonly suspensions: Pick<Suspensions, 'resume'>;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */
   readonly moveToDeadLetters: MoveToDeadLetters;
-  /** The lane whose queue is consumed. */
-  readonly lane: Lane;
   /** The timeout of an attempt, in milliseconds. */
   readonly attemptTimeoutMs: number;
   readonly now: Clock;
@@ -146,22 +133,17 @@ class DeliveryChangedError extends Error {
   override readonly name = 'DeliveryChangedError';
 }
 
-/** A message of the retry or slow queue, its id, and how many times it was received by now. */
-type ReceivedMessage = AttemptMessage & Pick<Mover, 'moverId'> & { readonly receiveCount: number };
-
 /** The most times that a delivery is read for one message while others change it. */
 const maxTries = 3;
 
-/**
- * A retry message is also stale if its delivery moved to the slow lane, or if a resend came after it. One that comes before its
- * attempt is due is of an earlier delivery: its account was deleted, and the publisher sent the event again.
- */
-function isDueIn(lane: Lane, delivery: Delivery, message: AttemptMessage, now: number): delivery is WaitingDelivery {
+/** Returns whether a message names the next attempt. One that was sent before a resend does not. */
+function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is WaitingDelivery {
   const { attempt, wait, broughtForward } = delivery;
-  if (!wait || attempt !== message.attempt) return false;
-  if (message.broughtForwardAt !== broughtForward?.at) return false;
-  return wait.slowLane === undefined ? wait.nextAttemptAt <= now + clockTolerance : lane === 'slow';
+  return wait !== undefined && attempt === message.attempt && message.broughtForwardAt === broughtForward?.at;
 }
 
-/** Clocks of processes differ. Milliseconds. */
+/** Clocks of processes differ by so much: a message that comes no earlier is in time. Milliseconds. */
 const clockTolerance = 500;
+
+/** A message that comes earlier than this was sent before its delivery got another time, and has a successor. Milliseconds. */
+const mostEarly = 5_000;

@@ -21,11 +21,10 @@ export function makeFindWebhookState(
   { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
 ) {
   return async function findWebhookState(id: string, accountId: string, eventName: EventName) {
-    const owner = { accountId, eventName };
     const [delivery, webhook, slowness] = await store.readWith(id, [
       { table: webhooks, key: webhookKey(accountId, eventName) },
-      headKey(deliveries, slownessId(owner)),
+      headKey(deliveries, slownessId({ accountId, eventName })),
     ]);
-    return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(owner, slowness) };
+    return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(slowness) };
   };
 }

@@ -84,11 +84,10 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
   };
 
   async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult> {
-    const destination = await resolveDestination(request.url, signal, request.onAsking);
+    const destination = await resolveDestination(request.url, signal);
     if (signal.aborted) return endedBy(signal, null);
     if (destination.outcome === 'refused') return refusedFor(destination.findings[0]);
     if (destination.outcome === 'unresolved') return unresolvedFor(destination);
-    timing.connecting();
     const answer = await send(destination, request, timing, signal);
     switch (answer.outcome) {
       case 'aborted':

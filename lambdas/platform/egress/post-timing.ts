@@ -1,10 +1,6 @@
 import type { Clock } from '../clock.ts';
 
 export interface PostListeners {
-  /** Called where name servers are asked for this POST: one that shares another's answer does not ask. */
-  readonly onAsking?: () => void;
-  /** Called once, when the first connection is opened or a kept one is reused. */
-  readonly onConnecting?: () => void;
   /** Called once, with the last response header. From then on only the beginning of the body is read. */
   readonly onAnswered?: () => void;
 }
@@ -16,11 +12,11 @@ export interface PostTimes {
 
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
-/** Starts the timing of a POST that begins now. Each step is reported to the listeners. */
-export function startPostTiming({ onConnecting, onAnswered }: PostListeners, now: Clock) {
+/** Starts the timing of a POST that begins now. */
+export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
   const startedAt = now();
   let answeredAt: number | undefined;
-  return { connecting: () => onConnecting?.(), answered, times };
+  return { answered, times };
 
   function answered(): void {
     answeredAt = now();

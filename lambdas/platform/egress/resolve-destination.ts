@@ -27,11 +27,11 @@ export type Destination =
 
 /**
  * Judges a URL, resolves its host now and judges every address. An aborted signal yields `unresolved`, whatever the resolver
- * does. `onAsking` is the resolver's.
+ * does.
  *
  * @throws {ResolutionError} for an error of our own.
  */
-export type ResolveDestination = (text: string, signal: AbortSignal, onAsking?: () => void) => Promise<Destination>;
+export type ResolveDestination = (text: string, signal: AbortSignal) => Promise<Destination>;
 
 /**
  * Makes the one judgement of URLs, for registration, replacement and every attempt: URL policy, DNS, SSRF guard.
@@ -45,13 +45,13 @@ export function makeResolveDestination({
   readonly resolve: Resolve;
   readonly ownHosts: readonly string[];
 }): ResolveDestination {
-  return async function resolveDestination(text, signal, onAsking) {
+  return async function resolveDestination(text, signal) {
     const verdict = parseWebhookUrl(text, ownHosts);
     if (verdict.outcome === 'refused') return verdict;
     const { url, host, isLiteral } = verdict;
     let addresses: readonly string[];
     try {
-      addresses = isLiteral ? [host] : await untilAborted(resolve(host, signal, onAsking), signal);
+      addresses = isLiteral ? [host] : await untilAborted(resolve(host, signal), signal);
     } catch (error) {
       if (!(error instanceof ResolutionError) || error.fault === 'internal_error') throw error;
       return { outcome: 'unresolved', fault: error.fault, detail: error.message };

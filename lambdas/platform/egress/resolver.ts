@@ -19,12 +19,11 @@ export class ResolutionError extends Error {
 }
 
 /**
- * Returns every address, IPv4 and IPv6, that a DNS name has now. `onAsking` is called where name servers are asked for this
- * call: one that shares another's answer does not ask.
+ * Returns every address, IPv4 and IPv6, that a DNS name has now.
  *
  * @throws {ResolutionError} when there is none, or the signal aborts first.
  */
-export type Resolve = (name: string, signal: AbortSignal, onAsking?: () => void) => Promise<readonly string[]>;
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** The part of a `node:dns` resolver that is used. */
 export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
@@ -36,9 +35,8 @@ export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
  * once. Deliveries use IPv4, so an AAAA answer is waited for only briefly: it matters to the SSRF guard alone.
  */
 export function makeResolver(newNameServer: () => NameServer = makeNameServer): Resolve {
-  return async function resolve(name, signal, onAsking) {
+  return async function resolve(name, signal) {
     if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
-    onAsking?.();
     const server = newNameServer();
     const cancel = () => server.cancel();
     signal.addEventListener('abort', cancel, { once: true });

@@ -9,9 +9,9 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
   /** The latest lookup of each name, the oldest first. */
   const lookups = new Map<string, Lookup>();
 
-  return async function resolveShared(name, signal, onAsking) {
+  return async function resolveShared(name, signal) {
     if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
-    const lookup = recent(name) ?? begin(name, onAsking);
+    const lookup = recent(name) ?? begin(name);
     lookup.waiting += 1;
     try {
       return await untilAborted(lookup.addresses, signal);
@@ -26,9 +26,9 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
     return lookup && isShared(lookup) ? lookup : undefined;
   }
 
-  function begin(name: string, onAsking: (() => void) | undefined): Lookup {
+  function begin(name: string): Lookup {
     const end = new AbortController();
-    const lookup = { at: now(), addresses: resolve(name, end.signal, onAsking), end, waiting: 0 };
+    const lookup = { at: now(), addresses: resolve(name, end.signal), end, waiting: 0 };
     lookups.delete(name);
     lookups.set(name, lookup);
     forgetOldest();

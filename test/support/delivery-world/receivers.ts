@@ -30,8 +30,7 @@ export function makeReceivers() {
   return { posts, answers, during, resolve, postFrom };
 
   /** Resolves every name at once, unless the next outcome is that it cannot, or must not; three names have outcomes of their own. */
-  async function resolve(...[name, , onAsking]: Parameters<Resolve>): ReturnType<Resolve> {
-    onAsking?.();
+  async function resolve(...[name]: Parameters<Resolve>): ReturnType<Resolve> {
     if (name.startsWith('nowhere.')) throw new ResolutionError('not_found', 'ENOTFOUND');
     if (name.startsWith('silent.')) throw new ResolutionError('temporary', 'ESERVFAIL');
     if (name.startsWith('six.')) return ['2606:4700::1'];

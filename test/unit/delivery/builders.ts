@@ -112,9 +112,7 @@ export const attemptWith = (changes: Partial<AttemptDependencies>) =>
 export const silentTracker: SlownessTracker = {
   recordQuick: () => undefined,
   recordSlow: async () => undefined,
-  recordSlowDns: async () => undefined,
-  recordDuration: async () => undefined,
-  recordQuickSuccess: async () => undefined,
+  recordQuickAnswer: async () => undefined,
 };
 
 /** Telemetry that remembers: `lines` is everything logged, as text. */

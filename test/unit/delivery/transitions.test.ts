@@ -5,14 +5,8 @@ import {
   broughtForward,
   dueNow,
   makeApplyOutcome,
-  queuedInSlowLane,
-  restarted,
-  scheduled,
   sweeperActsAt,
   waitAfterSweep,
-  waitingForSlot,
-  waitsInQueue,
-  withSlot,
 } from '../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord, failure, internalError, noon, success } from './builders.ts';
@@ -119,61 +113,13 @@ describe('when the sweeper looks', () => {
   });
 });
 
-describe('the wait of a delivery of a slow webhook', () => {
+it('what is due is not brought forward for 2 min from each of its messages', () => {
   const due = dueNow(aDelivery(), noon);
-
-  it('for a slot keeps the time at which it was due, and is nobody’s to send', () => {
-    expect(waitingForSlot(due, noon + minute).wait).toEqual({
-      nextAttemptAt: noon,
-      sweepAt: noon,
-      overdueCount: 0,
-      slowLane: 'waiting',
-    });
-    expect(waitsInQueue(waitingForSlot(due, noon).wait)).toBe(false);
-    expect(waitingForSlot(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
-  });
-
-  it('is overdue 2 min after its slot, and 5 min after it once its message is in the slow queue', () => {
-    const given = withSlot(due, { at: noon + 21, series: 3 }, noon);
-    const slot = { nextAttemptAt: noon + 21, overdueCount: 0, slotSeries: 3, turnAt: noon };
-    expect(given.wait).toEqual({ ...slot, sweepAt: noon + 21 + 2 * minute });
-    const queued = queuedInSlowLane(given);
-    expect(queued.wait).toEqual({ ...slot, sweepAt: noon + 21 + 5 * minute, slowLane: 'queued' });
-    expect(waitsInQueue(queued.wait)).toBe(true);
-  });
-
-  it('keeps its turn, however many slots it was given', () => {
-    const late = withSlot(
-      withSlot(due, { at: noon + minute, series: 1 }, noon),
-      { at: noon + 9 * minute, series: 2 },
-      noon + minute,
-    );
-    expect(late.wait).toMatchObject({ nextAttemptAt: noon + 9 * minute, slotSeries: 2, turnAt: noon });
-    const { wait } = waitingForSlot(queuedInSlowLane(late), noon + 9 * minute);
-    expect(wait).toEqual({ nextAttemptAt: noon, sweepAt: noon, overdueCount: 0, slowLane: 'waiting' });
-    expect(withSlot(aDelivery(), { at: noon + minute, series: 1 }, noon).wait.turnAt).toBe(noon); // its first attempt
-    const forward = broughtForward(queuedInSlowLane(late), noon + 2 * minute);
-    expect(forward?.broughtForward?.originalDueAt).toBe(noon);
-  });
-
-  it.each([
-    ['retry', 2, due],
-    ['slow', 5, queuedInSlowLane(withSlot(due, { at: noon, series: 0 }, noon))],
-  ])('in the %s queue is not brought forward for %i min from each of its messages', (_, minutes, { wait }) => {
-    for (let [next, cameAt] = [wait, noon]; cameAt < noon + day; next = waitAfterSweep(next, cameAt)) {
-      const isLeft = (late: number) => broughtForward({ ...due, wait: next }, cameAt + late) === undefined;
-      expect([isLeft(0), isLeft(minutes * minute - 1), isLeft(minutes * minute)]).toEqual([true, true, false]);
-      cameAt = next.sweepAt;
-    }
-  });
-
-  it('is an ordinary one again when it is scheduled, brought forward or sent again', () => {
-    for (const waiting of [waitingForSlot(due, noon), queuedInSlowLane(due)]) {
-      for (const after of [scheduled(waiting, noon, 10), dueNow(waiting, noon), restarted(waiting, noon)]) {
-        expect(after.wait).not.toHaveProperty('slowLane');
-      }
-    }
-  });
+  for (let [next, cameAt] = [due.wait, noon]; cameAt < noon + day; next = waitAfterSweep(next, cameAt)) {
+    const isLeft = (late: number) => broughtForward({ ...due, wait: next }, cameAt + late) === undefined;
+    expect([isLeft(0), isLeft(2 * minute - 1), isLeft(2 * minute)]).toEqual([true, true, false]);
+    cameAt = next.sweepAt;
+  }
 });
 
 describe('any delivery', () => {

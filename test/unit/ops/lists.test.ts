@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
+import { withSlowAttempts } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { EventName, Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { startOperatedTables } from '../../support/operated-tables.ts';
@@ -22,13 +22,11 @@ describe('ops webhooks list', () => {
     await register('bolt', 'proposta.recebida');
     const hold = { accountId: 'bolt', eventName: 'demanda.finalizada', updatedAt: noon };
     await put('Webhooks', { ...hold, status: 'suspended', suspensionReason: 'operator' });
-    const slowness = makeSlownessStore({
-      dynamo: operated.database.dynamo,
-      table: 'Deliveries',
-      now: () => noon,
-      rate: 20,
-    });
-    await slowness.change({ accountId: 'bolt', eventName: 'proposta.recebida' }, found => withSlowDns(found, noon));
+    const slowness = makeSlownessStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: () => noon });
+    const slow = { slow: 2, quick: 0 };
+    await slowness.change({ accountId: 'bolt', eventName: 'proposta.recebida' }, found =>
+      withSlowAttempts(found, slow, noon),
+    );
   });
 
   const names = async (...args: string[]) =>

@@ -1,15 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { makeAdmission } from '../../../../lambdas/delivery/isolation/admission.ts';
 import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
-import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
+import { type Lane, lanes } from '../../../../lambdas/delivery/lane-routing.ts';
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
-const places = { places: 2, whileQuick: 2, quickFor: 1, awaitedFor: 1, besideOthers: 2, others: 1 };
-const admissionIn = (lane: Lane) => makeAdmission({ limit: makeConcurrencyLimit(places, () => 0), lane });
-const quickLanes = ['first', 'retry'] as const;
+/** The admission of a process in which each webhook has two places. */
+const admissionIn = (lane: Lane) => {
+  const limit = makeConcurrencyLimit(
+    () => 2,
+    300,
+    () => 0,
+  );
+  return makeAdmission({ limit, lane });
+};
 
 describe('the admission of a message', () => {
-  it.each(quickLanes)('ends in the %s lane where its webhook has its places: it is shed', lane => {
+  it.each(lanes)('ends in the %s lane where its webhook has its places: it is shed', lane => {
     const admit = admissionIn(lane);
     const outcomes = Array.from({ length: 3 }, () => admit(owner, 1).outcome);
     expect(outcomes).toEqual(['admitted', 'admitted', 'shed']);
@@ -17,10 +23,25 @@ describe('the admission of a message', () => {
     expect(admit({ ...owner, accountId: 'conta-2' }, 1)).toMatchObject({ mayAttempt: true });
   });
 
-  it('has no limit in the slow lane, where each webhook is paced', () => {
-    const admit = admissionIn('slow');
-    expect(Array.from({ length: 9 }, () => admit(owner, 1))).toEqual(
-      Array.from({ length: 9 }, () => expect.objectContaining({ outcome: 'admitted', mayAttempt: true })),
-    );
+  it.each([
+    ['first', 5],
+    ['retry', 5],
+    ['slow', 3],
+  ] as const)('in the %s lane is given without an attempt at receive %i', (lane, receive) => {
+    const admit = admissionIn(lane);
+    for (let taken = 0; taken < 2; taken++) admit(owner, 1);
+    expect(admit(owner, receive - 1)).toEqual({ outcome: 'shed' });
+    expect(admit(owner, receive)).toMatchObject({ outcome: 'admitted', mayAttempt: false });
+  });
+
+  it('needs no place in the slow lane where somebody asked for the attempt', () => {
+    for (const [lane, expected] of [
+      ['slow', { outcome: 'admitted', mayAttempt: true }],
+      ['retry', { outcome: 'shed' }],
+    ] as const) {
+      const admit = admissionIn(lane);
+      for (let taken = 0; taken < 2; taken++) admit(owner, 1);
+      expect(admit(owner, 1, true)).toMatchObject(expected);
+    }
   });
 });

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
+import {
+  fastLanePlaces,
+  makeConcurrencyLimit,
+  slowLanePlaces,
+} from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
 
-const places = { places: 25, whileQuick: 100, quickFor: 500, awaitedFor: 200, besideOthers: 5, others: 10 };
 let moment: number;
 let limit: ReturnType<typeof makeConcurrencyLimit>;
 beforeEach(() => {
   moment = 0;
-  limit = makeConcurrencyLimit(places, () => moment);
+  limit = makeConcurrencyLimit(fastLanePlaces, 300, () => moment);
 });
 
 /** Enters a key as often as it is let in, at most `most` times. Returns the functions that leave its places. */
@@ -134,10 +137,48 @@ describe('a concurrency limit has room', () => {
   // Others may wait behind the messages of a webhook that hangs.
   it('again once the only key has something in hand for longer than that', () => {
     fill('one');
-    moment += 200;
+    moment += 100;
     expect(limit.hasRoomFor(1)).toBe(false);
     moment += 1;
     expect(limit.hasRoomFor(10)).toBe(true);
+  });
+});
+
+describe('the places of a webhook in the slow lane', () => {
+  it.each([
+    [2, 1, 50],
+    [2, 6, 50],
+    [2, 10, 30],
+    [2, 400, 1],
+    [20, 1, 5],
+    [20, 100, 3],
+    [1_000, 1, 1],
+  ])('of %i processes where %i webhooks are in hand are %i', (processes, webhooks, expected) => {
+    const placesOf = slowLanePlaces(processes);
+    expect(placesOf({ webhooks, ofOthers: 0, finished: 0, isQuick: true })).toBe(expected);
+  });
+
+  it('count those that have messages in hand, and itself', () => {
+    const slow = makeConcurrencyLimit(slowLanePlaces(1), 400, () => 0);
+    for (const key of ['a', 'b', 'c']) slow.enter(key);
+    expect(Array.from({ length: 200 }, () => slow.enter('d')).filter(leave => leave !== undefined)).toHaveLength(75);
+  });
+});
+
+describe('a process is busy', () => {
+  it('for a webhook that has all of its places', () => {
+    expect(limit.isBusy('one')).toBe(false);
+    fill('one', 24);
+    expect(limit.isBusy('one')).toBe(false);
+    fill('one', 1);
+    expect([limit.isBusy('one'), limit.isBusy('another')]).toEqual([true, false]);
+  });
+
+  it('for all where a tenth of its places are taken', () => {
+    for (let at = 0; at < 29; at++) limit.enter(`webhook ${at}`);
+    expect(limit.isBusy('another')).toBe(false);
+    limit.enter('webhook 29');
+    expect(limit.isBusy('another')).toBe(true);
   });
 });
 
@@ -155,7 +196,7 @@ describe('whatever happens', () => {
     fc.assert(
       fc.property(steps, taken => {
         moment = 0;
-        limit = makeConcurrencyLimit(places, () => moment);
+        limit = makeConcurrencyLimit(fastLanePlaces, 300, () => moment);
         const inHand = new Map<string, (() => void)[]>();
         for (const { key, does, times } of taken) {
           const of = inHand.get(key) ?? [];
@@ -163,7 +204,7 @@ describe('whatever happens', () => {
           if (does === 'waits') moment += times * 10;
           if (does === 'enters') of.push(...fill(key, times));
           if (does === 'leaves') for (const leave of of.splice(0, times)) leave();
-          expect(of.length).toBeLessThanOrEqual(places.whileQuick);
+          expect(of.length).toBeLessThanOrEqual(100);
         }
         for (const leave of [...inHand.values()].flat()) leave();
         for (const key of inHand.keys()) expect(pass(key, 1)).toBe(25);

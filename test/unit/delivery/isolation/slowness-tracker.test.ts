@@ -4,13 +4,14 @@ import {
   isSlow,
   type Slowness,
   unknownSlowness,
-  withSlowDns,
+  withSlowAttempts,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { type SlownessStore, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeSlownessTracker } from '../../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { fakeTelemetry, noon } from '../builders.ts';
 
+const slow = withSlowAttempts(unknownSlowness, { slow: 2, quick: 0 }, noon);
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 
 /** The tracker of one process over a store whose writes the test holds up. */
@@ -26,7 +27,7 @@ const trackerOver = (begun: Slowness = unknownSlowness) => {
       const changed = by(stored);
       if (changed) writes++;
       stored = changed ?? stored;
-      return { ...slownessOf(owner, undefined), ...stored };
+      return { ...slownessOf(undefined), ...stored };
     },
   };
   const tracker = makeSlownessTracker({ ...telemetry, store, quickCounts: makeRecentCounts(), now: clock.now });
@@ -78,12 +79,12 @@ describe('what a process records', () => {
     for (let at = 0; at < 5; at++) await tracker.recordSlow(owner);
     expect(counts).toEqual({ WebhookSlow: 1 });
     clock.advance(60_000);
-    await tracker.recordQuickSuccess(owner);
+    await tracker.recordQuickAnswer(owner);
     expect(lines.map(line => JSON.parse(line)[0])).toEqual(['webhook.slow', 'webhook.quick_again']);
   });
 
   it('writes again only after 5 s what is known to be slow, and then all of it', async () => {
-    const { tracker, stored, writes, clock } = trackerOver(withSlowDns(unknownSlowness, noon));
+    const { tracker, stored, writes, clock } = trackerOver(slow);
     await tracker.recordSlow(owner);
     const before = writes();
     for (let at = 0; at < 20; at++) await tracker.recordSlow(owner);
@@ -91,38 +92,24 @@ describe('what a process records', () => {
     clock.advance(5_000);
     await tracker.recordSlow(owner);
     expect(writes()).toBe(before + 1);
-    expect(stored().tallies.reduce((sum, { slow }) => sum + slow, 0)).toBe(22);
+    expect(stored().tallies.reduce((sum, { slow }) => sum + slow, 0)).toBe(24);
   });
 
   it('does not count what it kept back once that is more than a minute ago', async () => {
-    const { tracker, stored, clock } = trackerOver(withSlowDns(unknownSlowness, noon));
+    const { tracker, stored, clock } = trackerOver(slow);
     for (let at = 0; at < 31; at++) await tracker.recordSlow(owner); // thirty of them are kept back
     clock.advance(60_000);
-    await tracker.recordQuickSuccess(owner);
+    await tracker.recordQuickAnswer(owner);
     expect(isSlow(stored())).toBe(false);
     await tracker.recordSlow(owner);
     expect(isSlow(stored())).toBe(false);
   });
 
   it('ends no slowness before its hold is over, whatever the caller knew', async () => {
-    const { tracker, stored, clock } = trackerOver(withSlowDns(unknownSlowness, noon));
+    const { tracker, stored, clock } = trackerOver(slow);
     clock.advance(59_999);
-    await tracker.recordQuickSuccess(owner);
+    await tracker.recordQuickAnswer(owner);
     expect(isSlow(stored())).toBe(true);
-  });
-
-  // A burst at a name that resolves in three seconds wrote the same item thousands of times.
-  it('writes once for all attempts that wait for one name, and not again while it is known to be slow', async () => {
-    const { tracker, stored, writes, clock } = trackerOver();
-    await Promise.all(Array.from({ length: 50 }, () => tracker.recordSlowDns(owner)));
-    expect(isSlow(stored())).toBe(true);
-    expect(writes()).toBe(1);
-    clock.advance(4_999);
-    await tracker.recordSlowDns(owner);
-    expect(writes()).toBe(1);
-    clock.advance(1);
-    await tracker.recordSlowDns(owner);
-    expect(writes()).toBe(2);
   });
 
   it('never throws, and never writes for ever: what cannot be stored is logged', async () => {
@@ -130,13 +117,8 @@ describe('what a process records', () => {
     const store = { change: () => Promise.reject(new Error('the store is down: canary-7f3a')) };
     const { now } = frozenClock();
     const tracker = makeSlownessTracker({ ...telemetry, store, quickCounts: makeRecentCounts(), now });
-    await Promise.all([
-      tracker.recordSlow(owner),
-      tracker.recordSlow(owner),
-      tracker.recordSlowDns(owner),
-      tracker.recordDuration(owner, 1),
-    ]);
-    await tracker.recordQuickSuccess(owner);
+    await Promise.all([tracker.recordSlow(owner), tracker.recordSlow(owner)]);
+    await tracker.recordQuickAnswer(owner);
     expect(telemetry.lines.join()).toContain('webhook.slowness_not_stored');
     expect(telemetry.lines.join()).not.toContain('canary-7f3a');
   });

@@ -166,27 +166,6 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts).toHaveLength(7);
   });
 
-  // What waited for a slot of its slow webhook counted as sent, and was withdrawn as long as the replay was running.
-  it.each([
-    ['withdraws what has not entered the queue', 1, { estado: 'cancelado', total: 20, enviadas: 11 }],
-    ['withdraws nothing once all has', 5, undefined],
-  ])('of a slow webhook %s', async (_, seconds, shown) => {
-    await fill(20, 'failed');
-    await world.slowDown();
-    await world.takeSlots();
-    const { json } = await start();
-    for (let second = 0; second < seconds; second++) {
-      await world.pass(1_000);
-      while (await world.step('retry'));
-    }
-    expect(world.posts).toHaveLength(0);
-    expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
-    await world.settle();
-    const { status, json: found } = await request('GET', `${path}/${json.id}`);
-    expect(found).toMatchObject(shown ?? { status });
-    expect(world.posts).toHaveLength(shown?.enviadas ?? 20);
-  });
-
   // The outcome of an attempt may put the replay's id back that a resend took away: a cancellation undid that resend.
   it.each<[string, AttemptOutcome]>([
     ['failed', failure({ startedAt: iso(noon + 100) })],

@@ -1,12 +1,10 @@
-import { BatchGetCommand, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
-import { backlogShardsOf, dueShards } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { dueShards } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
-import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
-import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../builders.ts';
@@ -102,8 +100,8 @@ describe('the store of deliveries', () => {
     expect(await itemOf(pending.id)).toMatchObject({
       dueShard: expect.stringMatching(/^\d+$/),
       dueAt: `2026-11-20T12:02:05.000Z#${pending.id}`,
-      listShard: expect.stringMatching(/^conta-1#demanda\.criada#undelivered#\d$/),
-      stateShard: expect.stringMatching(/^conta-1#demanda\.criada#pending#\d$/),
+      listShard: 'conta-1#demanda.criada#undelivered',
+      stateShard: 'conta-1#demanda.criada#pending',
       listKey: `2026-11-20T12:00:00.000Z#${pending.id}`,
     });
     expect(await itemOf(pending.id)).not.toHaveProperty('ttl');
@@ -112,61 +110,7 @@ describe('the store of deliveries', () => {
     expect(item).not.toHaveProperty('dueShard');
     expect(item).not.toHaveProperty('dueAt');
     expect(item).toMatchObject({ ttl: noon / 1_000 + 30 * 24 * 60 * 60 });
-    expect(item).toMatchObject({ stateShard: expect.stringMatching(/^conta-1#demanda\.criada#failed#\d$/) });
-  });
-});
-
-describe('what waits for a slot', () => {
-  const waitHere = async (accountId: string, count: number) => {
-    const store = storeHere();
-    const all = Array.from({ length: count }, (_, at) =>
-      waitingForSlot(waiting({ accountId, wait: { nextAttemptAt: noon - at, sweepAt: 0, overdueCount: 0 } }), noon),
-    );
-    for (let from = 0; from < count; from += 50)
-      await Promise.all(all.slice(from, from + 50).map(one => store.create(one)));
-    return all;
-  };
-  const shards = (accountId: string) => backlogShardsOf(accountId, 'demanda.criada');
-
-  it('is found by its webhook only, the longest due first, up to so many', async () => {
-    const all = await waitHere('waits-1', 30);
-    await waitHere('waits-2', 3);
-    const found = await storeHere().waitingForSlot(shards('waits-1'), 20);
-    expect(found).toEqual({ deliveries: all.toReversed().slice(0, 20), isAll: false });
-    expect(await storeHere().waitingForSlot(shards('waits-1'), 30)).toEqual({
-      deliveries: all.toReversed(),
-      isAll: true,
-    });
-    expect(await storeHere().waitingForSlot(shards('waits-1'), 0)).toEqual({ deliveries: [], isAll: false });
-    expect(await storeHere().waitingForSlot(shards('nobody'), 1)).toEqual({ deliveries: [], isAll: true });
-  });
-
-  it('is never found by the sweeper’s own look', async () => {
-    const [one] = await waitHere('waits-3', 1);
-    clock.advance(20 * day);
-    expect(await dueNow()).not.toContain(one?.id);
-  });
-
-  it('is left out once it was attempted, though the index may be behind', async () => {
-    const [one, other] = await waitHere('waits-4', 2);
-    if (!one || !other) throw new Error('nothing waits');
-    const dynamo: Dynamo = async command => {
-      if (command instanceof BatchGetCommand) await storeHere().update(one, settled(one, 'delivered', noon));
-      return database.dynamo(command);
-    };
-    const lagging = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries' });
-    expect((await lagging.waitingForSlot(shards('waits-4'), 10)).deliveries).toEqual([other]);
-  });
-
-  it('is not taken to be all where a page ends early: of 1 MiB, or of its limit', async () => {
-    const [one] = await waitHere('waits-5', 1);
-    const dynamo: Dynamo = async command => {
-      const answer = await database.dynamo(command);
-      const isPage = command instanceof QueryCommand;
-      return isPage ? { ...answer, LastEvaluatedKey: headKey('Deliveries', String(one?.id)).key } : answer;
-    };
-    const paged = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries' });
-    expect(await paged.waitingForSlot(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
+    expect(item).toMatchObject({ stateShard: 'conta-1#demanda.criada#failed' });
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { queuedInSlowLane, withSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { answer } from '../builders.ts';
 
@@ -38,50 +37,6 @@ const expectResent = async (charged: number) => {
 
 // It was answered 202, and undone by whoever had read the delivery before.
 describe('a resend of what waits is undone by nobody who read it before', () => {
-  const waitInTable = async () => {
-    await world.slowDown();
-    await world.takeSlots();
-    world.publishEvent();
-    await world.step('first');
-    expect(world.only()).toMatchObject({ wait: { slowLane: 'waiting' } });
-    await world.pass(31 * second);
-  };
-
-  it('not by the sweeper that gives it a slot', async () => {
-    await waitInTable();
-    world.between('SendMessageBatchCommand', resend);
-    await world.sweep();
-    await expectResent(0);
-  });
-
-  it('not by the mark of its move to the slow lane', async () => {
-    await failOnce();
-    await world.slowDown();
-    await world.pass(5 * second);
-    world.between('PutCommand', resend);
-    await world.step('retry');
-    await expectResent(1);
-  });
-
-  it('not by the mark that the slow queue did not take its message', async () => {
-    await world.slowDown();
-    world.publishEvent();
-    world.publishEvent();
-    world.publishEvent();
-    await world.step('first');
-    await world.step('first');
-    const others = new Set(world.deliveries().map(({ id }) => id));
-    world.between('SendMessageCommand', async () => {
-      const moved = world.deliveries().find(({ id }) => !others.has(id));
-      if (moved) await world.resend(moved);
-      throw new Error('the queue is down');
-    });
-    await world.step('first');
-    const moved = world.deliveries().find(({ id }) => !others.has(id));
-    expect(moved).toMatchObject({ broughtForward: { at: world.now() } });
-    expect(world.waiting('retries')).toHaveLength(1);
-  });
-
   it.each([
     ['a hold', { status: 'suspended', suspensionReason: 'gone' }],
     ['a cancellation', { webhookId: 'webhook-0' }],
@@ -102,13 +57,10 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
 describe('whoever finds a delivery changed since it was read', () => {
   const mark = async () => {
     const read = waiting();
-    await world.store.update(
-      read,
-      queuedInSlowLane(withSlot(read, { at: read.wait.nextAttemptAt, series: 0 }, world.now())),
-    );
+    await world.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
   };
 
-  it('resends it all the same where only its mark or its slot is another', async () => {
+  it('resends it all the same where only when the sweeper looks is another', async () => {
     await failOnce();
     await world.pass(second);
     world.between('PutCommand', mark);
@@ -128,18 +80,13 @@ describe('whoever finds a delivery changed since it was read', () => {
     expect(world.only()).toMatchObject({ state: 'delivered' });
   });
 
-  it('ends it all the same where only its mark is another: no message is left for it', async () => {
+  it('ends it all the same where only when the sweeper looks is another: no message is left for it', async () => {
     await failOnce();
-    await world.slowDown();
+    await world.remove();
     await world.pass(5 * second);
-    world.between('PutCommand', async () => {
-      await world.remove();
-      world.between('PutCommand', mark);
-      await world.step('slow');
-    });
+    world.between('PutCommand', mark);
     await world.step('retry');
     expect(world.only()).toMatchObject({ state: 'cancelled' });
-    expect(world.waiting('slow')).toEqual([]);
   });
 
   it('lets its message come back where it changes each time', async () => {
@@ -147,8 +94,7 @@ describe('whoever finds a delivery changed since it was read', () => {
     await world.remove();
     await world.pass(5 * second);
     const keepChanging = async () => {
-      const read = waiting();
-      await world.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
+      await mark();
       world.between('PutCommand', keepChanging);
     };
     world.between('PutCommand', keepChanging);

@@ -1,8 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { replayIdOf } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
@@ -38,7 +36,6 @@ const tellOfTwo = <Output extends object>(called: Promise<Output>): Promise<Outp
     error => Promise.reject(Object.assign(error, { $metadata: { attempts: 2 } })),
   );
 const store = () => makeDeliveryStore({ ...systemTime, now: world.now, dynamo, table: 'Deliveries' });
-const slownessStore = () => makeSlownessStore({ dynamo, table: 'Deliveries', now: world.now, rate: 20 });
 
 /** What the SDK repeats after a lost answer meets its own first try, and is refused. */
 describe('a conditional write that the SDK repeated', () => {
@@ -63,14 +60,6 @@ describe('a conditional write that the SDK repeated', () => {
     await world.pass(1);
     repeatUpdate();
     expect(await store().claim(delivery, waitAfterSweep(delivery.wait, world.now()))).toBe(false);
-  });
-
-  // A minute of a slow webhook's slots stayed unused.
-  it('reserves slots for the sweeper', async () => {
-    const slowness = await slownessStore().change(owner, known => withSlowDns(known, world.now()));
-    repeatUpdate();
-    const after = { ...slowness, nextSlotAt: world.now() + 10_000 };
-    expect(await slownessStore().reserveUntil(slowness, after)).toBe(true);
   });
 
   describe('of a replay', () => {

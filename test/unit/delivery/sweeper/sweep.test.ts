@@ -3,7 +3,7 @@ import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts
 import { taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import type { DueEntry } from '../../../../lambdas/delivery/store/due-index.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
-import { dueNow, scheduled, waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
+import { dueNow, scheduled } from '../../../../lambdas/delivery/transitions.ts';
 import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { aDelivery, answer, noon } from '../builders.ts';
 
@@ -62,7 +62,7 @@ describe('the sweeper', () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }));
     await world.step('first');
     await world.pass(60 * minute);
-    expect(await world.sweep({ afterCalls: 19, hasEffect: true })).toBe(false);
+    expect(await world.sweep({ afterCalls: 7, hasEffect: true })).toBe(false);
     expect(world.waiting('retries')).toEqual([]);
     await world.sweep();
     expect(world.waiting('retries')).toEqual([]);
@@ -75,7 +75,6 @@ describe('the sweeper', () => {
   it.each<[string, (read: Delivery, now: number) => Delivery]>([
     ['its attempt was recorded meanwhile', (read, now) => settled(read, 'delivered', now)],
     ['it is due later by now', (read, now) => scheduled(read, now, 3 * minute)],
-    ['it waits for a slot by now', waitingForSlot],
   ])('sends nothing when %s', async (_, change) => {
     await loseRetry();
     await world.pass(5 * minute);
@@ -118,34 +117,12 @@ describe('the sweeper', () => {
     for (let sweeps = 1; sweeps <= 3; sweeps++) {
       await world.pass(minute);
       await world.sweep();
-      expect(world.counts.SweptOverdue).toBeLessThanOrEqual(sweeps * 400); // a page of 25 of each of 16 shards
+      expect(world.counts.SweptOverdue).toBeLessThanOrEqual(sweeps * 400); // a page of 100 of each of 4 shards
     }
     isDown = false;
     await world.pass(minute);
     await world.sweep();
     expect(world.waiting('retries')).toHaveLength(600);
-  });
-
-  // Bug: a queue that was down stopped what was due in the other one.
-  it('sends what is due in one queue while the other one is down', async () => {
-    const dueAt = (moment: number) => dueNow(aDelivery({ attempt: 2 }), moment);
-    const inSlowQueue = { ...dueAt(noon), wait: { ...dueAt(noon).wait, slowLane: 'queued' as const } };
-    const due = Array.from({ length: 630 }, (_, at) => ({
-      ...(at < 600 ? inSlowQueue : dueAt(noon + minute)),
-      id: `evt_${at}`,
-    }));
-    await Promise.all(due.map(world.store.create));
-    await world.pass(10 * minute);
-    const sent: string[] = [];
-    const retry = {
-      sendAll: async (batch: readonly Delivery[]) => {
-        sent.push(...batch.map(({ id }) => id));
-        return [];
-      },
-    };
-    const down = { sendAll: () => Promise.reject(new Error('the queue is down')) };
-    await makeSweep({ ...world, queues: { retry, slow: down }, tasks: {} })(() => true);
-    expect(sent).toHaveLength(30);
   });
 
   // One that failed kept the rest of its page from being sent, though it was claimed, and its shard from being read on.
@@ -180,7 +157,7 @@ describe('the sweeper', () => {
     await expect(world.sweep()).rejects.toThrow('The sweep failed: ThrottlingException (3 times)');
     const { SweptDue } = world.counts;
     expect(world.waiting('retries')).toHaveLength(SweptDue ?? 0);
-    expect(SweptDue).toBeLessThan(450); // a page of 25 of each of 16 shards, and the second of some
+    expect(SweptDue).toBeLessThan(450); // a page of 100 of each of 4 shards, and the second of some
   });
 
   it('reports what failed after it has swept the rest', async () => {
@@ -225,7 +202,7 @@ describe('the sweeper', () => {
       return undefined;
     };
     const queue = { sendAll: async () => [] };
-    const sweep = makeSweep({ ...world, store, queues: { retry: queue, slow: queue }, tasks: { task } });
+    const sweep = makeSweep({ ...world, store, retryQueue: queue, tasks: { task } });
     await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
     expect([done, most]).toEqual([10, 3]);
   });

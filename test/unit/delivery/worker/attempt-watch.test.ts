@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
-import {
-  type Slowness,
-  unknownSlowness,
-  withDuration,
-  withSlowDns,
-} from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { type Slowness, unknownSlowness, withSlowAttempts } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import {
   type AttemptWatchDependencies,
   makeStartAttemptWatch,
@@ -16,15 +11,15 @@ import { sealing } from '../test-keyring.ts';
 
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
-  /** The answers to whether messages wait, one per question, in order; `false` after the last. */
-  readonly waiting?: readonly boolean[];
+  /** Whether the process is busy, one answer per question, in order; `false` after the last. */
+  readonly busy?: readonly boolean[];
 }
 
-const slow = withSlowDns(unknownSlowness, noon - 60_000);
+const slow = withSlowAttempts(unknownSlowness, { slow: 2, quick: 0 }, noon - 60_000);
 
 /** The watch of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
-  const { slowness = unknownSlowness, waiting = [], ...changes } = circumstances;
+  const { slowness = unknownSlowness, busy = [], ...changes } = circumstances;
   const clock = frozenClock();
   const did: string[] = [];
   let timers: { readonly at: number; act(): void }[] = [];
@@ -34,13 +29,7 @@ const timing = (circumstances: Circumstances = {}) => {
     tracker: {
       recordQuick: () => void note('quick'),
       recordSlow: async () => void note('slow'),
-      recordSlowDns: async () => void note('slow DNS'),
-      recordDuration: async (_, milliseconds) => void note(`takes ${milliseconds}`),
-      recordQuickSuccess: async () => void note('quick success'),
-    },
-    hasMessages: async () => {
-      note('asks');
-      return waiting[asked++] ?? false;
+      recordQuickAnswer: async () => void note('quick again'),
     },
     after: (milliseconds, act) => {
       const entry = { at: clock.now() + milliseconds, act };
@@ -53,10 +42,11 @@ const timing = (circumstances: Circumstances = {}) => {
     elapsed: clock.now,
     turn: clock.time.turn,
     lane: 'first',
-    giveUp: 'waiting',
-    attemptTimeoutMs: 15_000,
     ...changes,
-  })(aWebhook(), slowness);
+  })(aWebhook(), slowness, () => {
+    note('asks');
+    return busy[asked++] ?? false;
+  });
   watch.signal.addEventListener('abort', () => note('gives up'));
   return {
     ...watch,
@@ -83,99 +73,57 @@ const delivered: AttemptOutcome = { outcome: 'delivered', record };
 const failed: AttemptOutcome = { outcome: 'failed', record, retryAfterMs: undefined };
 const internal: AttemptOutcome = { outcome: 'internal_error', record };
 
-/** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `busy` no timer fires. */
-type Step = 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered' | 'busy' | number | AttemptOutcome;
+/** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `stalled` no timer fires. */
+type Step = 'onResolving' | 'onAnswered' | 'stalled' | number | AttemptOutcome;
 
 /** Watches an attempt through its steps. */
 const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
   const watch = timing(circumstances);
   for (const step of steps) {
     if (typeof step === 'number') await watch.pass(step);
-    else if (step === 'busy') watch.clock.advance(2_001);
+    else if (step === 'stalled') watch.clock.advance(2_001);
     else if (typeof step === 'string') watch[step]();
     else await watch.end(step);
   }
   return watch;
 };
 
-const connected = ['onResolving', 'onConnecting'] as const;
-const answered = [...connected, 'onAnswered'] as const;
 const held = { ...slow, reachedAt: noon - 59_999 };
-const measured = withDuration(slow, 15_000, noon) ?? slow;
+const answered = ['onResolving', 'onAnswered'] as const;
+const withoutAnswer: AttemptOutcome = {
+  outcome: 'failed',
+  record: { ...record, result: 'connection', status: null },
+  retryAfterMs: undefined,
+};
 
-describe('an attempt that is not answered 2 s after connecting began', () => {
+describe('an attempt that is not answered 2 s after resolving began', () => {
   it.each<[string, Circumstances, readonly Step[], string[]]>([
     [
-      'is recorded as slow while it is in flight, and then kept where nobody waits',
+      'is recorded as slow while it is in flight, and then kept while the process is not busy',
       {},
-      ['onResolving', 500, 'onConnecting', 14_000],
-      ['2500 slow', ...Array.from({ length: 13 }, (_, at) => `${2_500 + at * 1_000} asks`)],
+      ['onResolving', 15_000],
+      ['2000 slow', ...Array.from({ length: 14 }, (_, at) => `${2_000 + at * 1_000} asks`)],
     ],
     [
-      'is given up at once where messages wait, after it is recorded',
-      { waiting: [true] },
-      [...connected, 15_000],
+      'is given up at once where the process is busy, after it is recorded',
+      { busy: [true] },
+      ['onResolving', 15_000],
       ['2000 slow', '2000 asks', '2000 gives up'],
     ],
     [
-      'is given up at the second from which messages wait',
-      { waiting: [false, false, true], lane: 'retry' },
-      [...connected, 15_000],
+      'is given up at the second from which the process is busy',
+      { busy: [false, false, true], lane: 'retry' },
+      ['onResolving', 15_000],
       ['2000 slow', '2000 asks', '3000 asks', '4000 asks', '4000 gives up'],
     ],
-    [
-      'is given up without asking where the stage says always',
-      { giveUp: 'always' },
-      [...connected, 15_000],
-      ['2000 slow', '2000 gives up'],
-    ],
-    ['is never given up in the slow lane', { lane: 'slow', waiting: [true] }, [...connected, 4_000], ['2000 slow']],
-    ['nor where the stage says always', { lane: 'slow', giveUp: 'always' }, [...connected, 4_000], ['2000 slow']],
+    ['is never given up in the slow lane', { lane: 'slow', busy: [true] }, ['onResolving', 4_000], ['2000 slow']],
     [
       'is slow, too, where its last header came before the timer fired',
       {},
-      [...connected, 'busy', 'onAnswered', delivered],
+      ['onResolving', 'stalled', 'onAnswered', delivered],
       ['2001 slow'],
     ],
-    ['is not counted as quick, however it ends', {}, [...connected, 2_000, delivered], ['2000 slow', '2000 asks']],
-  ])('%s', async (_, circumstances, steps, expected) => {
-    expect((await watched(circumstances, steps)).did).toEqual(expected);
-  });
-
-  it.each<[string, readonly Step[], 'onConnecting' | 'onAnswered']>([
-    ['the receiver’s', [...connected, 2_000], 'onAnswered'],
-    ['the name server’s', ['onResolving', 2_000], 'onConnecting'],
-  ])('is not given up by an answer of the queue that comes after %s', async (_, steps, next) => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const watch = await watched({ hasMessages: () => promise }, steps);
-    watch[next]();
-    resolve(true);
-    await watch.pass(1_000);
-    expect(watch.signal.aborted).toBe(false);
-    if (next === 'onAnswered') expect(watch.timers()).toBe(0);
-  });
-});
-
-describe('a name that is not resolved after 2 s', () => {
-  it.each<[string, Circumstances, readonly Step[], string[]]>([
-    [
-      'is recorded, and its attempt is given up where messages wait',
-      { waiting: [false, true] },
-      ['onResolving', 'onAsking', 15_000],
-      ['2000 slow DNS', '2000 asks', '3000 asks', '3000 gives up'],
-    ],
-    [
-      'is not recorded where another attempt asked, but given up all the same',
-      { waiting: [true] },
-      ['onResolving', 15_000],
-      ['2000 asks', '2000 gives up'],
-    ],
-    [
-      'counts no more once connecting has begun: the receiver has 2 s of its own',
-      { waiting: [false, true] },
-      ['onResolving', 'onAsking', 2_500, 'onConnecting', 2_000],
-      ['2000 slow DNS', '2000 asks', '4500 slow', '4500 asks', '4500 gives up'],
-    ],
+    ['is not counted as quick, however it ends', {}, ['onResolving', 2_000, delivered], ['2000 slow', '2000 asks']],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
@@ -183,13 +131,13 @@ describe('a name that is not resolved after 2 s', () => {
 
 describe('the end of an attempt', () => {
   it.each<[string, Slowness, readonly Step[], string[]]>([
-    ['a quick success', unknownSlowness, [...connected, 1_999, 'onAnswered', delivered], ['1999 quick']],
+    ['a quick success', unknownSlowness, ['onResolving', 1_999, 'onAnswered', delivered], ['1999 quick']],
     ['a quick failure', unknownSlowness, [...answered, failed], ['0 quick']],
-    ['a name that does not exist', unknownSlowness, ['onResolving', failed], []],
     ['an internal error', unknownSlowness, [...answered, internal], []],
-    ['a success of a slow webhook, whose hold is over', slow, [...answered, delivered], ['0 quick', '0 quick success']],
+    ['a success of a slow webhook, whose hold is over', slow, [...answered, delivered], ['0 quick', '0 quick again']],
     ['a success of a slow webhook, whose hold is not over', held, [...answered, delivered], ['0 quick']],
-    ['a failure of a slow webhook, whose hold is over', slow, [...answered, failed], ['0 quick']],
+    ['a quick 500 of a slow webhook, whose hold is over', slow, [...answered, failed], ['0 quick', '0 quick again']],
+    ['no answer of a slow webhook, whose hold is over', slow, ['onResolving', withoutAnswer], ['0 quick']],
   ])('counts what was over in time, and ends slowness: %s', async (_, slowness, steps, expected) => {
     expect((await watched({ slowness }, steps)).did).toEqual(expected);
   });
@@ -197,7 +145,7 @@ describe('the end of an attempt', () => {
   it('leaves no timer behind, and waits until what was recorded is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tracker = { ...silentTracker, recordSlow: () => promise };
-    const { end, timers, did } = await watched({ tracker }, [...connected, 2_000]);
+    const { end, timers, did } = await watched({ tracker }, ['onResolving', 2_000]);
     const done = end(failed).then(() => did.push('ended'));
     await new Promise(setImmediate);
     expect(timers()).toBe(0);
@@ -207,54 +155,13 @@ describe('the end of an attempt', () => {
   });
 });
 
-describe('how long attempts at a slow webhook take', () => {
-  it.each<[string, Circumstances, readonly Step[], string[]]>([
-    [
-      'is taken to be the deadline after 5 s, while the attempt is in flight, and is what it was at its end',
-      { lane: 'slow', slowness: slow },
-      [...connected, 6_000, 'onAnswered', failed],
-      ['2000 slow', '5000 takes 15000', '6000 takes 6000'],
-    ],
-    [
-      'is recorded where that changes something only',
-      { lane: 'slow', slowness: measured },
-      [...connected, 15_000, failed],
-      ['2000 slow'],
-    ],
-    [
-      'is recorded in the slow lane only',
-      { lane: 'retry', slowness: slow },
-      [...connected, delivered],
-      ['0 quick', '0 quick success'],
-    ],
-    [
-      'has the time in it in which the name was resolved, and ends with the last header',
-      { lane: 'slow', slowness: slow },
-      ['onResolving', 4_000, 'onConnecting', 50, 'onAnswered', 900, delivered],
-      ['4950 quick', '4950 quick success', '4950 takes 4050'],
-    ],
-    // Bug: an attempt that ended in DNS had no duration, so that a webhook kept the pace of its quick answers.
-    [
-      'is known of a name that nobody resolves, too',
-      { lane: 'slow', slowness: withDuration(slow, 2_500, noon) ?? slow },
-      ['onResolving', 6_000, failed],
-      ['5000 takes 15000', '6000 takes 6000'],
-    ],
-    ['is not known of an internal error', { lane: 'slow', slowness: slow }, [...connected, internal], []],
-    ['is recorded of webhooks that are slow only', { lane: 'slow' }, [...connected, delivered], ['0 quick']],
-  ])('%s', async (_, circumstances, steps, expected) => {
-    expect((await watched(circumstances, steps)).did).toEqual(expected);
-  });
-});
-
 describe('our own part of an attempt', () => {
   it('counts for nothing: a key that takes 10 s to open is nobody’s slowness', async () => {
-    const watch = timing({ waiting: Array(20).fill(true) });
+    const watch = timing({ busy: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = attemptWith({
       sealing: { open: (sealed, binding) => opened.then(() => sealing.open(sealed, binding)) },
-      post: async ({ onConnecting, onAnswered }) => {
-        onConnecting?.();
+      post: async ({ onAnswered }) => {
         onAnswered?.();
         return answer(200);
       },

@@ -97,9 +97,9 @@ const consumerOf = (
 const holding = () => {
   const inFlight = new Map<string, () => void>();
   let most = 0;
-  const process: ProcessRecord = ({ messageId }, onAttempt) =>
+  const process: ProcessRecord = ({ messageId }, consumer) =>
     new Promise(resolve => {
-      const onEnd = onAttempt?.();
+      const onEnd = consumer?.onAttempt();
       inFlight.set(messageId, () => {
         inFlight.delete(messageId);
         onEnd?.();
@@ -203,7 +203,7 @@ describe('the consumer of a queue', () => {
   });
 
   it.each([
-    ['is shed is hidden for a moment', 'shed', 2, { MessageShed: 1 }],
+    ['is shed is hidden for a moment', 'shed', 1, { MessageShed: 1 }],
     ['waits for its slot is hidden until then', { hiddenFor: 12_345 }, 13, {}],
   ] as const)('reports as not done what %s, and as no fault', async (_, outcome, VisibilityTimeout, counts) => {
     const { consume, changes, telemetry } = consumerOf(async () => outcome);

@@ -92,15 +92,6 @@ describe('an event that was POSTed and whose outcome could not be stored before 
     });
   });
 
-  it('is logged where it was given up and could not be moved', async () => {
-    world.publishEvent();
-    world.answers.push({ ...answer(200), takesMs: 3_000 });
-    world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
-    await world.step('first');
-    expect(world.deferrals()).toEqual(['Error']);
-    expect(lineOf('delivery.outcome_not_stored')).toMatchObject({ result: 'slow' });
-  });
-
   it('is not logged where no attempt was made', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'gone' });
     world.between('PutCommand', () => Promise.reject(new Error('the store is down')));

@@ -49,7 +49,7 @@ describe.each([
     expect(world.posts).toHaveLength(messages - 1);
     const others = world.deliveries().filter(({ state }) => state !== 'delivered');
     expect(others).toMatchObject(lane === 'first' ? [] : [stored]);
-    expect(world.waiting(queue)).toMatchObject([{ visibleAt: now + 2 * second }]);
+    expect(world.waiting(queue)).toMatchObject([{ visibleAt: now + second }]);
     expect(world.counts).toMatchObject({ MessageShed: 1 });
     await world.settle();
     expect(world.posts).toHaveLength(messages);

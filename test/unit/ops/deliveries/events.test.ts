@@ -184,7 +184,6 @@ describe('an event that comes while the store is down', () => {
       sqs: { send: async () => ({}) } as never,
       queueUrl: 'http://queue',
       describe: describeMessage,
-      random: () => 0,
       turn: systemTime.turn,
       log: { info: write, warn: write, error: write },
       count: () => {},

@@ -124,7 +124,6 @@ const causes: Readonly<Record<string, Cause>> = {
     play: async () => {
       await world.register();
       await world.slowDown();
-      await world.takeSlots();
       await publish();
     },
     named: [/waiting .*Its receiver is slow since 2026-11-20T12:00:00\.000Z/, / +- +2026-11-20T12:00:00\.000Z$/],

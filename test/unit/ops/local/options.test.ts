@@ -41,7 +41,7 @@ describe('the command line', () => {
 
   it('may name an assembly, which has its stage values', () => {
     expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: '/home/ana/cdk.out', stageValues: {} });
-    for (const late of ['--retry-schedule=1s', '--set=slowRate=1'])
+    for (const late of ['--retry-schedule=1s', '--set=registrationLimit=1'])
       expect(() => parse('--assembly', 'cdk.out', late)).toThrow(/--assembly: .* too late/);
   });
 

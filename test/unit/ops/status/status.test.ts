@@ -2,13 +2,10 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
-import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeStartReplay } from '../../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
-import { backlogShardsOf, dueKey, itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { dueKey } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { queuedInSlowLane, waitingForSlot, withSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
@@ -237,17 +234,6 @@ describe('ops status of deliveries', () => {
   const due = (nextAttemptAt: number) => ({
     wait: { nextAttemptAt, sweepAt: nextAttemptAt + 2 * minute, overdueCount: 0 },
   });
-  const inSlowQueue = (at: number) => ({ wait: queuedInSlowLane(withSlot(aDelivery(), { at, series: 0 }, at)).wait });
-  const waiting = (at: number) => ({ wait: waitingForSlot(aDelivery(), at).wait });
-  /** Has the deliveries of an account wait for a slot of a webhook whose last slot is over at a moment. */
-  const slowTask = async (accountId: string, lastSlotAt: number) => {
-    const slownessStore = makeSlownessStore({ ...stored(), rate: 20 });
-    const owner = { accountId, eventName: 'demanda.criada' } as const;
-    const slowness = await slownessStore.change(owner, known => withSlowDns(known, now));
-    await slownessStore.beginWaiting(slowness);
-    await slownessStore.reserveUntil(slowness, { ...slowness, nextSlotAt: lastSlotAt });
-  };
-
   beforeAll(async () => {
     for (const id of ['f1', 'f2']) await add(id, settled(aDelivery({ accountId: 'acme' }), 'failed', now));
     await add('h1', settled(aDelivery({ accountId: 'acme' }), 'held', now));
@@ -256,15 +242,6 @@ describe('ops status of deliveries', () => {
     await add('late2', due(now - 4 * minute));
     await add('soon', due(now + 5_000));
     await add('recent', due(now - 2 * minute));
-    await add('queued', inSlowQueue(now - 5 * minute));
-    await add('w1', { accountId: 'stuck', ...waiting(now - 30 * minute) });
-    await add('w2', { accountId: 'stuck', ...waiting(now - 20 * minute) });
-    await add('w3', { accountId: 'served', ...waiting(now - 600 * minute) });
-    await add('w4', { accountId: 'arrived', ...waiting(now - minute) });
-    await slowTask('stuck', now - 15 * minute);
-    await slowTask('served', now + minute);
-    await slowTask('arrived', now - 15 * minute);
-    await slowTask('empty', now - 15 * minute);
     const before = () => now - 9 * minute;
     const replays = makeReplayStore({ ...stored(), now: before });
     const start = makeStartReplay({ ...fakeTelemetry(), replays, run: async () => {}, makeId: randomId, now: before });
@@ -281,17 +258,13 @@ describe('ops status of deliveries', () => {
         isCutOff: false,
         groups: [
           { account: 'acme', event, cause: 'overdue', count: 2, since: since(50), first: 'evt_late1' },
-          { account: 'stuck', event, cause: 'no slot', count: 2, since: since(15), first: 'evt_w1' },
           { account: 'again', event, cause: 'replay', count: null, since: since(9), first: replay },
-          { account: 'acme', event, cause: 'slow queue', count: 1, since: since(5), first: 'evt_queued' },
           { account: 'acme', event, cause: 'own fault', count: 1, since: since(-10), first: 'evt_own' },
         ],
       },
     });
-    const slow = ['arrived', 'empty', 'served', 'stuck'].map(account => ({ account, event, since: since(0) }));
-    expect(deliveries).toMatchObject({ slow: expect.arrayContaining(slow) });
     const { stdout } = await status({});
-    expect(stdout).toMatch(/^stuck +demanda\.criada +no slot +2 +2/m);
+    expect(stdout).toMatch(/^acme +demanda\.criada +overdue +2 +2/m);
   });
 
   it('names failed, held and late deliveries, each with a command, late ones with a section of the runbook', async () => {
@@ -301,13 +274,7 @@ describe('ops status of deliveries', () => {
       expect.stringMatching(
         /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 .*"RetriesLate"\.$/,
       ),
-      expect.stringMatching(
-        /^2 deliveries of account stuck .* waiting for a slot .*deliveries show evt_w1 .*"RetriesLate"\.$/,
-      ),
       expect.stringMatching(/^deliveries not counted yet of account again .*replay reenvio_\w+ does not go on/),
-      expect.stringMatching(
-        /^1 delivery of account acme .* overdue in the slow queue .*deliveries show evt_queued .*"RetriesLate"\.$/,
-      ),
       expect.stringMatching(
         /^1 delivery of account acme .* fault of our own .*deliveries show evt_own .*"InternalErrors"\.$/,
       ),
@@ -317,18 +284,6 @@ describe('ops status of deliveries', () => {
   });
 
   it('says where there is more than it reads', async () => {
-    const at = now - 8 * minute;
-    const shard = { dueShard: backlogShardsOf('many', 'demanda.criada')[0] };
-    const waiting = Array.from({ length: 275 }, (_, number) => ({
-      ...itemFromDelivery(waitingForSlot(aDelivery({ id: `evt_many${number}`, accountId: 'many' }), at)),
-      ...shard,
-    }));
-    await putAll(database.dynamo, 'Deliveries', waiting);
-    await slowTask('many', at);
-    const { stdout } = await status({});
-    expect(stdout).toMatch(/^many +demanda\.criada +no slot +250\+ /m);
-    expect(stdout).toContain('at least 250 deliveries of account many');
-    expect(stdout).not.toContain('not all that waits could be read');
     const late = Array.from({ length: 275 }, (_, number) => ({
       ...{ id: `x${number}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${number}`), ttl: 1 },
     }));

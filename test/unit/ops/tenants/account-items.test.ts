@@ -11,7 +11,7 @@ import {
   requestLimits,
 } from '../../../../lambdas/delivery/api/request-limits.ts';
 import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
-import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { withSlowAttempts } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
@@ -107,8 +107,8 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     await replays.start(aReplay('reenvio_2'), await replays.findLatest(account, eventName));
   },
   'delivery/isolation/slowness-store.ts': () =>
-    makeSlownessStore({ ...store('Deliveries'), rate: 20 }).change({ accountId: account, eventName }, found =>
-      withSlowDns(found, moment),
+    makeSlownessStore(store('Deliveries')).change({ accountId: account, eventName }, found =>
+      withSlowAttempts(found, { slow: 2, quick: 0 }, moment),
     ),
   'delivery/api/request-limits.ts': async () => {
     const parts = { ...store('Deliveries'), ...requestLimits, registrationLimit: 30 };

@@ -10,13 +10,12 @@ const listen = () => {
   const heard: string[] = [];
   return {
     heard,
-    onConnecting: () => void heard.push('connecting'),
     onAnswered: () => void heard.push('answered'),
   };
 };
 
 describe('the timing of a POST', () => {
-  it('tells each step once, whichever connection it used', async () => {
+  it('tells once that it is answered, whichever connection it used', async () => {
     const { post } = await start(inTurn(say(ok), reset, say(ok)), {
       resolve: async () => [otherAddress, publicAddress],
       fates: new Map([[otherAddress, 'ECONNREFUSED']]),
@@ -24,14 +23,14 @@ describe('the timing of a POST', () => {
     for (let time = 0; time < 2; time++) {
       const { heard, ...listeners } = listen();
       expect(await post({ ...request, ...listeners })).toMatchObject({ outcome: 'response' });
-      expect(heard).toEqual(['connecting', 'answered']);
+      expect(heard).toEqual(['answered']);
     }
   });
 
   it.each([
     ['a host that is refused', async () => ['10.0.0.1'], 'blocked'],
     ['a name that does not resolve', () => Promise.reject(new ResolutionError('not_found', 'ENOTFOUND')), 'dns'],
-  ])('has no connecting for %s', async (_case, resolve, expected) => {
+  ])('tells nothing for %s', async (_case, resolve, expected) => {
     const { post } = await start(say(ok), { resolve });
     const { heard, ...listeners } = listen();
     const outcome = await post({ ...request, ...listeners });

@@ -10,8 +10,7 @@ const addresses = ['93.184.216.34'];
 const sharing = () => {
   const clock = frozenClock();
   const lookups: (PromiseWithResolvers<readonly string[]> & { name: string; signal: AbortSignal })[] = [];
-  const lookUp: Resolve = (name, signal, onAsking) => {
-    onAsking?.();
+  const lookUp: Resolve = (name, signal) => {
     const lookup = { ...Promise.withResolvers<readonly string[]>(), name, signal };
     lookups.push(lookup);
     return lookup.promise;
@@ -51,13 +50,6 @@ describe('lookups of one name', () => {
     clock.advance(100);
     void resolve('a.example', never);
     expect(lookups).toHaveLength(2);
-  });
-
-  it('tell the one call that asks', () => {
-    const { resolve } = sharing();
-    const asked: number[] = [];
-    for (const call of [1, 2, 3]) void resolve('a.example', never, () => asked.push(call));
-    expect(asked).toEqual([1]);
   });
 
   it('are not shared with another name', () => {
