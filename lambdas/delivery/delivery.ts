@@ -101,8 +101,6 @@ export interface Delivery {
   readonly replaySlotAt?: number;
   /** Set while a resend has brought the next attempt forward: that is not charged. */
   readonly broughtForward?: BroughtForward;
-  /** Set while it is held because its receiver answered 410: a digest of the URL that it was sent to. */
-  readonly goneFrom?: string;
   /** Grows with each change that is stored; a delivery has none when it is created. Only the store sets it. */
   readonly version?: number;
 }

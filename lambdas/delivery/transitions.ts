@@ -120,7 +120,7 @@ export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
  * messages of its earlier schedule stay stale.
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
-  const { settledAt: _, replayId: __, replaySlotAt: ___, goneFrom: ____, ...rest } = delivery;
+  const { settledAt: _, replayId: __, replaySlotAt: ___, ...rest } = delivery;
   return { ...rest, state: 'pending', scheduledAt: now, charged: 0, internalErrors: 0, wait: waitOf(waitMs, now) };
 }
 

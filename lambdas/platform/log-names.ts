@@ -5,7 +5,6 @@ export const logNames = {
     'cancelled',
     'held',
     'moved',
-    'not_gone',
     'not_marked',
     'not_sent',
     'outcome_not_stored',

@@ -69,7 +69,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         url,
         sealedAuthorization,
         updatedAt,
-        ...(isOtherUrl && { failingSince: undefined, failingMark: undefined }),
+        ...(isOtherUrl && resetHealth(updatedAt)),
         ...(endsSuspension && active),
       },
       when: expression`webhookId = ${webhookId} AND url = ${read.url} AND status = ${status}
@@ -127,7 +127,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   ): Promise<Webhook | undefined> {
     const isSuspended = expression`attribute_exists(webhookId) AND status = ${'suspended'}`;
     const reactivated = await update(accountId, eventName, {
-      set: { ...active, updatedAt, failingSince: undefined, failingMark: undefined },
+      set: { ...active, updatedAt, ...resetHealth(updatedAt) },
       when: byOperator ? isSuspended : expression`${isSuspended} AND suspensionReason <> ${'operator'}`,
       announcement: unattempted('webhook.reactivated', updatedAt, null),
     });
@@ -182,6 +182,11 @@ export async function readItemsOf(dynamo: Dynamo, table: string, accountId: stri
 
 /** The state of a webhook that is not suspended. */
 const active = { status: 'active', suspensionReason: null } as const;
+
+/** Returns the changes that start a webhook's health afresh. */
+function resetHealth(resetAt: number): Item {
+  return { resetAt, failingSince: undefined, failingMark: undefined };
+}
 
 /** The new values of a replacement; times in milliseconds since the epoch. */
 interface Replacement {

@@ -88,7 +88,9 @@ const webhook = z.object({
   secrets: z.array(signingSecret),
   status: z.enum(['active', 'suspended']),
   suspensionReason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
-  /** The moment when the first attempt failed since the last registration, replacement, reactivation or success. */
+  /** The moment of the latest other URL or reactivation. What an earlier attempt says of the webhook counts no more. */
+  resetAt: z.optional(milliseconds),
+  /** The moment when the first attempt failed since the last registration, other URL, reactivation or success. */
   failingSince: z.optional(milliseconds),
   /** The time that the webhook had been failing when that was last announced, in milliseconds. */
   failingMark: z.optional(milliseconds),

@@ -14,7 +14,7 @@ import type { Judgement, Violate } from './violation.ts';
 
 /** Judges what operators are told: each suspension and each end of one, once where nothing goes wrong, and nothing else. */
 export function judgeAnnouncements(
-  { cloud, accounts, people, faultClass }: World,
+  { cloud, accounts, people, receivers, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
 ): Judgement {
@@ -41,16 +41,13 @@ export function judgeAnnouncements(
     }
   }
 
-  /** The attempt whose 410 suspends a webhook stands in its delivery before that. */
+  /** A 410 suspends a webhook only after its receiver answered so. */
   function judgeGone({ id: accountId, event = eventName }: Account): void {
     for (const { at, item } of evidence().webhookChanges({ accountId, eventName: event })) {
       for (const { reason, deliveryId } of parseAnnouncedItem(item)?.announcements ?? []) {
         if (reason !== 'gone' || deliveryId === null) continue;
-        const changes = evidence().deliveries.get(deliveryId) ?? [];
-        const told = changes
-          .findLast(change => change.at <= at)
-          ?.delivery?.attempts.some(({ status }) => status === 410);
-        if (!told) violate('suspends its webhook, and its answer stands nowhere', deliveryId);
+        const isAnswered = receivers.postsOf(deliveryId).some(post => post.status === 410 && post.at <= at);
+        if (!isAnswered) violate('suspends its webhook, and nobody answered 410', deliveryId);
       }
     }
   }

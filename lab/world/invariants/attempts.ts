@@ -76,7 +76,7 @@ export function judgeAttempts(
     }
     if (record.result === 'delivered' && after.state !== 'delivered') violate('a success did not end it', id);
     if (record.result === 'internal' && faultClass === 'calm') violate('taken for a fault of ours in calm', id);
-    const isGone = after.goneFrom !== undefined && after.state === 'held';
+    const isGone = record.status === 410 && after.state === 'held';
     const forwardAt = before?.broughtForward && broughtForwardAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
     // One that was under way may be brought forward, by the clocks of two processes or a write that is repeated: it counts as what it was.
@@ -104,11 +104,8 @@ export function judgeAttempts(
   function judgeOtherChange(before: Delivery, after: Delivery, at: number): void {
     const { id, charged, scheduledAt } = after;
     const isNew = scheduledAt !== before.scheduledAt;
-    const mayCharge = before.goneFrom !== undefined && before.state === 'held' && !isNew;
-    if (charged !== (isNew ? 0 : before.charged) && !(mayCharge && charged === before.charged + 1)) {
-      violate('charged without an attempt', id);
-    }
-    if (!isNew && before.state !== 'pending' && before.state !== after.state && !mayCharge) {
+    if (charged !== (isNew ? 0 : before.charged)) violate('charged without an attempt', id);
+    if (!isNew && before.state !== 'pending' && before.state !== after.state) {
       violate('it has ended, and goes on', id);
     }
     const isSame = isDeepStrictEqual(after, before);
@@ -139,7 +136,7 @@ export function judgeAttempts(
 
   /** Judges why a delivery has come to a state, by what its webhook was just before. */
   function judgeState(after: Delivery, at: number): void {
-    const { id, webhookId, state, attempts, charged, goneFrom } = after;
+    const { id, webhookId, state, attempts, charged } = after;
     const latest = attempts.at(-1);
     const webhooks = evidence().webhooksBefore(after, at);
     const own = webhooks.filter(webhook => webhook?.webhookId === webhookId);
@@ -154,8 +151,7 @@ export function judgeAttempts(
     }
     if (state === 'held') {
       if (isTest(after)) violate('a test was held', id);
-      const isGone = goneFrom !== undefined && latest?.status === 410;
-      if (!isGone && !own.some(one => one?.status === 'suspended')) violate('held beside an active webhook', id);
+      if (!own.some(one => one?.status === 'suspended')) violate('held beside an active webhook', id);
     }
   }
 }

@@ -18,20 +18,14 @@ export async function endUnattempted(
 }
 
 /**
- * Does the same for a delivery that waited too long in the slow lane (`isTooOld`): it has failed, and the caller
- * has to look whether that suspends its webhook. Returns it as it is stored; `undefined`: another copy was stored first.
+ * Does the same for a delivery that waited too long in the slow lane (`isTooOld`): it has failed. The caller suspends its webhook before
+ * that, if all has failed for five days.
  */
-export async function endTooOld(
-  before: Delivery,
-  storeChange: StoreChange,
-  dependencies: Reporting,
-): Promise<Delivery | undefined> {
+export async function endTooOld(before: Delivery, storeChange: StoreChange, dependencies: Reporting): Promise<void> {
   const { now, log, count } = dependencies;
-  const failed = settled(before, 'failed', now());
-  if (!(await storeUnlessStale(before, failed, storeChange, dependencies))) return undefined;
+  if (!(await storeUnlessStale(before, settled(before, 'failed', now()), storeChange, dependencies))) return;
   count('Exhausted');
   log.warn('delivery.too_old', describeDelivery(before));
-  return failed;
 }
 
 interface Reporting extends DeliveryTelemetry {

@@ -2,15 +2,15 @@ import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression } from '../../platform/aws/update-item.ts';
 import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.ts';
-import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
+import { type Webhook, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
 
 export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
 
 /**
- * Makes the writer of webhooks' health, which is part of the webhook's item in table `Webhooks`. Each change holds only for the
- * record that the attempt was made with: a registration, URL or credential that took its place meanwhile is not blamed. It returns
- * whether the change was made.
+ * Makes the writer of webhooks' health, which is part of the webhook's item in table `Webhooks`. Each change holds only if the
+ * webhook has had the same registration and URL, and was not reactivated, since the attempt read it. It returns whether the change
+ * was made.
  */
 export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   return { startedFailing, recovered, announceFailing, suspendGone, suspendFailing };
@@ -45,31 +45,26 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     if (failingSince === undefined) return false;
     return change(webhook, {
       set: { failingMark: mark, announcedSince: failingSince },
-      when: expression`${isAsAttempted(webhook)} AND failingSince = ${failingSince}
+      when: expression`${isAsAttempted(webhook)} AND status = ${'active'} AND failingSince = ${failingSince}
         AND (attribute_not_exists(failingMark) OR failingMark < ${mark})`,
       announcement: { type: 'webhook.failing', since: failingSince, reason: null, ...told },
     });
   }
 
   /**
-   * Suspends the webhook because of its receiver's 410, whatever its credential by now, and has it announced.
-   * `suspended_already`: nothing was changed. `outdated`: its registration or URL is another one by now, or its account reactivated it
-   * after each try, and wants to hear from it again.
+   * Suspends the webhook because of its receiver's 410 and has it announced. `suspended_already`: nothing was changed. `outdated`:
+   * it has another registration or URL by now, or was reactivated.
    */
   async function suspendGone(webhook: Webhook, told: Told): Promise<'suspended' | 'suspended_already' | 'outdated'> {
-    const { accountId, eventName, webhookId, url } = webhook;
-    for (let tries = 1; tries <= maxSuspendTries; tries++) {
-      const isSuspended = await change(webhook, {
-        ...suspension('gone', told),
-        when: expression`${isSameRegistration(webhook)} AND status = ${'active'}`,
-      });
-      if (isSuspended) return 'suspended';
-      const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
-      const found = webhookIn(item);
-      if (found?.webhookId !== webhookId || found.url !== url) return 'outdated';
-      if (found.status === 'suspended') return 'suspended_already';
-    }
-    return 'outdated';
+    const { accountId, eventName, webhookId, resetAt } = webhook;
+    const isSuspended = await change(webhook, {
+      ...suspension('gone', told),
+      when: expression`${isAsAttempted(webhook)} AND status = ${'active'}`,
+    });
+    if (isSuspended) return 'suspended';
+    const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
+    const isOutdated = item?.webhookId !== webhookId || item.resetAt !== resetAt;
+    return isOutdated ? 'outdated' : 'suspended_already';
   }
 
   /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */
@@ -104,19 +99,11 @@ export interface Told {
 }
 
 /** Returns the condition that the webhook is still the one that the attempt was made with. */
-function isAsAttempted(webhook: Webhook): Expression {
-  return expression`${isSameRegistration(webhook)} AND ${is('sealedAuthorization', webhook.sealedAuthorization)}`;
+function isAsAttempted({ webhookId, resetAt }: Webhook): Expression {
+  return expression`webhookId = ${webhookId} AND ${is('resetAt', resetAt)}`;
 }
 
 /** Returns the condition that an attribute is still as it was read. */
-function is(name: string, read: number | string | undefined): Expression {
+function is(name: string, read: number | undefined): Expression {
   return read ? expression`${attribute(name)} = ${read}` : expression`attribute_not_exists(${attribute(name)})`;
 }
-
-/** Returns the condition that it is, perhaps with another credential. */
-function isSameRegistration({ webhookId, url }: Webhook): Expression {
-  return expression`webhookId = ${webhookId} AND url = ${url}`;
-}
-
-/** The most times that a suspension is tried while its account reactivates the webhook. */
-const maxSuspendTries = 3;

@@ -12,7 +12,6 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
 import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
-import type { Suspensions } from './suspensions.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
@@ -20,7 +19,7 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery. Copies of an event have one id; a second copy is dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, suspensions, store } = dependencies;
+  const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, refusals, withoutWebhook, demandsUrl } = dependencies;
   const { now, log, count } = dependencies;
 
@@ -62,7 +61,6 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const { deliveryId: id, accountId, eventName, body } = event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
     const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (known?.messageId === messageId) await suspensions.resume(known, firstNumber, webhook);
     if (known) return dropCopy(known, event, sender, described);
     if (!webhook || !wasRegisteredBy(acceptedAt, webhook)) {
       count('EventWithoutWebhook');
@@ -110,7 +108,6 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
-  readonly suspensions: Pick<Suspensions, 'resume'>;
   readonly store: Pick<DeliveryStore, 'create' | 'read'>;
   readonly moveToDeadLetters: MoveToDeadLetters;
   readonly refusals: Pick<RefusalNotices, 'add'>;
@@ -118,8 +115,6 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly demandsUrl: string;
   readonly now: Clock;
 }
-
-const firstNumber = 1;
 
 /** The fields of the log lines of an event. */
 interface Described {

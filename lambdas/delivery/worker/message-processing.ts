@@ -20,7 +20,6 @@ import type { ProcessRecord } from './batch-consumer.ts';
 import { makeDescribeEvent, makeFirstAttempt } from './first-attempt.ts';
 import { makeProcessDelivery } from './process-delivery.ts';
 import { describeAttemptMessage, makeRetry } from './retry.ts';
-import { makeSuspensions } from './suspensions.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
 
@@ -33,7 +32,6 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     store: makeWebhookHealthStore({ dynamo, table: tables.webhooks, now }),
   });
   const applyOutcome = makeApplyOutcome({ schedule, now, random });
-  const suspensions = makeSuspensions({ ...parts, health, applyOutcome });
   const refusals = makeRefusalNotices({
     ...parts,
     publish: makePublishNotice(parts.publish, parts.refusedEventsTopicArn),
@@ -42,8 +40,8 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   const shared = {
     ...parts,
     ...isolation,
-    processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health, suspensions }),
-    suspensions,
+    processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health }),
+    health,
     findWebhookState: makeFindWebhookState(store, tables),
     moveToDeadLetters: makeMoveToDeadLetters(parts),
   };

@@ -22,7 +22,6 @@ import { type ApplyOutcome, isTooOld, scheduled, unattemptedEndOf } from '../tra
 import type { Attempt } from './attempt.ts';
 import type { StartAttemptWatch } from './attempt-watch.ts';
 import type { ConsumerState, OnAttempt } from './messages-in-hand.ts';
-import { heldByGone, type Standing, type Suspensions } from './suspensions.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 import type { WebhookState } from './webhook-state.ts';
 
@@ -51,21 +50,26 @@ export function messageInHand({ mayAttempt, isBusy }: AdmittedMessage, consumer?
   return { mayAttempt, isBusy: () => isBusy() || consumer?.hasStopped() === true, onAttempt: consumer?.onAttempt };
 }
 
+/** A delivery as it is stored after an attempt, and the outcome of that. */
+interface Stored {
+  readonly after: Delivery;
+  readonly outcome: AttemptOutcome;
+}
+
 /** Returns the function that processes deliveries. The consumers of all lanes use it. */
 export function makeProcessDelivery(
   dependencies: {
     readonly attempt: Attempt;
     readonly startAttemptWatch: StartAttemptWatch;
     readonly applyOutcome: ApplyOutcome;
-    readonly health: Pick<WebhookHealth, 'record'>;
-    readonly suspensions: Pick<Suspensions, 'afterGone' | 'failTooOld'>;
+    readonly health: WebhookHealth;
     readonly lane: Lane;
     readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'send'>>>;
     readonly now: Clock;
     readonly random: Random;
   } & DeliveryTelemetry,
 ): ProcessDelivery {
-  const { attempt, startAttemptWatch, applyOutcome, health, suspensions } = dependencies;
+  const { attempt, startAttemptWatch, applyOutcome, health } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 
   return async function processDelivery(delivery, { webhook, slowness }, storeChange, message) {
@@ -78,14 +82,25 @@ export function makeProcessDelivery(
     if (!message.mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
 
     const outcome = await makeAttempt(delivery, webhook, slowness, message);
-    const after = applyOutcome(delivery, outcome);
-    const isGone = outcome.outcome === 'gone' && !isTest(delivery);
-    const standing = { after: isGone ? heldByGone(after, webhook) : after, outcome };
-    const store = () => storeUnlessStale(delivery, standing.after, storeChange, dependencies);
-    if (!(await storeOrTell(delivery, outcome, store))) return;
-    if (isGone) await suspendAndGoOn(delivery, standing, webhook);
-    else await goOn(delivery, standing, webhook);
+    const stored = await storeOrTell(delivery, outcome, () =>
+      suspendThenStore(delivery, outcome, webhook, storeChange),
+    );
+    if (stored) await goOn(delivery, stored, webhook);
   };
+
+  async function suspendThenStore(
+    delivery: Delivery,
+    attempted: AttemptOutcome,
+    webhook: Webhook,
+    storeChange: StoreChange,
+  ): Promise<Stored | undefined> {
+    const outcome = isTest(delivery) ? attempted : await health.suspendIfGone(webhook, attempted, delivery.id);
+    const after = applyOutcome(delivery, outcome);
+    const isExhausted = outcome.outcome === 'failed' && after.state === 'failed' && !isTest(delivery);
+    if (isExhausted) await health.suspendIfFailing(webhook, after);
+    const isStored = await storeUnlessStale(delivery, after, storeChange, dependencies);
+    return isStored ? { after, outcome } : undefined;
+  }
 
   /** Stores an outcome. Until an event's first one is stored, the log alone tells of its POST: its webhook may be gone by then. */
   async function storeOrTell<Result>(
@@ -103,19 +118,10 @@ export function makeProcessDelivery(
   }
 
   /** Goes on after an outcome that is stored. What it says of the webhook is recorded after it: a lost outcome is a second POST. */
-  async function goOn(before: Delivery, { after, outcome }: Standing, webhook: Webhook): Promise<void> {
+  async function goOn(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
     await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
     if (!isTest(before)) await health.record(webhook, outcome, after);
-  }
-
-  async function suspendAndGoOn(before: Delivery, held: Standing, webhook: Webhook): Promise<void> {
-    let standing = held;
-    try {
-      standing = await suspensions.afterGone(before, held, webhook);
-    } finally {
-      await goOn(before, standing, webhook);
-    }
   }
 
   /** A test says nothing of its webhook's speed, and would hold a place of the retry lane each time its receiver hangs. */
@@ -137,7 +143,7 @@ export function makeProcessDelivery(
 
   /** Beyond its webhook's share of the slow lane: it waits as for a retry, uncharged. */
   async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
-    if (isTooOld(delivery, now())) return suspensions.failTooOld(delivery, webhook, storeChange);
+    if (isTooOld(delivery, now())) return health.failTooOld(delivery, webhook, storeChange);
     const waiting = scheduled(delivery, now(), slowLaneWait(now() - delivery.scheduledAt, random));
     if (!(await storeUnlessStale(delivery, waiting, storeChange, dependencies))) return;
     await sendNext(queues.slow, waiting, dependencies);

@@ -12,7 +12,6 @@ import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord, RecordOutcome } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
 import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
-import type { Suspensions } from './suspensions.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
@@ -20,7 +19,7 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, suspensions, store, replays } = dependencies;
+  const { admit, findWebhookState, processDelivery, store, replays } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log, count } = dependencies;
   /** The attempts in hand. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
   const inHand = new Set<string>();
@@ -69,7 +68,6 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     const dueIn = delivery && isNamedBy(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
     if (!delivery || !(dueIn <= mostEarly)) {
-      if (delivery) await suspensions.resume(delivery, attempt, webhook);
       count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return 'processed';
@@ -110,7 +108,6 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
-  readonly suspensions: Pick<Suspensions, 'resume'>;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */

@@ -184,7 +184,7 @@ describe('a replacement', () => {
     async sealedAuthorization => {
       await store.create(webhook());
       await store.replace(webhook(), { ...replacement, sealedAuthorization });
-      const { sealedAuthorization: _, ...rest } = { ...webhook(), ...replacement };
+      const { sealedAuthorization: _, ...rest } = { ...webhook(), ...replacement, resetAt: 2_000 };
       expect(await find()).toEqual({ ...rest, ...(sealedAuthorization && { sealedAuthorization }) });
     },
   );

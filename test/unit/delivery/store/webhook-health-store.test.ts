@@ -1,8 +1,7 @@
-import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptResult } from '../../../../lambdas/delivery/delivery.ts';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
-import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { startDatabase } from '../../../support/database/database.ts';
@@ -82,6 +81,7 @@ describe('a webhook’s health', () => {
     ['its secret was rotated', { updatedAt: noon + 500 }],
     ['its credential was replaced', { sealedAuthorization: 'k.new' }],
     ['it began to fail', { failingSince: noon + 500 }],
+    ['its URL was written in other words', { url: 'https://receiver.example.com:443/hooks' }],
   ])('is suspended by 410 although %s during the attempt', async (_, changes) => {
     await put(aWebhook(changes));
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
@@ -94,15 +94,9 @@ describe('a webhook’s health', () => {
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('outdated');
   });
 
-  // Bug: it threw, and an account could have a consumer page the on-call by that.
-  it('is left to its account where that reactivates it as often as another 410 suspends it', async () => {
-    const dynamo: Dynamo = async (command, options) => {
-      const isWrite = command instanceof UpdateCommand;
-      await put(aWebhook(isWrite ? { status: 'suspended', suspensionReason: 'gone' } : {}));
-      return database.dynamo(command, options);
-    };
-    const { suspendGone } = makeWebhookHealthStore({ dynamo, table: 'Webhooks', now: () => noon });
-    expect(await suspendGone(aWebhook(), told('http'))).toBe('outdated');
+  it('is not suspended by the 410 of an attempt before its reactivation', async () => {
+    await put(aWebhook({ resetAt: noon + 500 }));
+    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('outdated');
     expect(await stored()).toMatchObject({ status: 'active' });
   });
 
@@ -139,8 +133,7 @@ describe('a webhook’s health', () => {
 
   it.each([
     ['another registration', { webhookId: 'webhook-0' }],
-    ['an earlier URL', { url: 'https://earlier.example.com/' }],
-    ['an earlier credential', { sealedAuthorization: 'k.earlier' }],
+    ['an earlier URL, or before a reactivation', { resetAt: noon - 1_000 }],
   ])('is not changed by an attempt at %s', async (_, earlier) => {
     const attempted = aWebhook(earlier);
     expect(await health().startedFailing(attempted)).toBe(false);

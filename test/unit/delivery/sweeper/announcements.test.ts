@@ -198,7 +198,8 @@ describe('an account that toggles its suspension', () => {
   const health = () => makeWebhookHealthStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
   /** A 410, and a reactivation a second later. */
   const toggle = async () => {
-    expect(await health().suspendGone(aWebhook(), { lastResult: 'http', deliveryId: 'evt_1' })).toBe('suspended');
+    const read = (await world.webhooks.find('conta-1', 'demanda.criada')) ?? aWebhook();
+    expect(await health().suspendGone(read, { lastResult: 'http', deliveryId: 'evt_1' })).toBe('suspended');
     await world.pass(1_000);
     const webhook = await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
     expect(webhook?.status).toBe('active');

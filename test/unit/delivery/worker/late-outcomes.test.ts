@@ -29,8 +29,8 @@ describe('an outcome that comes late', () => {
     expect(world.posts).toHaveLength(1);
   });
 
-  it('410 of the URL that still stands, whatever its credential by now: suspended', async () => {
-    world.during.push(() => replace('https://receiver.example.com/hooks', 'sealed'));
+  it('410 of the URL that is registered still, in other words and with another credential: suspended', async () => {
+    world.during.push(() => replace('https://receiver.example.com:443/hooks', 'sealed'));
     world.answers.push(answer(410));
     await world.step('first');
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
@@ -53,7 +53,7 @@ describe('an outcome that comes late', () => {
     await world.register(health);
     world.during.push(async () => {
       await replace(elsewhere);
-      await world.register({ url: elsewhere, ...health });
+      await world.register({ url: elsewhere, resetAt: world.now(), ...health });
     });
     world.answers.push(posted);
     await world.step('first');

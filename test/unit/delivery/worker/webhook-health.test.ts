@@ -55,20 +55,20 @@ describe('what an attempt says about its webhook', () => {
     ['an attempt that was given up', aWebhook(), givenUp, pending, []],
     ['an attempt that was given up, after failures', failingFor(1), givenUp, pending, []],
     ['an attempt that was given up, when its delivery ends', failingFor(5), givenUp, exhausted, []],
-    ['exhaustion after 5 days of failure', failingFor(5), failure(), exhausted, [`suspend http ${pending.id}`]],
-    ['exhaustion after less', failingFor(4.99, 4), failure(), exhausted, []],
-    ['5 days of failure without exhaustion', failingFor(5, 4), failure(), pending, []],
   ])('%s', async (_, webhook, outcome, after, expected) => {
     const { record, did } = healthOver();
     await record(webhook, outcome, after);
     expect(did).toEqual(expected);
   });
 
-  it('never costs an end without an attempt: a suspension that cannot be stored is logged', async () => {
-    const { suspendAfterEnd, did, telemetry } = healthOver({ fails: true });
-    await suspendAfterEnd(failingFor(5), exhausted);
-    expect(did).toEqual([`suspend http ${pending.id}`]);
-    expect(telemetry.lines.join()).toContain('webhook.health_not_stored');
+  it.each([
+    ['suspends after 5 days of failures', failingFor(5), [`suspend http ${pending.id}`]],
+    ['does not after less', failingFor(4.99, 4), []],
+    ['does not without a failure before it', aWebhook(), []],
+  ])('that is the last of its delivery %s', async (_, webhook, expected) => {
+    const { suspendIfFailing, did } = healthOver();
+    await suspendIfFailing(webhook, exhausted);
+    expect(did).toEqual(expected);
   });
 
   it('never costs the outcome: what else cannot be recorded is logged', async () => {
