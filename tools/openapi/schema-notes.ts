@@ -52,7 +52,7 @@ const webhook = {
   },
   falhando_desde: {
     description:
-      'Since when no attempt has worked; `null` if the latest did. A new URL and a reactivation set it to `null`, too.',
+      'The first failed attempt, a 410 too, since the registration, another URL, a reactivation or a success; `null` if there is none.',
   },
   lento_desde: {
     description:

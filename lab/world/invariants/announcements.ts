@@ -55,7 +55,10 @@ export function judgeAnnouncements(
   /** A charged failure tells of the mark that it has passed, where no success comes first; after five days the last of a schedule suspends. */
   function judgeFailing({ id: accountId, event = eventName, failingFor }: Account): void {
     const changes = evidence().webhookChanges({ accountId, eventName: event });
-    for (const { at, item } of changes) {
+    for (const [index, { at, item }] of changes.entries()) {
+      const isNew = item?.suspensionReason !== changes[index - 1]?.item?.suspensionReason;
+      if (isNew && item?.suspensionReason === 'gone' && item.failingSince === undefined)
+        violate(`a 410 suspended, and is no failure: ${accountId}`);
       if (item?.suspensionReason === 'no_success' && at - Number(item.failingSince) < 5 * day - clockError)
         violate(`suspended without five days of failures: ${accountId}`);
     }

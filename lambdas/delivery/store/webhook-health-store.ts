@@ -77,8 +77,9 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
 
   function suspension(reason: 'gone' | 'no_success', told: Told, more: Pick<Webhook, 'announcedSince'> = {}) {
     const moment = now();
+    const failingSince = expression`if_not_exists(failingSince, ${moment})`; // a 410 may be the first failure
     return {
-      set: { status: 'suspended', suspensionReason: reason, updatedAt: moment, ...more },
+      set: { status: 'suspended', suspensionReason: reason, updatedAt: moment, failingSince, ...more },
       announcement: { type: 'webhook.suspended', since: moment, reason, ...told } as const,
     };
   }

@@ -68,7 +68,8 @@ describe('a webhook’s health', () => {
 
   it('is suspended once by 410, and says so once', async () => {
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
-    expect(await stored()).toMatchObject({ status: 'suspended', suspensionReason: 'gone', updatedAt: noon + 1_000 });
+    const suspendedAt = { updatedAt: noon + 1_000, failingSince: noon + 1_000 };
+    expect(await stored()).toMatchObject({ status: 'suspended', suspensionReason: 'gone', ...suspendedAt });
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended_already');
     expect(await health().suspendFailing(aWebhook({ failingSince: noon }), told('http'))).toBe(false);
     expect(await stored()).toMatchObject({ suspensionReason: 'gone' });
@@ -85,6 +86,8 @@ describe('a webhook’s health', () => {
   ])('is suspended by 410 although %s during the attempt', async (_, changes) => {
     await put(aWebhook(changes));
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
+    const { failingSince = noon + 1_000 }: Partial<Webhook> = changes;
+    expect(await stored()).toMatchObject({ failingSince });
   });
 
   it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
