@@ -1,9 +1,8 @@
 import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import { mostAnnouncements, parseAnnouncedItem } from '../../../lambdas/webhooks/announcement.ts';
 import { wireReasons } from '../../../lambdas/webhooks/representation.ts';
-import { parseWebhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
+import { type EventName, parseWebhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { operationsTopic } from '../stage.ts';
@@ -12,7 +11,10 @@ import { isFailure } from './attempts.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges what operators are told: each suspension and each end of one, once where nothing goes wrong, and nothing else. */
+/**
+ * Judges what operators are told: each suspension and each end of one, once where nothing goes wrong, and nothing else. A change
+ * that another one or a removal follows before a sweep may remain untold.
+ */
 export function judgeAnnouncements(
   { cloud, accounts, people, receivers, faultClass }: World,
   evidence: () => Evidence,
@@ -21,10 +23,7 @@ export function judgeAnnouncements(
   return { judgeEnd };
 
   function judgeEnd(): void {
-    for (const account of accounts) {
-      judgeGone(account);
-      judgeFailing(account);
-    }
+    for (const account of accounts) judgeFailing(account);
     const told = readTold();
     const causes = accounts.flatMap(causesOf);
     for (const cause of causes) {
@@ -38,17 +37,9 @@ export function judgeAnnouncements(
       if (!isWhole || one.attribute !== one.type) violate(`operators were told too little: ${JSON.stringify(one)}`);
       if (!causes.some(cause => isOf(one, cause)))
         violate(`operators were told what was not so: ${JSON.stringify(one)}`);
-    }
-  }
-
-  /** A 410 suspends a webhook only after its receiver answered so. */
-  function judgeGone({ id: accountId, event = eventName }: Account): void {
-    for (const { at, item } of evidence().webhookChanges({ accountId, eventName: event })) {
-      for (const { reason, deliveryId } of parseAnnouncedItem(item)?.announcements ?? []) {
-        if (reason !== 'gone' || deliveryId === null) continue;
-        const isAnswered = receivers.postsOf(deliveryId).some(post => post.status === 410 && post.at <= at);
-        if (!isAnswered) violate('suspends its webhook, and nobody answered 410', deliveryId);
-      }
+      const isAnswered = receivers.postsOf(one.deliveryId ?? '').some(({ status }) => status === 410);
+      if (one.reason === wireReasons.gone && !isAnswered)
+        violate(`suspended, and nobody answered 410: ${JSON.stringify(one)}`);
     }
   }
 
@@ -94,11 +85,15 @@ export function judgeAnnouncements(
     });
   }
 
-  /** A change without a registration, of a deleted account, or before many others of the same account need not be told. */
-  function mustBeTold({ accountId, webhookId, at }: Cause, causes: readonly Cause[]): boolean {
+  /** A change without a registration, of a deleted account, or before another change or a removal need not be told. */
+  function mustBeTold(cause: Cause, causes: readonly Cause[]): boolean {
+    const { accountId, event, webhookId, at } = cause;
     if (webhookId === undefined || people.wasDeleted(accountId, at)) return false;
-    const near = causes.filter(other => other.accountId === accountId && Math.abs(other.at - at) < 10 * minute);
-    return near.length <= mostAnnouncements;
+    const toldBy = at + (faultClass === 'calm' ? 2 : 10) * minute;
+    const next = causes[causes.indexOf(cause) + 1];
+    const isReplaced = next?.accountId === accountId && next.event === event && next.at < toldBy;
+    const webhooks = evidence().webhooksWithin({ accountId, eventName: event }, at, toldBy);
+    return !isReplaced && webhooks.every(webhook => webhook?.webhookId === webhookId);
   }
 
   function causesOf({ id: accountId, event = eventName }: Account): readonly Cause[] {
@@ -110,13 +105,13 @@ export function judgeAnnouncements(
       const reason = webhookIn(after)?.suspensionReason ?? (type === 'webhook.suspended' ? 'operator' : null);
       const webhookId = after.webhookId === undefined ? undefined : parseWebhook(after).webhookId;
       const since = isoTime(Number(sinceOf(type, before, after)));
-      return [{ at, accountId, type, since, reason: reason && wireReasons[reason], webhookId }];
+      return [{ at, accountId, event, type, since, reason: reason && wireReasons[reason], webhookId }];
     });
   }
 }
 
 /** A change that operators are to be told of. */
-interface Cause extends Pick<Told, 'accountId' | 'type' | 'since' | 'reason'> {
+interface Cause extends Pick<Told, 'accountId' | 'event' | 'type' | 'since' | 'reason'> {
   readonly at: number;
   /** Without one no webhook was registered. */
   readonly webhookId: string | undefined;
@@ -124,6 +119,7 @@ interface Cause extends Pick<Told, 'accountId' | 'type' | 'since' | 'reason'> {
 
 interface Told {
   readonly accountId: string;
+  readonly event: EventName;
   readonly type: string;
   readonly since: string;
   readonly reason: string | null;
@@ -148,7 +144,8 @@ function sinceOf(type: string, before: Item | undefined, after: Item): unknown {
   return type === 'webhook.recovered' ? before?.announcedSince : after.updatedAt;
 }
 
-function isOf(told: Told, { accountId, type, since, reason, webhookId }: Cause): boolean {
-  const isSame = told.accountId === accountId && told.type === type && told.since === since && told.reason === reason;
+function isOf(told: Told, { accountId, event, type, since, reason, webhookId }: Cause): boolean {
+  const isSameWebhook = told.accountId === accountId && told.event === event;
+  const isSame = isSameWebhook && told.type === type && told.since === since && told.reason === reason;
   return isSame && (webhookId === undefined || told.webhookId === webhookId);
 }
