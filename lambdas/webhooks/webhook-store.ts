@@ -1,13 +1,7 @@
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { type Dynamo, type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
-import { conditionOf, type Expression, expression } from '../platform/aws/update-item.ts';
-import {
-  holdsAnnouncements,
-  keptAnnouncements,
-  unattempted,
-  updateWebhook,
-  type WebhookUpdate,
-} from './announcement.ts';
+import { conditionOf, expression, type ItemUpdate, updateItem } from '../platform/aws/update-item.ts';
+import { announcing, unattempted } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
 export type WebhookStore = ReturnType<typeof makeWebhookStore>;
@@ -17,8 +11,8 @@ export type WebhookStore = ReturnType<typeof makeWebhookStore>;
  * An account's list is one query, and deliveries find theirs by the key that the event's message contains.
  *
  * An operator's suspension outlives the registration: without a registration the item holds `status` and `suspensionReason`.
- * So do announcements that are not published yet. That is no webhook (`webhookIn`), and the next registration keeps them. Since it
- * is one item, one condition decides races between an operator, a removal, a registration and the sweeper.
+ * That is no webhook (`webhookIn`), and the next registration keeps it. Since it is one item, one condition decides races between
+ * an operator, a removal, a registration and the sweeper.
  *
  * Reads are consistent; `undefined` means that there is no such webhook.
  */
@@ -70,17 +64,16 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         sealedAuthorization,
         updatedAt,
         ...(isOtherUrl && resetHealth(updatedAt)),
-        ...(endsSuspension && active),
+        ...(endsSuspension && { ...active, ...reactivation(read, updatedAt) }),
       },
       when: expression`webhookId = ${webhookId} AND url = ${read.url} AND status = ${status}
         AND suspensionReason = ${suspensionReason}`,
-      ...(endsSuspension && { announcement: unattempted('webhook.reactivated', updatedAt, null) }),
     });
   }
 
   /**
-   * Removes the registration that stands there when it is read, and no later one. An operator's suspension stays for the next one, and
-   * announcements until they are published.
+   * Removes the registration that stands there when it is read, and no later one. An operator's suspension stays for the next one.
+   * An announcement that is not published yet is dropped.
    *
    * @param only - the id of the registration, where an earlier try has read it already
    */
@@ -88,14 +81,16 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     const item = await readItem(accountId, eventName);
     if (item?.webhookId === undefined) return 'not_registered';
     if (only !== undefined && item.webhookId !== only) return 'removed'; // by somebody else, before the one that stands there now
-    const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
-    const [Key, condition] = [webhookKey(accountId, eventName), conditionOf(isAsRead(item))];
+    const { webhookId, status, suspensionReason } = item;
+    const Key = webhookKey(accountId, eventName);
+    const hold = { ...Key, status, suspensionReason, updatedAt: now };
+    const isAsRead = conditionOf(expression`webhookId = ${webhookId} AND suspensionReason = ${suspensionReason}`);
     const removal =
-      Object.keys(kept).length === 0
-        ? dynamo(new DeleteCommand({ TableName: table, Key, ...condition }))
-        : dynamo(new PutCommand({ TableName: table, Item: { ...Key, ...kept }, ...condition }));
-    const isGone = async () => (await find(accountId, eventName))?.webhookId !== item.webhookId;
-    return (await isWritten(removal, isGone)) ? 'removed' : { contended: String(item.webhookId) };
+      suspensionReason === 'operator'
+        ? dynamo(new PutCommand({ TableName: table, Item: hold, ...isAsRead }))
+        : dynamo(new DeleteCommand({ TableName: table, Key, ...isAsRead }));
+    const isGone = async () => (await find(accountId, eventName))?.webhookId !== webhookId;
+    return (await isWritten(removal, isGone)) ? 'removed' : { contended: String(webhookId) };
   }
 
   /** Sets the secrets of the webhook that was read; false when its registration or secrets have changed since. */
@@ -127,9 +122,8 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   ): Promise<Webhook | undefined> {
     const isSuspended = expression`attribute_exists(webhookId) AND status = ${'suspended'}`;
     const reactivated = await update(accountId, eventName, {
-      set: { ...active, updatedAt, ...resetHealth(updatedAt) },
+      set: { ...active, updatedAt, ...resetHealth(updatedAt), ...reactivation({ accountId, eventName }, updatedAt) },
       when: byOperator ? isSuspended : expression`${isSuspended} AND suspensionReason <> ${'operator'}`,
-      announcement: unattempted('webhook.reactivated', updatedAt, null),
     });
     return reactivated ?? find(accountId, eventName);
   }
@@ -154,9 +148,10 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   async function update(
     accountId: string,
     eventName: EventName,
-    change: Omit<WebhookUpdate, 'table' | 'key'>,
+    change: Omit<ItemUpdate, 'returns'>,
   ): Promise<Webhook | undefined> {
-    return webhookIn(await updateWebhook(dynamo, { ...change, table, key: webhookKey(accountId, eventName) }));
+    const key = webhookKey(accountId, eventName);
+    return webhookIn(await updateItem(dynamo, { table, key }, { ...change, returns: 'ALL_NEW' }));
   }
 }
 
@@ -183,6 +178,10 @@ export async function readItemsOf(dynamo: Dynamo, table: string, accountId: stri
 /** The state of a webhook that is not suspended. */
 const active = { status: 'active', suspensionReason: null } as const;
 
+function reactivation({ accountId, eventName }: Pick<Webhook, 'accountId' | 'eventName'>, at: number): Item {
+  return announcing(unattempted('webhook.reactivated', at, null), webhookKey(accountId, eventName));
+}
+
 /** Returns the changes that start a webhook's health afresh. */
 function resetHealth(resetAt: number): Item {
   return { resetAt, failingSince: undefined, failingMark: undefined };
@@ -202,15 +201,4 @@ type Removal = 'removed' | 'not_registered' | { readonly contended: string };
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */
 function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href;
-}
-
-/** Returns what an operator's suspension leaves in the item of a removed webhook. */
-function keptHold({ status, suspensionReason }: Item, now: number): Item {
-  return suspensionReason === 'operator' ? { status, suspensionReason, updatedAt: now } : {};
-}
-
-/** Returns the condition that neither the registration has changed, nor what stays of it when it is removed. */
-function isAsRead({ webhookId, suspensionReason, announcements }: Item): Expression {
-  return expression`webhookId = ${webhookId} AND suspensionReason = ${suspensionReason}
-    AND ${holdsAnnouncements(announcements)}`;
 }

@@ -1,7 +1,7 @@
 import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type Item, isWritten, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
 import { conditionOf, expression, updateItem } from '../../lambdas/platform/aws/update-item.ts';
-import { unattempted, updateWebhook } from '../../lambdas/webhooks/announcement.ts';
+import { announcing, unattempted } from '../../lambdas/webhooks/announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, readItemsOf } from '../../lambdas/webhooks/webhook-store.ts';
 import { type FoundItems, scanPages, scanTable } from './scan.ts';
@@ -27,7 +27,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   /** Lists an account's webhooks, and suspensions without one, by event. */
   async function listOf(accountId: string): Promise<readonly (Webhook | Hold)[]> {
     const items = await readItemsOf(dynamo, table, accountId);
-    return items.map(entryIn).filter(entry => entry !== undefined);
+    return items.map(entryIn);
   }
 
   /**
@@ -61,13 +61,14 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
    */
   async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
     const moment = now();
-    const suspended = await updateWebhook(dynamo, {
-      table,
-      key: webhookKey(accountId, eventName),
-      set: { status: 'suspended', suspensionReason: 'operator', updatedAt: moment },
+    const key = webhookKey(accountId, eventName);
+    const announcement = announcing(unattempted('webhook.suspended', moment, 'operator'), key);
+    const update = {
+      set: { status: 'suspended', suspensionReason: 'operator', updatedAt: moment, ...announcement },
       when: expression`attribute_not_exists(suspensionReason) OR suspensionReason <> ${'operator'}`,
-      announcement: unattempted('webhook.suspended', moment, 'operator'),
-    });
+      returns: 'ALL_NEW',
+    } as const;
+    const suspended = await updateItem(dynamo, { table, key }, update);
     const webhook = suspended ? webhookIn(suspended) : await webhooks.find(accountId, eventName);
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
   }
@@ -91,18 +92,12 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
 
-  /** Ends a suspension that outlived its webhook. What is not announced yet stays in the item. False: there is none. */
+  /** Ends a suspension that outlived its webhook. False: there is none. */
   async function endHold(accountId: string, eventName: EventName): Promise<boolean> {
-    const key = webhookKey(accountId, eventName);
     const isHold = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
-    const removal = new DeleteCommand({
-      TableName: table,
-      Key: key,
-      ...conditionOf(expression`${isHold} AND attribute_not_exists(announcements)`),
-    });
-    if (await isWritten(dynamo(removal), async () => (await find(accountId, eventName)) === undefined)) return true;
-    const set = { status: undefined, suspensionReason: undefined, updatedAt: undefined };
-    return (await updateItem(dynamo, { table, key }, { set, when: isHold })) !== undefined;
+    const Key = webhookKey(accountId, eventName);
+    const removal = dynamo(new DeleteCommand({ TableName: table, Key, ...conditionOf(isHold) }));
+    return isWritten(removal, async () => (await find(accountId, eventName)) === undefined);
   }
 }
 
@@ -111,11 +106,11 @@ type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };
 
-/** Reads an item as a webhook or as a suspension without one. It may be neither: what is left of a removed webhook. */
-function entryIn(item: Item): Webhook | Hold | undefined {
-  const { accountId, eventName, status, updatedAt } = item;
+/** Reads an item as a webhook or as a suspension without one. */
+function entryIn(item: Item): Webhook | Hold {
+  const { accountId, eventName, updatedAt } = item;
   const hold = { accountId: String(accountId), eventName: eventName as EventName, since: Number(updatedAt) };
-  return webhookIn(item) ?? (status === 'suspended' ? hold : undefined);
+  return webhookIn(item) ?? hold;
 }
 
 /** Pages of 1 MiB: some 700 webhooks each. */

@@ -180,8 +180,9 @@ describe('what a request to {base_url} asks of a full store', () => {
     deleteWebhook: [
       to('DELETE', at(gone)),
       async () => {
-        // an announcement is left to be published: the item is replaced, and not deleted
-        const Item = { ...aWebhook({ eventName: 'reembolso.solicitado' }), announcements: [] };
+        // an operator's suspension stays: the item is replaced, and not deleted
+        const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
+        const Item = aWebhook({ eventName: 'reembolso.solicitado', ...hold });
         await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
         counts.take();
         await to('DELETE', at('reembolso.solicitado'))();

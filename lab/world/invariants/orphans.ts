@@ -44,7 +44,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
       const isHold = item.status === 'suspended' && item.suspensionReason === 'operator';
       const key = `${item.accountId} ${item.eventName}`;
       if (!webhookIn(item) && !isHold) violate(`neither a webhook nor a suspension: ${key}`);
-      if (item.announcements !== undefined || item.announcementShard !== undefined) violate(`not announced: ${key}`);
+      if (item.unannounced !== undefined || item.announcementShard !== undefined) violate(`not announced: ${key}`);
     }
   }
 

@@ -1,7 +1,7 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { StoreParts } from '../../platform/aws/dynamo.ts';
-import { attribute, type Expression, expression } from '../../platform/aws/update-item.ts';
-import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.ts';
+import { attribute, type Expression, expression, type ItemUpdate, updateItem } from '../../platform/aws/update-item.ts';
+import { type Announcement, announcing } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
 
@@ -86,10 +86,11 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
 
   async function change(
     { accountId, eventName }: Webhook,
-    update: Pick<WebhookUpdate, 'set' | 'when' | 'announcement'>,
+    { set, when, announcement }: HealthChange,
   ): Promise<boolean> {
     const key = webhookKey(accountId, eventName);
-    return (await updateWebhook(dynamo, { ...update, table, key, announcedAt: now() })) !== undefined;
+    const update = { set: { ...set, ...(announcement && announcing(announcement, key)) }, when };
+    return (await updateItem(dynamo, { table, key }, update)) !== undefined;
   }
 }
 
@@ -98,6 +99,8 @@ export interface Told {
   readonly lastResult: AttemptResult | null;
   readonly deliveryId: string;
 }
+
+type HealthChange = Pick<ItemUpdate, 'set' | 'when'> & { readonly announcement?: Announcement | undefined };
 
 /** Returns the condition that the webhook is still the one that the attempt was made with. */
 function isAsAttempted({ webhookId, resetAt }: Webhook): Expression {

@@ -1,6 +1,6 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo, Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
 import type { Publish } from '../../platform/aws/topic.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { isoTime } from '../../platform/clock.ts';
@@ -9,7 +9,6 @@ import {
   type Announcement,
   announcementIndex,
   announcementShard,
-  holdsAnnouncement,
   parseAnnouncedItem,
 } from '../../webhooks/announcement.ts';
 import { type WebhookRecord, wireReasons } from '../../webhooks/representation.ts';
@@ -51,7 +50,7 @@ export function makePublishAnnouncement(publish: Publish, topicArn: string): Pub
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Makes the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then removed,
+ * Makes the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then cleared,
  * so it is published at least once: a crash repeats it and never loses it.
  *
  * @param dependencies - `table`: the table `Webhooks`.
@@ -84,7 +83,7 @@ export function makePublishAnnouncements(dependencies: {
           // The index lags behind the table, and holds keys only.
           const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
           const announced = parseAnnouncedItem(item);
-          if (announced) await publishAll(announced, hasTime);
+          if (announced) await publishOne(announced);
         } catch (error) {
           failure = error; // one that cannot be published now does not stop the others
         }
@@ -94,49 +93,29 @@ export function makePublishAnnouncements(dependencies: {
     if (failure !== undefined) throw failure;
   };
 
-  async function publishAll(item: AnnouncedItem, hasTime: () => boolean): Promise<void> {
-    const { accountId, eventName: event, webhookId: registered, announcements } = item;
-    for (const announcement of announcements) {
-      if (!hasTime()) return;
-      const { type, since, reason, lastResult, deliveryId } = announcement;
-      const { webhookId = registered } = announcement;
-      if (webhookId !== undefined) {
-        await publish({
-          type,
-          accountId,
-          event,
-          webhookId,
-          since: isoTime(since),
-          reason: reason && wireReasons[reason],
-          lastResult: lastResult && wireResults[lastResult as AttemptResult],
-          deliveryId,
-        });
-        log.info('webhook.announced', { type, account: accountId, event, reason, deliveryId });
-      }
-      if (!(await removeFirst(item, announcement))) return;
+  async function publishOne({ accountId, eventName, webhookId, unannounced }: AnnouncedItem): Promise<void> {
+    const { type, since, reason, lastResult, deliveryId } = unannounced;
+    if (webhookId !== undefined) {
+      await publish({
+        type,
+        accountId,
+        event: eventName,
+        webhookId,
+        since: isoTime(since),
+        reason: reason && wireReasons[reason],
+        lastResult: lastResult && wireResults[lastResult as AttemptResult],
+        deliveryId,
+      });
+      log.info('webhook.announced', { type, account: accountId, event: eventName, reason, deliveryId });
     }
-    await removeFromIndex(item);
-  }
-
-  /** Removes the first announcement, whatever was added meanwhile. False: the first is another one by now. */
-  async function removeFirst(item: AnnouncedItem, announcement: Announcement): Promise<boolean> {
-    const removed = await updateItem(dynamo, keyOf(item), {
-      set: { 'announcements[0]': undefined },
-      when: holdsAnnouncement(announcement, 0),
-    });
-    return removed !== undefined;
-  }
-
-  /** Does nothing when there is more to announce by now: the next sweep publishes that. */
-  async function removeFromIndex(item: AnnouncedItem): Promise<void> {
-    await updateItem(dynamo, keyOf(item), {
-      set: { announcements: undefined, announcementShard: undefined, announcementAt: undefined },
-      when: expression`attribute_exists(announcements) AND attribute_not_exists(announcements[0])`,
-    });
-  }
-
-  function keyOf({ accountId, eventName }: AnnouncedItem): ItemKey {
-    return { table, key: { accountId, eventName } };
+    await updateItem(
+      dynamo,
+      { table, key: { accountId, eventName } },
+      {
+        set: { unannounced: undefined, announcementShard: undefined, announcementAt: undefined },
+        when: expression`unannounced.type = ${type} AND unannounced.since = ${since}`, // no later one
+      },
+    );
   }
 }
 

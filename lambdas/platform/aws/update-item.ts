@@ -6,7 +6,7 @@ import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } f
 export type Expression = (placeholders: Placeholders) => string;
 
 export interface ItemUpdate {
-  /** Attributes, or elements of lists, with their new values. A value may be an expression; `undefined` removes. */
+  /** Attributes with their new values. A value may be an expression; `undefined` removes. */
   readonly set: Item;
   /** The condition of the change. @default - none */
   readonly when?: Expression | undefined;
@@ -29,8 +29,8 @@ export async function updateItem(
   const placeholders: Placeholders = { names: new Map(), values: new Map() };
   const assignments: string[] = [];
   const removals: string[] = [];
-  for (const [path, value] of Object.entries(set)) {
-    const target = attribute(path)(placeholders);
+  for (const [name, value] of Object.entries(set)) {
+    const target = attribute(name)(placeholders);
     if (value === undefined) removals.push(target);
     else assignments.push(`${target} = ${render(value, placeholders)}`);
   }
@@ -65,14 +65,13 @@ export function expression(texts: TemplateStringsArray, ...inserted: readonly un
   };
 }
 
-/** Names an attribute that has no plain name, or an element of a list: `announcements[0]`. */
-export function attribute(path: string): Expression {
+/** Names an attribute that has no plain name. */
+export function attribute(name: string): Expression {
   return function renderAttribute({ names }) {
-    const { name, element } = partsOf(path);
     const known = names.get(name);
     const placeholder = known ?? `#n${names.size}`;
     if (known === undefined) names.set(name, placeholder);
-    return element === undefined ? placeholder : `${placeholder}[${element}]`;
+    return placeholder;
   };
 }
 
@@ -87,19 +86,8 @@ export function conditionOf(when: Expression) {
  * clean-up proves nothing: others set the same one.
  */
 function isSetIn(item: Item, set: Item): boolean {
-  const known = Object.entries(set).filter(([path, value]) => path !== 'ttl' && typeof value !== 'function');
-  return known.length > 0 && known.every(([path, value]) => isAsWritten(valueAt(item, path), value));
-}
-
-function valueAt(item: Item, path: string): unknown {
-  const { name, element } = partsOf(path);
-  return element === undefined ? item[name] : (item[name] as readonly unknown[] | undefined)?.[element];
-}
-
-/** Returns the attribute that a path names, and the place in its list, if that is meant. */
-function partsOf(path: string): { readonly name: string; readonly element?: number } {
-  const [, name, element] = /^(\w+)\[(\d+)\]$/.exec(path) ?? [];
-  return name === undefined ? { name: path } : { name, element: Number(element) };
+  const known = Object.entries(set).filter(([name, value]) => name !== 'ttl' && typeof value !== 'function');
+  return known.length > 0 && known.every(([name, value]) => isAsWritten(item[name], value));
 }
 
 /** The placeholders of one call: those of names by name, and the values by placeholder. */

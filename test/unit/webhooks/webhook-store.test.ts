@@ -1,7 +1,6 @@
-import { DeleteCommand, GetCommand, PutCommand, type ScanCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, type ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
-import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
 import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { makeOperatorStore } from '../../../ops/stores/operator-store.ts';
@@ -91,9 +90,9 @@ describe('whatever stands there', () => {
     if (before !== 'nothing') await put(wasRegistered ? read : { ...hold, updatedAt: 1_000 });
     const told = await acts[act]?.(read);
     const found = await find();
-    const { announcements, ...stored } = (await item()) ?? {};
+    const { unannounced, ...stored } = (await item()) ?? {};
 
-    expect(summaryOf(stored, announcements)).toBe(then);
+    expect(summaryOf(stored, unannounced)).toBe(then);
     const byOperator = found ? { outcome: 'changed', webhook: found } : { outcome: 'not_registered' };
     const answers: Readonly<Record<string, unknown>> = {
       registration: wasRegistered ? undefined : found,
@@ -116,11 +115,11 @@ describe('whatever stands there', () => {
     expect(testedAt).toBe(act === 'test' && found && before !== 'operator' ? 2_000 : undefined);
   });
 
-  const summaryOf = (stored: Partial<Webhook>, announcements: readonly { type: string }[] = []) => {
+  const summaryOf = (stored: Partial<Webhook>, unannounced?: { type: string }) => {
     const { webhookId, status, suspensionReason, failingSince } = stored;
     const registered = status === 'active' ? 'active' : String(suspensionReason);
     const state = status === undefined ? 'nothing' : webhookId === undefined ? 'hold' : registered;
-    const marks = { 'webhook.reactivated': '+', 'webhook.suspended': '-' }[announcements[0]?.type ?? ''] ?? '';
+    const marks = { 'webhook.reactivated': '+', 'webhook.suspended': '-' }[unannounced?.type ?? ''] ?? '';
     return `${state}${webhookId !== undefined && failingSince === undefined ? '!' : ''}${marks}`;
   };
 });
@@ -248,47 +247,19 @@ describe('a replacement of secrets', () => {
 });
 
 describe('an operator', () => {
-  const announced = async () => (await item())?.announcements;
+  const announced = async () => (await item())?.unannounced;
 
   it('and an account are announced with the moment and the reason', async () => {
     await store.create(webhook());
     await operator.suspend(accountId, eventName);
-    await operator.reactivate(accountId, eventName);
-    const suspension = { type: 'webhook.suspended', since: 2_000, reason: 'operator' };
     const none = { lastResult: null, deliveryId: null };
+    expect(await announced()).toEqual({ type: 'webhook.suspended', since: 2_000, reason: 'operator', ...none });
+    await operator.reactivate(accountId, eventName);
     const ended = { type: 'webhook.reactivated', since: 2_000, reason: null, ...none };
-    expect(await announced()).toEqual([{ ...suspension, ...none }, ended]);
+    expect(await announced()).toEqual(ended);
     await put(webhook({ status: 'suspended', suspensionReason: 'gone' }));
     await store.reactivate(accountId, eventName, 2_000);
-    expect(await announced()).toEqual([ended]);
-  });
-
-  // An account that suspends itself and reactivates filled the list, and then the item: no write was taken any more.
-  it.each([0, 1, 4, 5, 6, 40])('suspends a webhook that has announced %i times', async count => {
-    await store.create(webhook());
-    for (let round = 0; round < count; round++) {
-      const gone = webhook({ status: 'suspended', suspensionReason: 'gone' });
-      await put({ ...gone, announcements: (await announced()) ?? [] });
-      await store.reactivate(accountId, eventName, 100 + round);
-    }
-    expect(await operator.suspend(accountId, eventName)).toMatchObject({ webhook: { ...hold, updatedAt: 2_000 } });
-    const told = await announced();
-    expect(told).toHaveLength(Math.min(count + 1, mostAnnouncements));
-    expect(told.at(-1)).toMatchObject({ type: 'webhook.suspended', since: 2_000, reason: 'operator' });
-    if (count > 0) expect(told[0]).toMatchObject({ type: 'webhook.reactivated', since: 100 });
-  });
-
-  it('suspends a webhook whose full list of announcements is removed meanwhile', async () => {
-    const full = Array.from({ length: mostAnnouncements }, (_, since) => ({ type: 'webhook.reactivated', since }));
-    await put({ ...webhook(), announcements: full });
-    let writes = 0;
-    const send = async (command: UpdateCommand) => {
-      if (++writes === 2) await put(webhook());
-      return database.dynamo(command);
-    };
-    const racing = makeOperatorStore({ dynamo: send as never, table: 'Webhooks', now: () => 2_000 });
-    expect(await racing.suspend(accountId, eventName)).toMatchObject({ webhook: { ...hold, updatedAt: 2_000 } });
-    expect(await announced()).toMatchObject([{ reason: 'operator' }]);
+    expect(await announced()).toEqual(ended);
   });
 
   it('finds a suspension without a webhook', async () => {

@@ -99,7 +99,7 @@ describe('a conditional write that the SDK repeated', () => {
     world.answers.push(answer(410));
     world.during.push(async () => repeatUpdate());
     await world.step('first');
-    expect(await world.webhook()).toMatchObject({ status: 'suspended', announcements: [{ reason: 'gone' }] });
+    expect(await world.webhook()).toMatchObject({ status: 'suspended', unannounced: { reason: 'gone' } });
     expect(world.counts).toMatchObject({ WebhookSuspended: 1, Held: 1 });
     expect(world.lines.filter(line => line.includes('webhook.suspended'))).toHaveLength(1);
   });

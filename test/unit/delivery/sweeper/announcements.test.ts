@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
-import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
 import type { DeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
 import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';
 import { beginWorld, useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
-import { answer, aWebhook, noon } from '../builders.ts';
+import { answer, noon } from '../builders.ts';
 
 useDeliveryWorld();
 
@@ -68,31 +66,27 @@ describe('a suspension', () => {
   });
 
   // The first 5 calls of a sweep look for what is due. The others announce.
-  const announcing = Array.from({ length: 10 }, (_, call) => [5 + (call % 5), call >= 5] as const);
+  const announcing = Array.from({ length: 8 }, (_, call) => [5 + (call % 4), call >= 4] as const);
 
   it.each(announcing)(
-    'is announced though the sweeper dies at its call %i (after its effect: %s), and its webhook may be deleted then',
+    'is announced though the sweeper dies at its call %i (after its effect: %s)',
     async (afterCalls, hasEffect) => {
-      for (const isDeleted of [false, true]) {
-        await beginWorld();
-        await suspend();
-        expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
-        if (isDeleted) expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
-        await world.sweep();
-        expect([1, 2]).toContain(world.announced.length);
-        for (const told of world.announced) expect(told).toEqual(announcement);
-        expect((await world.webhook()) ?? {}).not.toHaveProperty('announcementShard');
-      }
+      await beginWorld();
+      await suspend();
+      expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
+      await world.sweep();
+      expect([1, 2]).toContain(world.announced.length);
+      for (const told of world.announced) expect(told).toEqual(announcement);
+      expect(await world.webhook()).not.toHaveProperty('announcementShard');
     },
   );
 
-  it('and its end are announced in this order, even when both come before the sweep', async () => {
+  it('that ends before the sweep is replaced by its end', async () => {
     await suspend();
     await world.pass(1_000);
     await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
     await world.sweep();
     expect(world.announced).toEqual([
-      announcement,
       {
         ...announcement,
         type: 'webhook.reactivated',
@@ -102,53 +96,31 @@ describe('a suspension', () => {
         deliveryId: null,
       },
     ]);
+    expect(await world.webhook()).not.toHaveProperty('unannounced');
   });
 
-  it('is announced though its webhook is deleted before the sweep, and leaves no webhook', async () => {
+  it('that comes while another change is published is announced by the next sweep', async () => {
     await suspend();
-    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
-    expect(await world.webhooks.find('conta-1', 'demanda.criada')).toBeUndefined();
-    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('not_registered');
-    await world.sweep();
-    await world.sweep();
-    expect(world.announced).toEqual([announcement]);
-    expect(await world.webhook()).not.toHaveProperty('announcementShard');
-  });
-
-  it('is announced of the registration that it ended, not of the next one, which begins healthy', async () => {
-    const { webhooks, now } = world;
-    const register = (webhookId: string) =>
-      webhooks.create(aWebhook({ webhookId, createdAt: now(), updatedAt: now() }));
-    for (const webhookId of ['webhook-2', 'webhook-3']) {
-      await suspend();
-      await webhooks.remove('conta-1', 'demanda.criada', now());
+    const told: (string | null)[] = [];
+    const announce = publisherBy(async ({ reason }) => {
+      told.push(reason);
       await world.pass(1_000);
-      expect(await register(webhookId)).toEqual(aWebhook({ webhookId, createdAt: now(), updatedAt: now() }));
-    }
-    await world.sweep();
-    expect(world.announced).toEqual([
-      announcement,
-      { ...announcement, webhookId: 'webhook-2', since: iso(noon + 1_000) },
-    ]);
-    expect(await webhooks.find('conta-1', 'demanda.criada')).toMatchObject({
-      webhookId: 'webhook-3',
-      status: 'active',
+      if (told.length === 1) await makeOperator().suspend('conta-1', 'demanda.criada');
     });
+    for (let sweep = 1; sweep <= 3; sweep++) await announce(() => true);
+    expect(told).toEqual(['gone', 'operador']);
   });
 
   it.each([
-    ['and stays', false],
-    ['though an operator ends what holds the next one', true],
-  ])('by an operator is announced though its webhook is deleted before the sweep, %s', async (_, isEnded) => {
-    const operator = makeOperator();
-    await operator.suspend('conta-1', 'demanda.criada');
+    ['by a 410 leaves nothing', suspend, undefined],
+    ['by an operator leaves that alone', () => makeOperator().suspend('conta-1', 'demanda.criada'), hold],
+  ])('%s if its webhook is deleted before the sweep', async (_, act, left) => {
+    await act();
     expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
-    if (isEnded) expect(await operator.reactivate('conta-1', 'demanda.criada')).toEqual({ outcome: 'not_registered' });
-    if (isEnded) expect(await operator.listOf('conta-1')).toEqual([]);
     await world.sweep();
-    expect(world.announced).toEqual([{ ...announcement, reason: 'operador', lastResult: null, deliveryId: null }]);
-    expect(await operator.listAll(() => {})).toHaveLength(isEnded ? 0 : 1);
-    expect(await world.webhooks.create(aWebhook())).toMatchObject(isEnded ? aWebhook() : hold);
+    expect(world.announced).toEqual([]);
+    const key = { accountId: 'conta-1', eventName: 'demanda.criada' };
+    expect(await world.webhook()).toEqual(left && { ...key, ...left, updatedAt: world.now() });
   });
 
   it('without a registered webhook is not announced, and its announcement is removed', async () => {
@@ -180,7 +152,6 @@ describe('a suspension', () => {
   });
 });
 
-// That its list of announcements is full keeps no operator from suspending: test/unit/webhooks/webhook-store.test.ts.
 // Bug: a topic that hangs until a sweep has no time left let that sweep end well.
 it('a sweep that runs out of time fails where an announcement could not be published', async () => {
   await suspend();
@@ -192,73 +163,6 @@ it('a sweep that runs out of time fails where an announcement could not be publi
   await world.register({ accountId: 'conta-2' });
   await makeOperator().suspend('conta-2', 'demanda.criada');
   await expect(publishAll(() => !isOver)).rejects.toThrow('the topic does not answer');
-});
-
-describe('an account that toggles its suspension', () => {
-  const health = () => makeWebhookHealthStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
-  /** A 410, and a reactivation a second later. */
-  const toggle = async () => {
-    const read = (await world.webhooks.find('conta-1', 'demanda.criada')) ?? aWebhook();
-    expect(await health().suspendGone(read, { lastResult: 'http', deliveryId: 'evt_1' })).toBe('suspended');
-    await world.pass(1_000);
-    const webhook = await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
-    expect(webhook?.status).toBe('active');
-    await world.pass(1_000);
-  };
-  it('has few announcements published: the first failure and the latest state among them', async () => {
-    for (let round = 0; round < 30; round++) await toggle();
-    expect((await world.webhook())?.announcements).toHaveLength(mostAnnouncements);
-    await world.sweep();
-    expect(world.announced).toHaveLength(mostAnnouncements);
-    expect(world.announced[0]).toMatchObject({ type: 'webhook.suspended', since: iso(noon) });
-    expect(world.announced.at(-1)).toMatchObject({ type: 'webhook.reactivated', since: iso(noon + 59_000) });
-    expect(await world.webhook()).not.toHaveProperty('announcementShard');
-  });
-
-  // All taken out or nothing: with something new each second, what was published was published again each minute.
-  it('has each announcement published once while it goes on', async () => {
-    const told: string[] = [];
-    const announce = publisherBy(async ({ type, since }) => {
-      told.push(`${type} ${since}`);
-      if (told.length < 40) await toggle();
-    });
-    await toggle();
-    for (let run = 0; run < 3; run++) {
-      const before = told.length;
-      await announce(() => true);
-      expect(told.length - before).toBeLessThanOrEqual(mostAnnouncements);
-      expect(told.length).toBeGreaterThan(before);
-    }
-    expect(new Set(told).size).toBe(told.length);
-  });
-
-  it('keeps its place in the index, and has the rest published by the next sweep', async () => {
-    for (let round = 0; round < 3; round++) await toggle();
-    expect((await world.webhook())?.announcementAt).toBe(`${iso(noon)}#conta-1#demanda.criada`);
-    const told: string[] = [];
-    const publish = async ({ type }: { type: string }) => void told.push(type);
-    const announce = publisherBy(publish);
-    await announce(() => told.length < 2);
-    expect(told).toHaveLength(2);
-    await announce(() => true);
-    expect(told).toHaveLength(mostAnnouncements);
-  });
-
-  it('cannot keep it from being announced when it takes the last place just as that is published', async () => {
-    const operator = makeOperator();
-    for (let round = 0; round < 10; round++) await toggle();
-    const told: (string | null)[] = [];
-    const publish = async ({ reason }: { reason: string | null }) => {
-      if (told.length === 0) await operator.suspend('conta-1', 'demanda.criada');
-      told.push(reason);
-    };
-    const announce = publisherBy(publish);
-    await announce(() => true);
-    await announce(() => true);
-    expect(told).toHaveLength(mostAnnouncements + 1);
-    expect(told.at(-1)).toBe('operador');
-    expect(await world.webhook()).not.toHaveProperty('announcements');
-  });
 });
 
 describe('a webhook that delivers again', () => {
@@ -310,10 +214,11 @@ describe('the function that tells the owner, which the pages link to', () => {
 
   it('writes to the address of the account for each notice that the service publishes', async () => {
     await failForADay();
-    await attempt(200);
-    await suspend();
-    await makeOperator().reactivate('conta-1', 'demanda.criada');
-    await world.sweep();
+    const reactivate = () => makeOperator().reactivate('conta-1', 'demanda.criada');
+    for (const change of [() => attempt(200), suspend, reactivate]) {
+      await change();
+      await world.sweep();
+    }
     const { makeHandler } = await import(sample);
     const sent: string[] = [];
     const send = async (...[address, text]: string[]) => void sent.push(`${address}: ${text}`);
