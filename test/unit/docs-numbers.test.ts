@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '../../lambdas/auth/lifetimes.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { requestLimits } from '../../lambdas/delivery/api/request-limits.ts';
+import { slowLanePlaces } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { byteBudget } from '../../lambdas/platform/egress/byte-budget.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
@@ -28,6 +29,14 @@ it('the names that are never public are listed', () => {
 });
 
 const stage = stageConfiguration('dev');
+
+/** Attempts of one webhook that all processes of the slow lane have in flight. */
+const { slowConcurrency } = lanePlaces(1_000);
+const slowAttempts =
+  slowConcurrency * slowLanePlaces(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false });
+
+/** The longest wait of a delivery in the slow lane, as a multiple of its age. */
+const longestSlowWait = limits.slowLaneWait(3_600_000, () => 1) / 3_600_000;
 
 describe('the numbers', () => {
   const second = 1_000;
@@ -57,9 +66,9 @@ describe('the numbers', () => {
     ['deliveries', 'Attempts and waits', `${limits.connectTimeouts.first} milliseconds to accept`],
     ['deliveries', 'Attempts and waits', `or ${inWords(limits.connectTimeouts.slow)} if`],
     ['deliveries', 'Attempts and waits', `up to ${limits.maxRetryAfter / hour} hours`],
-    ['deliveries', 'Attempts and waits', `less than ${inWords(limits.giveUpAfter)}`],
-    ['deliveries', 'Attempts and waits', `At most ${stage.slowRate} attempts a second`],
-    ['deliveries', 'Attempts and waits', `about ${limits.slowAttemptsInFlight / (stage.attemptTimeout / second)} if`],
+    ['deliveries', 'Attempts and waits', `less than ${inWords(limits.slowAfter)}`],
+    ['deliveries', 'Attempts and waits', `about ${slowAttempts} of its attempts`],
+    ['deliveries', 'List deliveries', `up to about ${longestSlowWait} times the age`],
     ['deliveries', 'Attempts and waits', `for ${limits.maxAge / day} days`],
     ['receiving', 'How to answer', `may send ${byteBudget / 1_024} KiB, TLS included`],
     ['deliveries', 'Suspend and reactivate', `for ${limits.suspendAfter / day} days or more`],
@@ -111,10 +120,12 @@ describe('the numbers for operators and developers', () => {
   });
 
   it('of the lanes are the defaults', () => {
-    const delivery = readPage('docs/delivery.md').lines.join(' ');
-    const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(1_000);
+    const delivery = readPage('docs/delivery.md').lines.join(' ').replaceAll(/\s+/g, ' ');
+    const { firstConcurrency, retryConcurrency } = lanePlaces(1_000);
     expect(delivery).toContain(`5 %: ${firstConcurrency} of an account's 1,000 |`);
     expect(delivery.match(/2 %: \d+ \|/g)).toEqual([`2 %: ${retryConcurrency} |`, `2 %: ${slowConcurrency} |`]);
-    expect(delivery).toContain(`\`slowRate\` (${stage.slowRate})`);
+    const { first, slow } = limits.attemptsPerProcess;
+    expect(delivery).toContain(`up to ${first}, or ${slow} in the slow lane`);
+    expect(delivery).toContain(`about ${slowAttempts} attempts in all processes`);
   });
 });
