@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coreShare, workOf } from '../../lab/world/costs.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
-import { backlogShardsOf, dueShards, listShardsOf, stateShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
+import { dueShards, listShardsOf, stateShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
 import { limitsOf } from '../../lib/throttling.ts';
@@ -83,7 +83,5 @@ describe('the page of the capacity', () => {
     expect(rows[`index \`due\`: ${dueShards.length} for all`]).toBe(
       `${writes(dueShards.length, 2)} failed attempts a second`,
     );
-    const backlog = backlogShardsOf('a', 'e').length;
-    expect(rows[`index \`due\`, backlog: ${backlog} for each webhook`]).toBe(`${writes(backlog)} a second`);
   });
 });
