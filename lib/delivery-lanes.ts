@@ -82,7 +82,7 @@ function consumerTimeout({ attemptTimeout }: StageConfiguration): Duration {
  * Seconds that an invocation may take beyond one attempt: `timeAroundAttempt` of `lambdas/delivery/limits.ts`, with less than
  * which no attempt begins, and time in which it receives further messages.
  *
- * The batch of an invocation that times out stays hidden for six timeouts; messages it received itself, for 25 s by default.
+ * The batch of an invocation that times out stays hidden for a minute; messages it received itself, for 25 s by default.
  */
 const secondsAroundAttempt = 30;
 

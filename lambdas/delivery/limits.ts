@@ -62,7 +62,7 @@ export const replaySlotInterval = 100;
 /** A sweep begins no further page of a replay after this long. A minute's worth of slots takes it a few seconds. */
 export const replayShare = 10 * second;
 
-/** An attempt that lasts longer than this from the start of connecting is slow. */
+/** An attempt that lasts longer than this, from resolving the name to the last header, is slow. */
 export const slowAfter = 2 * second;
 
 /** Slow attempts make a webhook slow by how many there are within this time. */

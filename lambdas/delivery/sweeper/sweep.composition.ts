@@ -12,7 +12,7 @@ import type { SweepTelemetry } from '../telemetry.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeSweep } from './sweep.ts';
 
-/** Composes the sweeper: what is due, replays, slow backlogs and announcements. */
+/** Composes the sweeper: due deliveries, replays and announcements. */
 export function composeSweep(
   environment: Environment<typeof sweepEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'time'>,

@@ -13,5 +13,5 @@ const telemetry = makeDeliveryTelemetry('sweep');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), publish: makePublish() };
 const outside = { ...machine, ...services };
 
-/** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements. */
+/** Runs every minute: sends due deliveries, resends overdue ones, continues replays, publishes announcements. */
 export const handler = makeHandler(telemetry, composeSweep(environment, outside, telemetry));

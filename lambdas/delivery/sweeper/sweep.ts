@@ -15,7 +15,7 @@ import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Makes the sweeper; `delivery-store.ts` explains how it and the queues share the waits.
+ * Makes the sweeper; `due-index.ts` explains how it and the queues share the waits.
  *
  * @param dependencies - `tasks`: by the part of an entry's id before the first `#`.
  */
