@@ -119,6 +119,20 @@ describe('the numbers for operators and developers', () => {
     expect(shown).toEqual(classes.map(name => [name, limitsOf(stage, name)]));
   });
 
+  const ordinals = { 3: 'third', 5: 'fifth' };
+  it.each([
+    `${ordinals[limits.storedFromReceive.first]} receive (${ordinals[limits.storedFromReceive.slow]} in the slow lane)`,
+    `${limits.slowAfter / 1_000} s after it starts to resolve`,
+    `${limits.webhookLimitWait(() => 0) / 1_000} to ${limits.webhookLimitWait(() => 1) / 1_000} s`,
+    `clamp(2 × age, ${limits.slowLaneWait(0, () => 1) / 1_000} s, ${limits.slowLaneWait(limits.maxAge, () => 1) / 3_600_000} h)`,
+    `or ${(stage.attemptTimeout + limits.timeAroundAttempt) / 1_000} s if the process received it itself`,
+    `by up to ${limits.maxQueueDelay / 60_000} min`,
+    `after ${limits.overdueAfter / 60_000} min, then`,
+    `For ${limits.overdueAfter / 60_000} min after that`,
+  ])('of the steps of a delivery are the constants: %s', phrase => {
+    expect(readPage('docs/delivery.md').lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(phrase);
+  });
+
   it('of the lanes are the defaults', () => {
     const delivery = readPage('docs/delivery.md').lines.join(' ').replaceAll(/\s+/g, ' ');
     const { firstConcurrency, retryConcurrency } = lanePlaces(1_000);
