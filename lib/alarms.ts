@@ -89,8 +89,7 @@ export function deliveryAlarms(
     },
     RetriesLate: {
       severity: 'page',
-      impact:
-        'Deliveries are over 6 minutes overdue (8 in the slow queue), or the sweeper, which resends them, has stopped.',
+      impact: 'Deliveries are over 6 minutes overdue, or the sweeper, which resends them, has stopped.',
       command: 'status',
       rule: {
         metric: own(configuration, 'OldestDue', { service: 'sweep' }).with({ statistic: 'Maximum' }),

@@ -52,7 +52,7 @@ export function healthTime(context: Context, webhook: Judged): HtmlValue {
 export function healthReason({ say }: Context, webhook: Judged): string | null {
   const { word, reason } = healthOf(webhook);
   if (word === 'failing') return say('no success since then', 'sem sucesso desde então');
-  if (word === 'slow') return say('its attempts wait for their turn', 'as tentativas esperam a vez');
+  if (word === 'slow') return say('few attempts are made at once', 'poucas tentativas por vez');
   return reason && suspensionReason(say, reason);
 }
 

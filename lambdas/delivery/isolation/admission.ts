@@ -13,8 +13,12 @@ export interface AdmittedMessage {
   readonly outcome: 'admitted';
   /** True when this process may make its attempt; otherwise its delivery is stored, and attempted later. */
   readonly mayAttempt: boolean;
-  /** Returns whether others may wait for its place: in a fast lane an attempt that takes long is given up then. */
-  isBusy(): boolean;
+  /**
+   * Returns whether others may wait for its place: in a fast lane an attempt that takes long is given up then.
+   *
+   * @param hasStopped - true when the process takes no more messages until those in hand are processed
+   */
+  isBusy(hasStopped: boolean): boolean;
   /** Ends it: must be called once the message was processed. */
   leave(): void;
 }
@@ -35,7 +39,7 @@ export type Admit = (owner: SlownessOwner, receiveCount: number, isAskedFor?: bo
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {
   return function admit(owner, receiveCount, isAskedFor = false) {
     const id = slownessId(owner);
-    const isBusy = () => limit.isBusy(id);
+    const isBusy = (hasStopped: boolean) => limit.isBusy(id, hasStopped);
     const leave = limit.enter(id);
     if (leave) return { outcome: 'admitted', mayAttempt: true, isBusy, leave };
     const mayAttempt = lane === 'slow' && isAskedFor;

@@ -30,9 +30,9 @@ const mostPlaces = 100;
 const placesBesideOthers = 5;
 const manyOfOthers = 10;
 
-/** Returns the places in the slow lane: all its processes together have about 100 attempts of a webhook in flight. */
+/** Returns the places in the slow lane: all its processes together have 100 attempts of a webhook in flight at most. */
 export function slowLanePlaces(slowConcurrency: number): PlacesOf {
-  const share = Math.ceil(100 / slowConcurrency);
+  const share = Math.floor(100 / slowConcurrency);
   return function placesOf({ webhooks }) {
     return Math.max(1, Math.min(share, Math.floor(placesOfAll / webhooks)));
   };
@@ -78,10 +78,14 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
     return !of || another !== undefined || !isQuick(of, awaitedFor) || of.since.size + more <= countOf(of);
   }
 
-  /** Returns whether others may wait for the places that a webhook takes: a tenth of all are taken, or all of its own. */
-  function isBusy(key: string): boolean {
+  /**
+   * Returns whether others may wait for the places that a webhook takes: a tenth of all are taken, or all of its own, or it is not alone
+   * in a process that has stopped receiving.
+   */
+  function isBusy(key: string, hasStopped = false): boolean {
     const of = inHand.get(key);
-    return takenByAll >= busyFrom * capacity || (of !== undefined && of.since.size >= countOf(of));
+    const isFull = of !== undefined && of.since.size >= countOf(of);
+    return isFull || takenByAll >= busyFrom * capacity || (hasStopped && takenByAll > 1);
   }
 
   function countOf(of: Places): number {

@@ -41,13 +41,15 @@ export type ProcessDelivery = (
 ) => Promise<void>;
 
 /** The message that a delivery came with, as it was admitted. */
-export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt' | 'isBusy'> {
+export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt'> {
+  /** Returns whether others may wait for its place. */
+  readonly isBusy: () => boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-/** Returns a message in the hand of a consumer, which is busy also when it takes no more messages. */
+/** Returns an admitted message in the hand of a consumer. */
 export function messageInHand({ mayAttempt, isBusy }: AdmittedMessage, consumer?: ConsumerState): MessageInHand {
-  return { mayAttempt, isBusy: () => isBusy() || consumer?.hasStopped() === true, onAttempt: consumer?.onAttempt };
+  return { mayAttempt, isBusy: () => isBusy(consumer?.hasStopped() ?? false), onAttempt: consumer?.onAttempt };
 }
 
 /** A delivery as it is stored after an attempt, and the outcome of that. */

@@ -103,8 +103,8 @@ function timeline(context: Context, delivery: DeliveryView, webhook: WebhookView
     ),
     webhook?.slowSince &&
       say(
-        'The webhook is slow to answer: its attempts take turns, so that others need not wait. Waiting costs no attempt.',
-        'O webhook demora a responder: suas tentativas se revezam, para que os outros não esperem. A espera não gasta tentativa.',
+        'The webhook is slow to answer: few of its attempts are made at once, so that others need not wait. Waiting costs no attempt.',
+        'O webhook demora a responder: poucas tentativas são feitas ao mesmo tempo, para que os outros não esperem. A espera não gasta tentativa.',
       ),
   ];
   const next = html`<li class="next"><b>${attempts + 1}</b> · ${texts.nextAttempt}: ${timeOf(nextAttemptAt, context)}<br><span class="muted">${whyThen(context, delivery)}${orElse}</span></li>`;

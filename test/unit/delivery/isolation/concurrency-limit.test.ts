@@ -152,7 +152,8 @@ describe('the places of a webhook in the slow lane', () => {
     [2, 400, 1],
     [20, 1, 5],
     [20, 100, 3],
-    [1_000, 1, 1],
+    [31, 1, 3],
+    [100, 1, 1],
   ])('of %i processes where %i webhooks are in hand are %i', (processes, webhooks, expected) => {
     const placesOf = slowLanePlaces(processes);
     expect(placesOf({ webhooks, ofOthers: 0, finished: 0, isQuick: true })).toBe(expected);
@@ -172,6 +173,13 @@ describe('a process is busy', () => {
     expect(limit.isBusy('one')).toBe(false);
     fill('one', 1);
     expect([limit.isBusy('one'), limit.isBusy('another')]).toEqual([true, false]);
+  });
+
+  it('where it has stopped receiving, unless a message is alone in it', () => {
+    fill('one', 1);
+    expect(limit.isBusy('one', true)).toBe(false);
+    fill('another', 1);
+    expect([limit.isBusy('one'), limit.isBusy('one', true)]).toEqual([false, true]);
   });
 
   it('for all where a tenth of its places are taken', () => {
