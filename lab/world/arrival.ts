@@ -107,7 +107,7 @@ export const lastRedrive = 4 * minute;
 
 const eventsOfAccount = 25;
 
-/** More than have slots in a minute, at least where few begin in a second. */
+/** More than the slow lane attempts in a minute, at least if few start in a second. */
 const eventsOfBacklog = 250;
 
 function isSlowKind(kind: string | undefined): boolean {

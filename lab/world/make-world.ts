@@ -1,4 +1,4 @@
-import { makeVirtualCloud } from '@emissor/virtual-cloud';
+import { type FaultPlan, makeVirtualCloud } from '@emissor/virtual-cloud';
 import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
@@ -23,7 +23,7 @@ import {
   type Tokens,
   visibilityTimeout,
 } from './stage.ts';
-import { minute } from './times.ts';
+import { day, minute, second } from './times.ts';
 import { watchTables } from './watched-tables.ts';
 import { guardProduct, makeServiceTables, setUp, sparing } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
@@ -38,6 +38,8 @@ export interface WorldParts {
   readonly queues?: { readonly isFair: boolean; readonly countLag: number };
   /** The concurrent executions of the account. @default - no limit */
   readonly concurrency?: number | undefined;
+  /** In place of the faults of its class. */
+  readonly faults?: FaultPlan | undefined;
   /** Without it what happened is not kept, which long runs have no memory for. */
   readonly keepsTrace?: boolean;
   readonly keepsDetails?: boolean;
@@ -94,7 +96,7 @@ export function makeWorld(
       },
     ],
     concurrency: parts.concurrency,
-    faults: sparing(faultsOf(faultClass), ['set-up', operatorName]),
+    faults: sparing(parts.faults ?? faultsOf(faultClass), ['set-up', operatorName]),
   });
   const receivers = makeReceivers(seed, cloud.now);
   const { accounts = makeAccounts(seed) } = parts;
@@ -121,8 +123,25 @@ export function makeWorld(
     request,
     answered,
     begin,
+    step,
+    run,
     end,
   };
+
+  /** Advances the time. */
+  function step(milliseconds: number): Promise<void> {
+    return cloud.run(cloud.now() + milliseconds);
+  }
+
+  /** Runs until nothing is left to do: no queue has a message, and no delivery is pending. @throws {Error} after a day */
+  async function run(): Promise<void> {
+    const isBusy = () =>
+      Object.values(queueOf).some(name => cloud.queue(name).bodies().length > 0) ||
+      tables.items('Deliveries').some(({ state }) => state === 'pending');
+    for (const until = cloud.now() + day; isBusy(); await step(second)) {
+      if (cloud.now() > until) throw new Error('A delivery is still pending after a day.');
+    }
+  }
 
   /** Fills the tables, and plans the events. Returns the moment of the beginning. */
   async function begin(): Promise<number> {

@@ -68,6 +68,7 @@ export function makeReceivers(seed: number, now: () => number) {
   const reactions = new Map<string, () => Reaction>();
   return {
     add,
+    react,
     take,
     postsOf,
     count,
@@ -77,7 +78,12 @@ export function makeReceivers(seed: number, now: () => number) {
   /** Adds a receiver of a kind. */
   function add(host: string, kind: string): void {
     const random = makeRandom(seed * 1_000 + reactions.size);
-    reactions.set(host, () => receiverKinds[kind]?.(random, now() - began) ?? refusal);
+    react(host, () => receiverKinds[kind]?.(random, now() - began) ?? refusal);
+  }
+
+  /** Adds a receiver by what it does with each POST. */
+  function react(host: string, reaction: () => Reaction): void {
+    reactions.set(host, reaction);
   }
 
   /** Takes a POST, and returns what comes of it. */

@@ -21,7 +21,7 @@ export function makeServiceTables(seed: number, now: () => number): Tables {
 
 /** Returns a plan by which nothing goes wrong with the calls of functions of these names. */
 export function sparing(plan: FaultPlan, names: readonly string[]): FaultPlan {
-  return { ...plan, fateOf: ({ functionName }) => (names.includes(functionName) ? 'fine' : undefined) };
+  return { ...plan, fateOf: call => (names.includes(call.functionName) ? 'fine' : plan.fateOf?.(call)) };
 }
 
 /** Makes the product's own code throw where it takes time or chance from this program. Returns what undoes it. */

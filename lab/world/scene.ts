@@ -1,0 +1,101 @@
+import type { FaultPlan, ProcessOutside } from '@emissor/virtual-cloud';
+import { eventName, publicationOf } from './arrival.ts';
+import { makeWorld } from './make-world.ts';
+import { makeWorldOutside } from './process-outside.ts';
+import type { Reaction } from './receivers.ts';
+import type { Answered } from './requests.ts';
+import { queueOf, stageValuesOf } from './stage.ts';
+import { minute, second } from './times.ts';
+
+/** The steps of a scene. Milliseconds. */
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** Plays a scene: one account on the real composition, in virtual time, without chance in what goes wrong. */
+export async function playScene(play: (scene: Scene) => Promise<void>, faults: FaultPlan = {}): Promise<void> {
+  const scene = await openScene(faults);
+  try {
+    await play(scene);
+  } finally {
+    scene.end();
+  }
+}
+
+async function openScene(faults: FaultPlan) {
+  const processes: ProcessOutside['process'][] = [];
+  const world = makeWorld(1, 'calm', undefined, {
+    accounts: [{ id: account, host, kind: undefined, isRestless: true }],
+    ...{ publications: [], hasPeople: false, faults },
+    stage: {
+      values: {
+        ...stageValuesOf(1),
+        retrySchedule: [5 * second, minute],
+        attemptTimeoutMs: 15 * second,
+        giveUp: 'waiting',
+      },
+      outsideOf: outside => {
+        processes.push(outside.process);
+        return makeWorldOutside(outside, world.receivers);
+      },
+    },
+  });
+  const { cloud, step, run, end } = world;
+  let events = 0;
+  await world.begin();
+  return { step, run, end, endFaults: cloud.endFaults, at, kill, register, request, publish, delivery, posts };
+
+  /** Does something after a time, while `step` or `run` advances. */
+  function at(after: number, act: () => void): void {
+    cloud.at(cloud.now() + after, act);
+  }
+
+  /** Kills the processes of a function. */
+  function kill(functionName: string): void {
+    for (const process of processes) if (process.functionName === functionName) process.kill('by the scene');
+  }
+
+  /** Registers a webhook. Its receiver reacts to each POST, from 1. */
+  async function register(react: (post: number) => Reaction): Promise<void> {
+    let number = 0;
+    world.receivers.react(host, () => {
+      number += 1;
+      return react(number);
+    });
+    await request('POST', '/v1/webhooks', { evento: eventName, url: `https://${host}/` });
+  }
+
+  /** Makes a request of the account, and waits for the answer. @throws {Error} if it is refused */
+  async function request(method: string, path: string, body?: Answered['body']): Promise<Answered['answer']> {
+    const answers: Answered[] = [];
+    void world.request(method, path, { account, body }).then(one => answers.push(one));
+    await cloud.runUntilSo(() => answers.length > 0);
+    const [{ status, answer } = { status: 0, answer: {} }] = answers;
+    if (status < 200 || status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  /** Publishes an event. Returns the id of its delivery. */
+  function publish(): string {
+    events += 1;
+    const { body, deliveryId } = publicationOf({ account, at: 0, number: events });
+    cloud.send(queueOf.first, { body, group: account });
+    return deliveryId;
+  }
+
+  /** Returns a delivery as the API shows it, its attempts by their results. */
+  async function delivery(id: string): Promise<{ readonly state: unknown; readonly results: readonly string[] }> {
+    const { estado, tentativas } = await request('GET', `${webhookPath}/entregas/${id}`);
+    const attempts: readonly { readonly resultado: string }[] = Array.isArray(tentativas) ? tentativas : [];
+    return { state: estado, results: attempts.map(({ resultado }) => resultado) };
+  }
+
+  /** Returns the statuses that the receiver answered POSTs of a delivery with, or was about to. */
+  function posts(id: string): readonly number[] {
+    return world.receivers.postsOf(id).map(({ status }) => status);
+  }
+}
+
+/** The path of the webhook. */
+export const webhookPath = `/v1/webhooks/${eventName}`;
+
+const account = 'conta-1';
+const host = 'receiver.example.com';
