@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { healthyBurst } from '../../world/isolation/attacks.ts';
+import { inOrder } from '../../world/isolation/plan.ts';
 import type { RunResult } from '../../world/isolation/run-tenants.ts';
 import type { Tenant } from '../../world/isolation/tenant.ts';
 import { makeTenantReceivers } from '../../world/isolation/tenant-receivers.ts';
@@ -40,7 +41,8 @@ it.each([
   ['121 attempts in flight in the slow lane', { maxInFlight: 121 }, ['slow lane in flight: 121 > 120']],
   ['a dead-letter message', { deadLetters: 1 }, ['dead letters: 1 > 0']],
 ])('judges %s', (_, figures, broken) => {
-  expect(brokenOf(figuresOf({ attack: healthyBurst }, { ...run, ...figures }, run))).toEqual(broken);
+  const trial = { attack: healthyBurst, situation: inOrder };
+  expect(brokenOf(trial, figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
 });
 
 it('counts an event or retry that nobody sends as waiting until now, and attempts in flight at one receiver', () => {

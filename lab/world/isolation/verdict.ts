@@ -1,5 +1,5 @@
 import { attackOf, healthyBurst } from './attacks.ts';
-import { bounds, maxInFlight } from './bounds.ts';
+import { bounds, knownBroken, maxInFlight } from './bounds.ts';
 import { extraWaits, p99 } from './extra-waits.ts';
 import type { Trial } from './plan.ts';
 import type { RunResult } from './run-tenants.ts';
@@ -15,22 +15,22 @@ export interface Figure {
 export function figuresOf({ attack }: Pick<Trial, 'attack'>, beside: RunResult, alone: RunResult): readonly Figure[] {
   const { innocent, bystander, attacker } = beside.waits;
   const { first, retries } = extraWaits(innocent, alone.waits.innocent);
-  const { accounts, maxInFlight: inFlight = maxInFlight } = attackOf(attack);
-  const extra = bounds[accounts === 1 ? 'nextToOne' : 'nextToFifty'];
+  const extra = bounds[attackOf(attack).accounts === 1 ? 'nextToOne' : 'nextToFifty'];
   const burst = Math.max(...attacker.first);
   return [
     { name: 'first attempts later by', value: first, bound: extra },
     { name: 'retries later by', value: retries, bound: extra },
     { name: '3-s receiver', value: p99([...bystander.first, ...bystander.retries]), bound: bounds.slowReceiver },
-    { name: 'slow lane in flight', value: beside.maxInFlight, bound: inFlight },
+    { name: 'slow lane in flight', value: beside.maxInFlight, bound: maxInFlight },
     { name: 'dead letters', value: beside.deadLetters, bound: 0 },
     ...(attack === healthyBurst ? [{ name: 'healthy burst', value: burst, bound: bounds.healthyBurst }] : []),
   ];
 }
 
-/** Returns the broken bounds. A figure without measurements is no number and meets no bound. */
-export function brokenOf(figures: readonly Figure[]): readonly string[] {
+/** Returns the broken bounds that are not known. A figure without measurements is no number and meets no bound. */
+export function brokenOf({ attack, situation }: Trial, figures: readonly Figure[]): readonly string[] {
+  const known = knownBroken[`${attack}, ${situation.name}`] ?? [];
   return figures
-    .filter(({ value, bound }) => !(value <= bound))
+    .filter(({ name, value, bound }) => !(value <= bound || known.includes(name)))
     .map(({ name, value, bound }) => `${name}: ${Math.round(value)} > ${bound}`);
 }
