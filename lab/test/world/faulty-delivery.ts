@@ -1,5 +1,12 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { BatchGetCommand, BatchWriteCommand, DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
@@ -173,13 +180,18 @@ export function showing(...changes: readonly (readonly [RegExp, string])[]): Par
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Has a replay send in whole seconds, and all else ten minutes later. */
+/** Makes what is sent again due at the next ten minutes. */
 export function sendOtherwise(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
   if (item?.state !== 'pending') return;
-  const { nextAttemptAt } = item;
-  item.nextAttemptAt = item.replayId ? 1_000 * Math.ceil(nextAttemptAt / 1_000) : nextAttemptAt + 600_000;
+  item.nextAttemptAt = 600_000 * Math.ceil(item.nextAttemptAt / 600_000);
+}
+
+/** Finds nothing in the index `undelivered`. */
+export function findNoUndelivered(command: object): void {
+  if (!(command instanceof QueryCommand) || command.input.IndexName !== 'undelivered') return;
+  Object.assign(command.input.ExpressionAttributeValues ?? {}, { ':first': '-', ':last': '-' });
 }
 
 /** Has an account end its operator's suspension, or delete it with the webhook. */

@@ -3,14 +3,11 @@ import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/deli
 import type { World } from '../make-world.ts';
 import { clockError, day, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
+import { maySend } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
-export function judgeAttempts(
-  { answered, stage, faultClass }: World,
-  evidence: () => Evidence,
-  violate: Violate,
-): Judgement {
+export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
@@ -110,11 +107,11 @@ export function judgeAttempts(
     }
     const isSame = isDeepStrictEqual(after, before);
     if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change was undone by another', id);
-    if (isNew && after.replayId === before.replayId && !wasResent(id, at))
-      violate('sent again, though nobody asked for it', id);
+    const isReplayed = isNew && [...evidence().replays.values()].some(run => maySend(run, before, at));
+    if (isNew && !isReplayed && !evidence().wasResent(id, at)) violate('sent again, though nobody asked for it', id);
     const isForward = after.broughtForward && after.broughtForward.at !== before.broughtForward?.at;
-    if (isForward && !wasResent(id, at)) violate('brought forward, though nobody asked for it', id);
-    const isResent = isForward || (isNew && after.replayId === undefined);
+    if (isForward && !evidence().wasResent(id, at)) violate('brought forward, though nobody asked for it', id);
+    const isResent = isForward || (isNew && !isReplayed);
     if (isResent && after.wait && after.wait.nextAttemptAt > at + clockError) violate('resent, and not at once', id);
   }
 
@@ -122,16 +119,6 @@ export function judgeAttempts(
   function broughtForwardAt({ id, broughtForward }: Delivery): number | undefined {
     const changes = evidence().deliveries.get(id) ?? [];
     return changes.find(({ delivery }) => delivery?.broughtForward?.at === broughtForward?.at)?.at;
-  }
-
-  function wasResent(id: string, at: number): boolean {
-    return answered().some(
-      ({ path, status, sentAt, answeredAt }) =>
-        path.endsWith(`/${id}/reenvio`) &&
-        (status === 202 || status >= 500) &&
-        sentAt <= at &&
-        at <= answeredAt + second,
-    );
   }
 
   /** Judges why a delivery has come to a state, by what its webhook was just before. */

@@ -6,6 +6,7 @@ import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { clockError, longestPreparation, second } from '../times.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
+import { readReplayRuns } from './replay-runs.ts';
 import { readDelivery } from './stored.ts';
 
 /** A delivery as it was from a moment on; nothing where it was deleted. */
@@ -18,13 +19,45 @@ export interface DeliveryChange {
 export type Evidence = ReturnType<typeof gatherEvidence>;
 
 /** Gathers what the tables were at each time. */
-export function gatherEvidence({ watched, receivers }: World) {
+export function gatherEvidence({ watched, receivers, answered }: World) {
   const deliveries = new Map<string, readonly DeliveryChange[]>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {
     const [id = '', part] = key.split(' ');
     if (part === headPart && isDeliveryId(id)) deliveries.set(id, changes.map(readChange));
   }
-  return { deliveries, postOf, deliveriesWithin, webhookChanges, webhooksWithin, webhooksBefore };
+  const replays = readReplayRuns(watched);
+  const restarts = [...deliveries.values()].flatMap(readRestarts);
+  return {
+    deliveries,
+    replays,
+    restarts,
+    wasResent,
+    postOf,
+    deliveriesWithin,
+    webhookChanges,
+    webhooksWithin,
+    webhooksBefore,
+  };
+
+  /** Returns the changes by which a delivery that had ended started a new schedule. */
+  function readRestarts(changes: readonly DeliveryChange[]) {
+    return changes.flatMap(({ at, delivery: after }, index) => {
+      const before = changes[index - 1]?.delivery;
+      if (!before || !after || before.state === 'pending' || after.scheduledAt === before.scheduledAt) return [];
+      return [{ at, before, after, isResent: wasResent(after.id, at) }];
+    });
+  }
+
+  /** Returns whether a person had a delivery sent again at that time. */
+  function wasResent(id: string, at: number): boolean {
+    return answered().some(
+      ({ path, status, sentAt, answeredAt }) =>
+        path.endsWith(`/${id}/reenvio`) &&
+        (status === 202 || status >= 500) &&
+        sentAt <= at &&
+        at <= answeredAt + second,
+    );
+  }
 
   /** Returns the POST of an attempt whose answer is kept at a moment: each answer has a text of its own. */
   function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {

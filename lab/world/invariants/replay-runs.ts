@@ -1,0 +1,54 @@
+import { type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
+import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import { minute } from '../times.ts';
+import type { WatchedTables } from '../watched-tables.ts';
+
+/** A replay from its start to its end. */
+export interface ReplayRun {
+  readonly id: string;
+  /** The replay as it started, and as it was last. */
+  readonly first: Item;
+  readonly last: Item;
+  readonly startedAt: number;
+  /** Infinity while it runs. */
+  readonly endedAt: number;
+}
+
+/** Reads the runs of all replays. The latest replay of a webhook is one item; copies of earlier ones do not count. */
+export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, ReplayRun> {
+  const runs = new Map<string, ReplayRun>();
+  for (const [key, changes] of watched.changesOf('Deliveries')) {
+    if (!key.startsWith(`${replaysPrefix}#`) || !key.endsWith(' head')) continue;
+    let latest: string | undefined;
+    for (const { at, item } of changes) {
+      const id = item && String(item.replayId);
+      const before = latest === undefined ? undefined : runs.get(latest);
+      if (before && before.id !== id && before.last.state === 'running') {
+        // Another replay, or the deletion of the account, ends it.
+        runs.set(before.id, { ...before, last: { ...before.last, state: 'cancelled' }, endedAt: at });
+      }
+      latest = id;
+      if (!item || id === undefined) continue;
+      const known = runs.get(id) ?? { id, first: item, startedAt: at, endedAt: Number.POSITIVE_INFINITY };
+      const endedAt = item.state === 'running' ? Number.POSITIVE_INFINITY : Math.min(known.endedAt, at);
+      runs.set(id, { ...known, last: item, endedAt });
+    }
+  }
+  return runs;
+}
+
+/** Returns whether a replay is for a delivery as it is. */
+export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): boolean {
+  const { accountId, webhookId, wanted, from, to, startedAt } = first;
+  const isOwn = delivery.accountId === accountId && delivery.webhookId === webhookId && !isTest(delivery);
+  const isInRange = delivery.createdAt >= Number(from) && delivery.createdAt < Number(to);
+  return isOwn && isInRange && delivery.state === wanted && Number(delivery.settledAt) < Number(startedAt);
+}
+
+/** Returns whether a replay may have sent a delivery again at a moment. A cancelled one stops within 2 minutes. */
+export function maySend(run: ReplayRun, before: Delivery, at: number): boolean {
+  return isFor(run, before) && at >= run.startedAt && at <= run.endedAt + longestStop;
+}
+
+const longestStop = 2 * minute;
