@@ -30,7 +30,6 @@ async function openScene(faults: FaultPlan) {
         ...stageValuesOf(1),
         retrySchedule: [5 * second, minute],
         attemptTimeoutMs: 15 * second,
-        giveUp: 'waiting',
       },
       outsideOf: outside => {
         processes.push(outside.process);

@@ -8,7 +8,7 @@ import { deliveryProblems, deliveryRoutes } from '../delivery/api/routes.ts';
 import { makeSendTest } from '../delivery/api/test-event.ts';
 import type { deliveriesApiEnvironment } from '../delivery/environment.ts';
 import { makeAttemptQueue } from '../delivery/queues.ts';
-import { makeRunReplay, replayPage } from '../delivery/replay/replay-runner.ts';
+import { makeRunReplay } from '../delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../delivery/store/delivery-history.ts';
@@ -40,7 +40,7 @@ export function composeDeliveriesApi(
   const makeId = makeRandomIds(random);
   const shared = { ...environment, ...telemetry, ...time, store, retryQueue, findWebhook, makeId };
   const limits = makeRequestLimits({ ...stored, ...perMinute });
-  const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
+  const run = makeRunReplay({ ...shared, replays, readHistory });
 
   return makeApi({
     ...time,

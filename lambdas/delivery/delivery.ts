@@ -95,10 +95,6 @@ export interface Delivery {
   readonly wait?: Wait;
   /** The moment when the delivery reached its state; not set while `pending`. */
   readonly settledAt?: number;
-  /** The replay that began the present schedule. */
-  readonly replayId?: string;
-  /** The moment when that replay has it enter the queue. */
-  readonly replaySlotAt?: number;
   /** Set while a resend has brought the next attempt forward: that is not charged. */
   readonly broughtForward?: BroughtForward;
   /** Grows with each change that is stored; a delivery has none when it is created. Only the store sets it. */

@@ -56,10 +56,16 @@ export const suspendAfter = 5 * day;
 /** A webhook that has failed for this long keeps failing: its first attempts are made in the retry lane. */
 export const failingForLong = minute;
 
-/** The slots of a replay are this far apart: ten deliveries a second. */
-export const replaySlotInterval = 100;
+/** A replay spreads the due times of its deliveries by this much: about ten a second. */
+export const replayInterval = 100;
 
-/** A sweep begins no further page of a replay after this long. A minute's worth of slots takes it a few seconds. */
+/** The most deliveries of a replay that one sweep sends: those of a minute. */
+export const replayPerSweep = minute / replayInterval;
+
+/** After this long an index shows what was written before, with a wide margin. */
+export const maxIndexLag = 10 * second;
+
+/** A sweep starts no further page of a replay after this long. A minute's worth of deliveries takes it a few seconds. */
 export const replayShare = 10 * second;
 
 /** An attempt that lasts longer than this, from resolving the name to the last header, is slow. */

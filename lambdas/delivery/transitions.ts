@@ -120,19 +120,15 @@ export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
  * messages of its earlier schedule stay stale.
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
-  const { settledAt: _, replayId: __, replaySlotAt: ___, ...rest } = delivery;
+  const { settledAt: _, ...rest } = delivery;
   return { ...rest, state: 'pending', scheduledAt: now, charged: 0, internalErrors: 0, wait: waitOf(waitMs, now) };
 }
 
 /**
  * A waiting delivery whose next attempt a resend brings forward to now. Returns nothing while it is due and may be in
- * flight: for 2 min from when its latest message came. The delivery leaves its replay: cancelling that does not
- * stop it any more.
+ * flight: for 2 min from when its latest message came.
  */
-export function broughtForward(
-  { replayId: _, replaySlotAt: __, ...delivery }: WaitingDelivery,
-  now: number,
-): WaitingDelivery | undefined {
+export function broughtForward(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;
   const inFlightUntil = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait) + overdueAfter;
   if (nextAttemptAt <= now && now < inFlightUntil) return undefined;

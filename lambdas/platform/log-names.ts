@@ -8,7 +8,6 @@ export const logNames = {
     'not_sent',
     'outcome_not_stored',
     'overdue',
-    'replay_cancelled',
     'shed',
     'stale',
     'too_old',

@@ -67,9 +67,4 @@ export const deliveryAnswer = deliveryRecord.extend({ tentativas: z.array(attemp
 /** The answer to a test or a replay that was accepted. */
 export const acceptedAnswer = z.object({ id: z.string() });
 
-export const replayAnswer = z.object({
-  id: z.string(),
-  estado: z.string(),
-  total: z.number().nullable(),
-  enviadas: z.number(),
-});
+export const replayAnswer = z.object({ id: z.string(), estado: z.string(), enviadas: z.number() });

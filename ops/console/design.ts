@@ -41,7 +41,6 @@ code, pre, .code, .wire { font-family: var(--mono); font-size: .8125rem }
 pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
 small, .muted, .wire { color: var(--muted); font-size: var(--small) }
 summary { cursor: pointer; color: var(--muted); font-size: var(--small) }
-progress { width: 16rem; max-width: 100%; accent-color: var(--accent) }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 4px }
 [tabindex="-1"]:focus { outline: 0 }
 .skip { position: absolute; left: -100rem }

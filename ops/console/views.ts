@@ -103,8 +103,6 @@ export interface ReplayView {
   readonly isRunning: boolean;
   /** The word of the wire. */
   readonly state: string;
-  /** `null` while they are counted. */
-  readonly total: number | null;
   readonly sent: number;
 }
 

@@ -42,8 +42,9 @@ Examples:
 
 const replayNotes = `
 Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first. A
-replay skips a delivery whose state has changed, tests, and deliveries of earlier registrations. One replay of a webhook at a
-time. The command shows how far it is and waits for its end; the service goes on without it.
+replay leaves out tests and deliveries of earlier registrations, which "deliveries list" shows too. One replay of a webhook at a
+time. The command shows how far it is and waits until all are sent; the service goes on without it, and reads the range once more
+within two minutes.
 
 Without --event it takes every webhook of the account, without both those of all accounts: it asks with their number, replays ten
 at once, and reports each by a line. It skips a webhook that is suspended or has a replay in progress. It can be repeated: what
@@ -98,7 +99,6 @@ const outcome = makeShape<ReplayOutcome>([
   { json: 'evento', heading: 'event', value: ({ event }) => event },
   { json: 'outcome', heading: 'outcome' },
   { json: 'id', value: found => (found.outcome === 'done' ? found.id : undefined) },
-  { json: 'total', heading: 'deliveries', value: found => (found.outcome === 'done' ? found.total : undefined) },
   { json: 'sent', heading: 'queued', value: found => (found.outcome === 'done' ? found.sent : undefined) },
   { json: 'reason', heading: 'reason', value: found => (found.outcome === 'skipped' ? found.reason : undefined) },
 ]);
@@ -208,10 +208,10 @@ export const replay = command('deliveries replay', {
   report: ({ all, one }) => {
     if (!one) return outcome.list('No webhook has such deliveries.')(all);
     const text =
-      one.total === 0
+      one.sent === 0
         ? 'There was nothing to replay.'
-        : `Queued ${one.sent} of ${one.total} deliveries again: "deliveries list" shows what becomes of them.`;
-    return { json: { ...one, state: wireReplayStates.completed }, text };
+        : `Queued ${one.sent} deliveries again: "deliveries list" shows what becomes of them.`;
+    return { json: { ...one, state: wireReplayStates[one.state] }, text: `${text} ${leftOut}` };
   },
 });
 
@@ -247,6 +247,8 @@ function lastResultOf(attempts: Delivery['attempts']): string | undefined {
 }
 
 const none = 'No such deliveries.';
+
+const leftOut = 'Tests and deliveries of earlier registrations are left out.';
 
 const noCount = '--state entregue needs --account.';
 

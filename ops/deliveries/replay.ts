@@ -1,4 +1,4 @@
-import { progressAt, type Replay, type ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
+import type { Replay, ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import type { Pause } from '../../lambdas/platform/timer.ts';
@@ -17,11 +17,8 @@ export interface ReplayRequest extends ReplayRange {
   readonly event: EventName;
 }
 
-export interface Replayed {
-  readonly id: string;
-  readonly total: number;
-  readonly sent: number;
-}
+/** A replay that has read its range once. While it is running it reads it once more, since an index lags. */
+export type Replayed = Pick<Replay, 'id' | 'state' | 'sent'>;
 
 /** A webhook that has deliveries to replay. */
 export interface ReplayedWebhook {
@@ -29,34 +26,30 @@ export interface ReplayedWebhook {
   readonly event: EventName;
 }
 
-/** The outcome of one webhook's replay. `skipped`: it did not start, or did not come to its end. */
+/** The outcome of one webhook's replay. `skipped`: it did not start, or was cancelled. */
 export type ReplayOutcome = ReplayedWebhook &
   ((Replayed & { readonly outcome: 'done' }) | { readonly outcome: 'skipped'; readonly reason: string });
 
 /**
- * Replays a range of the deliveries of one webhook and waits for its end. If the command ends before that, the service continues the
- * replay.
+ * Replays a range of the deliveries of one webhook and waits until all are sent. If the command ends before that, the service
+ * continues the replay.
  *
  * @throws {CliError} when it cannot start, or is cancelled.
  */
 export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayRequest): Promise<Replayed> {
-  const replays = { ...openReplays(target, openRetryQueue(target)), now: target.clock.now, pause: target.pause };
+  const replays = { ...openReplays(target, openRetryQueue(target)), pause: target.pause };
   return runReplay(request, replays, {
     onStarted: async () => {},
-    onProgress: (replay, sent) => {
-      task.nameDone({ replay: replay.id, count: sent });
-      task.progress(
-        replay.countCursor === null
-          ? `Sent ${sent} of ${replay.total} deliveries, ten a second`
-          : `Counting: ${replay.total} deliveries so far`,
-      );
+    onProgress: ({ id, sent }) => {
+      task.nameDone({ replay: id, count: sent });
+      task.progress(`Sent ${sent} deliveries again, ten a second`);
     },
   });
 }
 
 /**
- * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for their ends. It can be repeated:
- * what an earlier run sends is in that state no more.
+ * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits until all are sent. It can be
+ * repeated: what an earlier run sends is in that state no more.
  *
  * @throws {CliError} if the operator does not confirm.
  */
@@ -72,7 +65,7 @@ export async function replayAll(
   await confirm(
     `This sends deliveries of ${count} webhook${count === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
   );
-  const replays = { ...openReplays(target, openRetryQueue(target)), now: target.clock.now, pause: target.pause };
+  const replays = { ...openReplays(target, openRetryQueue(target)), pause: target.pause };
   return replayEach(webhooks, task, (webhook, onStarted) =>
     runReplay({ ...webhook, ...range }, replays, { onStarted, onProgress: () => {} }),
   );
@@ -119,20 +112,18 @@ export async function replayEach(
   }
 }
 
-/** Runs the replay of one webhook to its end. @throws {CliError} when it cannot start, or is cancelled. */
+/** Starts the replay of one webhook and waits until it has read its range once. @throws {CliError} when it cannot start, or is cancelled. */
 export async function runReplay(
   request: ReplayRequest,
   {
     findWebhook,
     findLatest,
     start,
-    now,
     pause,
   }: {
     readonly findWebhook: FindWebhook;
     findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
     readonly start: StartReplay;
-    readonly now: () => number;
     readonly pause: Pause;
   },
   {
@@ -140,21 +131,20 @@ export async function runReplay(
     onProgress,
   }: {
     readonly onStarted: (replay: string) => Promise<void>;
-    readonly onProgress: (replay: Replay, sent: number) => void;
+    readonly onProgress: (replay: Replay) => void;
   },
 ): Promise<Replayed> {
   let replay = await startReplay(request, { findWebhook, start });
   await onStarted(replay.id);
   for (;;) {
-    const { state, sent } = progressAt(replay, now());
-    const { id, total } = replay;
-    onProgress(replay, sent);
-    if (state === 'completed') return { id, total, sent };
+    const { id, state, sent, pass } = replay;
+    onProgress(replay);
     if (state === 'cancelled') {
       throw new CliError(
-        `the replay was cancelled after ${sent} of ${total} deliveries: by its account, or because the webhook was suspended or deleted.`,
+        `the replay was cancelled after ${sent} deliveries: by its account or an operator, or because the webhook was suspended or deleted.`,
       );
     }
+    if (state === 'completed' || pass === 2) return { id, state, sent };
     await pause(pollInterval);
     const latest = await findLatest(request.account, request.event);
     if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
@@ -202,7 +192,7 @@ async function webhooksWith(
 
 function describe(outcome: ReplayOutcome): string {
   if (outcome.outcome === 'skipped') return `skipped: ${outcome.reason}`;
-  return outcome.total === 0 ? 'nothing to replay' : `${outcome.sent} of ${outcome.total} deliveries queued`;
+  return outcome.sent === 0 ? 'nothing to replay' : `${outcome.sent} deliveries queued`;
 }
 
 /** The question names no number above this one. */

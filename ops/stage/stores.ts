@@ -5,7 +5,7 @@ import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
 import type { AttemptQueue } from '../../lambdas/delivery/queues.ts';
-import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
+import { makeRunReplay } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
@@ -108,13 +108,13 @@ export function openReplays(target: Target, retryQueue: AttemptQueue) {
     store,
     findWebhook,
     retryQueue,
-    page: replayPage,
     now,
   });
   return {
     findWebhook,
     findLatest: replays.findLatest,
-    cancel: replays.cancel,
+    find: replays.find,
+    end: replays.end,
     start: makeStartReplay({ ...silence, replays, run, makeId: target.makeId, now }),
   };
 }

@@ -27,11 +27,9 @@ function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly strin
 const mostNamed = 5;
 
 function lateGroup({ account, event, cause, count, isCutOff, since, first }: LateGroup, ops: string): string {
-  const number = count === null ? 'deliveries not counted yet' : counted(count, 'delivery', 'deliveries');
-  const next =
-    cause === 'replay' ? `replay ${first} does not go on` : `${ops} deliveries show ${first} shows the first`;
+  const number = counted(count, 'delivery', 'deliveries');
   const section = cause === 'own fault' ? 'InternalErrors' : 'RetriesLate';
-  return `${atLeast(isCutOff)}${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${next}. docs/runbook.md, "${section}".`;
+  return `${atLeast(isCutOff)}${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${ops} deliveries show ${first} shows the first. docs/runbook.md, "${section}".`;
 }
 
 function atLeast(isCutOff: boolean): string {
@@ -41,7 +39,6 @@ function atLeast(isCutOff: boolean): string {
 const whyLate: Readonly<Record<LateCause, string>> = {
   'own fault': 'stopped by a fault of our own and tried again at',
   overdue: 'overdue since',
-  replay: 'waiting in a replay since',
 };
 
 /** Counts the deliveries in a state, and names the webhook that has most of them. */

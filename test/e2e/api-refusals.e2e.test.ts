@@ -108,7 +108,7 @@ describeWith(['names'], 'what stands in the way', () => {
   it('a suspension, and a replay under way', async () => {
     const { account } = session.user;
     await ops(['webhooks', 'suspend', '--account', account, '--event', evento]);
-    const held = 80; // one page of the list, and eight seconds of a replay
+    const held = 80; // one page of the list, and more than a replay sends at once
     const event = { event: evento, id_proposta: 1 };
     await Promise.all(Array.from({ length: held }, (_, at) => publish(account, { ...event, id_demanda: at + 1 })));
     await until(`${held} held deliveries`, async () => {

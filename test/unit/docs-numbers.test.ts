@@ -75,7 +75,7 @@ describe('the numbers', () => {
     ['deliveries', 'Suspend and reactivate', `for ${limits.historyKept / day} days`],
     ['deliveries', 'History', `${limits.historyKept / day} days`],
     ['deliveries', 'Resend a delivery', `${requestLimits.resendLimit} a minute`],
-    ['deliveries', 'Replay a span of time', `${second / limits.replaySlotInterval} a second`],
+    ['deliveries', 'Replay a span of time', `${second / limits.replayInterval} a second`],
     ['webhooks', 'Limits', `${requestLimits.resendLimit} a minute for each webhook`],
     ['webhooks', 'Limits', `${stage.registrationLimit} a minute for each account`],
     ['webhooks', 'Limits', `${requestLimits.testLimit} a minute for each account`],

@@ -216,8 +216,8 @@ describe('what a request to {base_url} asks of a full store', () => {
         await world.request('POST', at(registered, '/reenvios'), { body: range }); // the one before is kept
       },
       to('POST', at(small, '/reenvios'), { body: range }), // all are sent
-      to('POST', at(ninePages, '/reenvios'), { body: range }), // nine steps count, one sends
-      to('POST', at(thinPages, '/reenvios'), { body: range }), // five steps send, 149 in all
+      to('POST', at(ninePages, '/reenvios'), { body: range }), // more than a page
+      to('POST', at(thinPages, '/reenvios'), { body: range }),
       to('POST', at(gone, '/reenvios'), { body: range }),
     ],
     getReplay: [registered, gone, replayed].map(event => to('GET', at(event, `/reenvios/${noReplay}`))),

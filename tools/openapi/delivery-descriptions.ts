@@ -113,7 +113,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
       status: 202,
       description: 'The replay runs.',
       schema: 'Replay',
-      examples: { example: { value: { ...replay, total: null, enviadas: 0 } } },
+      examples: { example: { value: replay } },
       headers: { Location: 'ReplayLocation' },
       links: links.replay,
     },
@@ -134,7 +134,8 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
   cancelReplay: {
     tag: 'Replays',
     summary: 'Cancel a replay',
-    description: 'Cancels a replay that runs: what it has not sent stays as it was. One that has ended is forgotten.',
+    description:
+      'Cancels a replay that runs: what is queued by then is still sent, for about a minute, and the rest stays as it was. One that has ended is forgotten.',
     success: { status: 204, description: 'It is cancelled, or forgotten.' },
   },
 };

@@ -52,4 +52,4 @@ export const deliveryDetail = {
 };
 
 /** A replay that runs. */
-export const replay = { id: 'reenvio_0Unh6M0hDjFlJnzs0eQZsx', estado: 'em_andamento', total: 120, enviadas: 10 };
+export const replay = { id: 'reenvio_0Unh6M0hDjFlJnzs0eQZsx', estado: 'em_andamento', enviadas: 50 };

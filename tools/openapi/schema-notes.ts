@@ -166,8 +166,7 @@ export const notes = {
     properties: {
       estado: { description: 'Whether it runs (`em_andamento`), is over (`concluido`) or was ended (`cancelado`).' },
       id: { pattern: replayIdForm.source, examples: [examples.replay.id] },
-      total: { description: 'How many deliveries it sends; `null` until they are counted.' },
-      enviadas: { description: 'How many have entered the queue for sending.' },
+      enviadas: { description: 'How many were queued for sending.' },
     },
   },
   Problem: {

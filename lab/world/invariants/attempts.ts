@@ -31,9 +31,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (isAttempted) judgeOutcome(before, after, at);
     else if (before) judgeOtherChange(before, after, at);
     judgeDeferral(before, after, at);
-    // What a replay began, and nobody attempted, may be withdrawn: that is judged with the replays.
-    const mayBeWithdrawn = before?.replayId !== undefined && !isAttempted && after.state !== 'cancelled';
-    if (before?.state !== after.state && !mayBeWithdrawn) judgeState(after, at);
+    if (before?.state !== after.state) judgeState(after, at);
   }
 
   /** The slow lane defers a delivery, uncharged, for at most about twice its age, and a day. */

@@ -1,7 +1,7 @@
 import { wireReplayStates } from '../../../lambdas/delivery/representation.ts';
 import type { World } from '../make-world.ts';
 import type { Answered } from '../requests.ts';
-import { minute, second } from '../times.ts';
+import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import { isFor, maySend, type ReplayRun } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
@@ -54,7 +54,7 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
     { sentAt, answeredAt, answer: { estado, enviadas } }: Answered,
   ): void {
     const soFar = sent.filter(({ at }) => at <= answeredAt);
-    const isOver = sentAt >= endedAt + longestWait;
+    const isOver = sentAt >= endedAt;
     const isWhole = isOver && faultClass === 'calm' && last.state === 'completed';
     const least = isWhole ? soFar.filter(({ isResent }) => !isResent).length : 0;
     if (Number(enviadas) > soFar.length || Number(enviadas) < least)
@@ -69,6 +69,3 @@ type Restart = Evidence['restarts'][number];
 /** Two processes may work on a replay at the same time, and each sends ten deliveries a second. */
 const mostAtOnce = 2;
 const interval = second / 10;
-
-/** By then the last delivery that a replay sent is due. */
-const longestWait = minute;

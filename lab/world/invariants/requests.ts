@@ -154,7 +154,7 @@ export function judgeRequests(
   /** A replay is there until it is removed, also beside a later one. No other webhook's is. */
   function judgeReplay({ path, account, sentAt, answeredAt, status }: Answered): string | undefined {
     const id = path.split('/').at(-1);
-    const isShown = (item: Item | undefined) => item?.replayId === id && item?.isHidden !== true;
+    const isShown = (item: Item | undefined) => item?.replayId === id && !(Number(item?.ttl) * 1_000 <= answeredAt);
     const [latest = [], past = []] = [headPart, `past#${id}`].map(part => {
       const changes = watched.changesOf('Deliveries').get(`${replaysId({ accountId: account, eventName })} ${part}`);
       return itemsWithin(changes ?? [], sentAt, answeredAt);

@@ -1,4 +1,4 @@
-import { replaySlotInterval } from '../../../lambdas/delivery/limits.ts';
+import { replayInterval } from '../../../lambdas/delivery/limits.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import type { Random } from '../../../tools/support/random.ts';
 import {
@@ -115,7 +115,7 @@ function attack(name: string, accounts: number, publishes: Publishes, conduct: C
 /** Ten replays at once, as an operator's replay of all accounts is. It has the bound of one account. */
 function tenReplays(name: keyof typeof behaviours): Attack {
   const conduct = { ...behaviours[name], isReplayed: true };
-  return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replaySlotInterval), conduct), accounts: 1 };
+  return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replayInterval), conduct), accounts: 1 };
 }
 
 function eightWebhooks(name: string): Attack {

@@ -18,7 +18,5 @@ export const acceptedDelivery = z.object({ id: z.string() });
 export const replayRecord = z.object({
   id: z.string(),
   estado: z.enum(Object.values(wireReplayStates)),
-  /** The number of deliveries to send; `null` until they are counted. */
-  total: z.nullable(z.int().check(z.nonnegative())),
   enviadas: z.int().check(z.nonnegative()),
 });

@@ -2,7 +2,6 @@ import type * as z from 'zod/mini';
 import { parseJsonBody } from '../../api/request-body.ts';
 import { type ContextOf, type Handlers, jsonResponse, noContent, type RequestContext } from '../../api/route.ts';
 import { requireValid } from '../../api/validation.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { OperationId } from '../../platform/route-table.ts';
 import { fillIn } from '../../platform/text-template.ts';
@@ -10,9 +9,9 @@ import type { Pause } from '../../platform/timer.ts';
 import { requireEventName } from '../../webhooks/event-in-path.ts';
 import { makeTryChange } from '../../webhooks/try-change.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import { type PastReplay, progressAt, type Replay, replayIdForm } from '../replay/replay.ts';
+import { type Replay, replayIdForm } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
-import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
+import type { ReplayStore } from '../replay/replay-store.ts';
 import { wireReplayStates } from '../representation.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
 import type { replayRecord } from './answers.ts';
@@ -21,14 +20,13 @@ import { deliveryRoutes } from './routes.ts';
 
 export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
-  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'hide'>;
+  readonly replays: Pick<ReplayStore, 'find' | 'end' | 'forget'>;
   readonly startReplay: StartReplay;
-  readonly now: Clock;
   readonly pause: Pause;
   /** Draws from [0, 1). */
   readonly random: () => number;
 }): Pick<Handlers<typeof deliveryRoutes>, 'startReplay' | 'getReplay' | 'cancelReplay'> {
-  const { findWebhook, replays, now } = dependencies;
+  const { findWebhook, replays } = dependencies;
   const tryChange = makeTryChange(dependencies);
 
   return { startReplay, getReplay, cancelReplay };
@@ -43,30 +41,27 @@ export function makeReplayHandlers(dependencies: {
     const { outcome, replay } = await tryChange(refuse, start);
     // A client that lost the answer to its start finds the replay there.
     if (outcome === 'running') throw refuse('replay_in_progress', { headers: locationOf(replay) });
-    return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), locationOf(replay));
+    return jsonResponse<typeof replayRecord>(202, toReplayRecord(replay), locationOf(replay));
   }
 
   async function getReplay(context: Context<'getReplay'>): Promise<HttpResponse> {
-    const { replay, latest } = await findReplay(context);
-    const record = replay.id === latest.id ? toCurrentRecord(latest) : toReplayRecord(replay);
-    return jsonResponse<typeof replayRecord>(200, record);
+    return jsonResponse<typeof replayRecord>(200, toReplayRecord(await findReplay(context)));
   }
 
-  /** Cancels a running replay; removes one that has ended from view. */
+  /** Cancels a running replay, or forgets one that has ended. */
   async function cancelReplay(context: Context<'cancelReplay'>): Promise<HttpResponse> {
-    const found = await findReplay(context);
-    const { replay, latest } = found;
-    if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;
-    await replays.hide(found);
+    const replay = await findReplay(context);
+    if (replay.state === 'running') await replays.end(replay, 'cancelled');
+    else await replays.forget(replay);
     return noContent;
   }
 
   /** Replays outlive their webhook, as the history does. */
-  async function findReplay(context: RequestContext<'webhook_not_found' | 'replay_not_found'>): Promise<FoundReplay> {
+  async function findReplay(context: RequestContext<'webhook_not_found' | 'replay_not_found'>): Promise<Replay> {
     const eventName = requireEventName(context);
     const { id = '' } = context.path;
     const found = replayIdForm.test(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
-    if (found && !found.replay.isHidden) return found;
+    if (found) return found;
     await requireWebhook(context);
     throw context.refuse('replay_not_found');
   }
@@ -78,10 +73,6 @@ export function makeReplayHandlers(dependencies: {
     if (!webhook) throw context.refuse('webhook_not_found');
     return webhook;
   }
-
-  function toCurrentRecord(replay: Replay): z.infer<typeof replayRecord> {
-    return toReplayRecord({ ...replay, ...progressAt(replay, now()) });
-  }
 }
 
 type Context<Id extends OperationId<typeof deliveryRoutes>> = ContextOf<typeof deliveryRoutes, Id>;
@@ -90,11 +81,6 @@ function locationOf({ eventName, id }: Replay): Record<string, string> {
   return { location: fillIn(deliveryRoutes.Replay.path, { evento: eventName, id }) };
 }
 
-function toReplayRecord({ id, state, total, countCursor, sent }: PastReplay): z.infer<typeof replayRecord> {
-  return {
-    id,
-    estado: wireReplayStates[state],
-    total: countCursor === null ? total : null,
-    enviadas: sent,
-  };
+function toReplayRecord({ id, state, sent }: Replay): z.infer<typeof replayRecord> {
+  return { id, estado: wireReplayStates[state], enviadas: sent };
 }

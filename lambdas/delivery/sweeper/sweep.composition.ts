@@ -3,7 +3,7 @@ import type { Environment } from '../../platform/environment.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { sweepEnvironment } from '../environment.ts';
 import { makeAttemptQueue } from '../queues.ts';
-import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
+import { makeReplayTask, makeRunReplay } from '../replay/replay-runner.ts';
 import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeReadHistory } from '../store/delivery-history.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
@@ -32,7 +32,6 @@ export function composeSweep(
     ...shared,
     replays,
     readHistory: makeReadHistory({ dynamo, table, store }),
-    page: replayPage,
   });
   const sweep = makeSweep({
     ...shared,

@@ -10,7 +10,6 @@ import type { Lane, LaterLane } from '../lane-routing.ts';
 import type { AttemptQueue } from '../queues.ts';
 import { makeRefusalNotices } from '../refusals/refusal-notices.ts';
 import { makePublishNotice } from '../refusals/refused-events-topic.ts';
-import { makeReplayReader } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
@@ -26,7 +25,6 @@ import { makeFindWebhookState } from './webhook-state.ts';
 /** Makes the processing of a lane's messages of its parts: of events in the first lane, of attempts in the others. */
 export function makeMessageProcessing(parts: MessageProcessingParts) {
   const { dynamo, tables, store, isolation, attempts, schedule, lane, now, random } = parts;
-  const deliveries = { dynamo, table: tables.deliveries, now, random };
   const health = makeWebhookHealth({
     ...parts,
     store: makeWebhookHealthStore({ dynamo, table: tables.webhooks, now }),
@@ -46,9 +44,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     moveToDeadLetters: makeMoveToDeadLetters(parts),
   };
   const process: ProcessRecord =
-    lane === 'first'
-      ? makeFirstAttempt({ ...shared, refusals, withoutWebhook })
-      : makeRetry({ ...shared, replays: makeReplayReader(deliveries) });
+    lane === 'first' ? makeFirstAttempt({ ...shared, refusals, withoutWebhook }) : makeRetry(shared);
   const describe = lane === 'first' ? makeDescribeEvent(parts.demandsUrl) : describeAttemptMessage;
   return { process, describe, settled };
 

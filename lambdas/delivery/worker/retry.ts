@@ -1,14 +1,12 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
-import { type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
+import { type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
 import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import type { Admit } from '../isolation/admission.ts';
 import { type AttemptMessage, attemptMessage } from '../queues.ts';
-import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
-import type { ReplayStore } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
-import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord, RecordOutcome } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
 import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
@@ -19,7 +17,7 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, store, replays } = dependencies;
+  const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log, count } = dependencies;
   /** The attempts in hand. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
   const inHand = new Set<string>();
@@ -78,23 +76,8 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       if (after.attempt === delivery.attempt) throw new DeliveryChangedError();
       return false;
     };
-    const withdrawn = webhook?.webhookId === delivery.webhookId ? await stateBeforeReplay(delivery) : undefined;
-    if (withdrawn) {
-      await storeChange(settled(delivery, withdrawn, now()));
-      log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
-      return 'processed';
-    }
     await processDelivery(delivery, { webhook, slowness }, storeChange, inHand);
     return 'processed';
-  }
-
-  /** Returns the state that a delivery goes back to where its replay was cancelled before its slot came. */
-  async function stateBeforeReplay(delivery: Delivery): Promise<'failed' | 'held' | undefined> {
-    const { accountId, eventName, replayId } = delivery;
-    const slot = slotOf(delivery);
-    if (slot === undefined || replayId === undefined) return undefined;
-    const replay = (await replays.find(accountId, eventName, replayId))?.replay;
-    return replay && wasCancelledBefore(replay, slot) ? replay.wanted : undefined;
   }
 }
 
@@ -109,7 +92,6 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;
-  readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */
   readonly moveToDeadLetters: MoveToDeadLetters;
   /** The timeout of an attempt, in milliseconds. */

@@ -24,13 +24,13 @@ export async function askReplay(context: Context, { event = '' }: Parameters): P
   if (!counted || (counted.count === 0 && !counted.isCutOff))
     throw new Refusal(
       say(
-        'None of these can be sent again: each was for an earlier registration, or is gone.',
-        'Nenhuma destas pode ser reenviada: cada uma era de um cadastro anterior ou já não existe.',
+        'None of these can be sent again: each is a test, was for an earlier registration, or is gone.',
+        'Nenhuma destas pode ser reenviada: cada uma é um teste, era de um cadastro anterior ou já não existe.',
       ),
     );
   return question(context, {
     title: say('Send these deliveries again?', 'Reenviar estas entregas?'),
-    means: html`${event} · ${badge(context, range.state)}<br>${exactTimeOf(range.since, context)} – ${exactTimeOf(range.until, context)}<br>${say('Deliveries that match', 'Entregas que correspondem')}: <b>${counted.count}</b> ${counted.isCutOff && say('or more', 'ou mais')}<br>${say('They are sent in the background, ten a second; you can cancel it.', 'São enviadas em segundo plano, dez por segundo; você pode cancelar.')}`,
+    means: html`${event} · ${badge(context, range.state)}<br>${exactTimeOf(range.since, context)} – ${exactTimeOf(range.until, context)}<br>${say('Deliveries that match', 'Entregas que correspondem')}: <b>${counted.count}</b> ${counted.isCutOff && say('or more', 'ou mais')}<br>${say('Tests and deliveries of earlier registrations are left out. The rest is sent in the background, ten a second; you can cancel it.', 'Testes e entregas de cadastros anteriores ficam de fora. As demais são enviadas em segundo plano, dez por segundo; você pode cancelar.')}`,
     verb: say('Send again', 'Reenviar'),
     action: `${pathOf({ event })}/replay`,
     cancel: addressOf(event, filter),
@@ -62,13 +62,12 @@ export async function cancelReplay(
 export function replayCard(context: Context, event: string, found?: ReplayView): Html | undefined {
   const { say, query } = context;
   if (!found || !(found.isRunning || query.get('replay') === found.id)) return undefined;
-  const { id, isRunning, state, total, sent } = found;
+  const { id, isRunning, state, sent } = found;
   const filter = filterOf(query);
   const fields = { replay: id, ...Object.fromEntries(new URLSearchParams(queryOf(filter))) };
   return card(
     headingOf(context, found),
-    html`<div class="inside replay">${total !== null && html`<progress max="${Math.max(1, total)}" value="${total === 0 ? 1 : sent}" aria-label="${say('Sent again', 'Reenviadas')}"></progress>`}
-<p>${total === null ? say('Counting what matches.', 'Contando o que corresponde.') : say(`${sent} of ${total} sent again.`, `${sent} de ${total} reenviadas.`)}</p>
+    html`<div class="inside replay"><p>${say(`${sent} sent again.`, `${sent} reenviadas.`)}</p>
 ${isRunning && button(context, `${pathOf({ event })}/replay/cancel`, say('Cancel the replay', 'Cancelar o reenvio'), '', fields)}</div>`,
     { id: 'replay', beside: html`<small class="wire">${state}</small>` },
   );

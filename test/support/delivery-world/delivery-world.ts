@@ -4,6 +4,7 @@ import { matchPath } from '../../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
+import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/store/delivery-store.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { Route } from '../../../lambdas/platform/route-table.ts';
@@ -135,7 +136,9 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
   async function settle(): Promise<void> {
     for (let steps = 0; steps < 2_000; steps++) {
       if ((await step('first')) || (await step('retry')) || (await step('slow'))) continue;
-      const looks = items().filter(isLookedAt).map(lookOf);
+      const looks = items()
+        .filter(isLookedAt)
+        .map(item => lookOf(item, now()));
       const messages = Object.values(queueOf).flatMap(name => cloud.queue(name).all());
       const times = [...looks, ...messages.map(({ visibleAt }) => visibleAt)];
       if (times.length === 0) return;
@@ -177,6 +180,8 @@ function isLookedAt({ state, dueAt, dueShard }: Item): boolean {
   return dueAt !== undefined && state !== 'held' && !String(dueShard).startsWith('backlog#');
 }
 
-function lookOf({ dueAt, claimedUntil }: Item): number {
+/** A running replay is due in each sweep. */
+function lookOf({ id, dueAt, claimedUntil }: Item, now: number): number {
+  if (String(id).startsWith(`${replaysPrefix}#`)) return now + 60_000;
   return typeof claimedUntil === 'number' ? claimedUntil : Date.parse(String(dueAt).slice(0, 24));
 }

@@ -8,7 +8,8 @@ import { world } from '../../../support/delivery-world/use-delivery-world.ts';
 import { aDelivery } from '../builders.ts';
 
 export const path = '/v1/webhooks/demanda.criada/reenvios';
-export const hour = 3_600_000;
+export const minute = 60_000;
+export const hour = 60 * minute;
 export const iso = (moment: number) => new Date(moment).toISOString();
 
 export const request = async (method: string, at: string, sent: Sent = {}): Promise<Answered> => {
@@ -36,41 +37,25 @@ export const fill = async (
   return made;
 };
 
-/** Stands still at the write after this many. */
-export const afterWrites = (writes: number, hasEffect: boolean): Stall => {
-  let left = writes;
-  return { isHere: () => left-- === 0, hasEffect };
-};
-
-/** Stands still just before it stores that it sends the n-th delivery again: 1 for the first. */
+/** Stands still before it restarts the n-th delivery: 1 for the first. */
 export const beforeRestart = (number: number): Stall => {
   let left = number;
   return { isHere: isRestart => isRestart && --left === 0, hasEffect: false };
 };
 
-/** Stands still at the write after it has stored that it sends this many deliveries again: they are not saved as sent. */
-export const afterRestarts = (number: number): Stall => {
-  let left = number;
-  return { isHere: isRestart => (isRestart ? left-- === 0 : left === 0), hasEffect: false };
-};
-
-/** A start writes the replay, its count, and the slots that it reserves. */
-export const beforeReservation = afterWrites(2, false);
-export const beforeRestarts = afterWrites(2, true);
-
-/** The moments for which replays sent deliveries again. What is handed over to the slow lane was sent again before. */
-export const slots = (): number[] =>
+/** The due times of the deliveries that replays have restarted. */
+export const dueTimes = (): number[] =>
   world.puts
-    .filter(({ state, replayId, slowLane }) => state === 'pending' && replayId && slowLane === undefined)
-    .map(({ nextAttemptAt }) => Number(nextAttemptAt));
+    .filter(({ state, settledAt }) => state === 'pending' && settledAt === undefined)
+    .map(({ nextAttemptAt }) => Number(nextAttemptAt))
+    .toSorted((one, other) => one - other);
 
-/** The ids of the replays that began, in order. */
-export const begun = (): string[] => world.puts.filter(item => 'startedAt' in item).map(item => String(item.replayId));
-
-/** The shortest time between two slots, in milliseconds: 100 or more is ten a second at most. */
-export const shortestGap = (): number => {
-  const inOrder = slots().toSorted((one, other) => one - other);
-  return Math.min(...inOrder.slice(1).map((slot, at) => slot - (inOrder[at] ?? Number.NaN)));
+/** Passes minutes, each with a sweep. No message is received. */
+export const sweepMinutes = async (minutes: number) => {
+  for (let passed = 0; passed < minutes; passed++) {
+    await world.pass(minute);
+    await world.sweep();
+  }
 };
 
 export const day = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T23:00:00Z' };

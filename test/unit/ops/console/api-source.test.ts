@@ -144,7 +144,7 @@ describe('the source', () => {
 
   it('remembers the replay that the API named, also where that keeps another one from beginning', async () => {
     const location = '/v1/webhooks/demanda.criada/reenvios/reenvio_1';
-    const progress = { id: 'reenvio_1', estado: 'em_andamento', total: null, enviadas: 0 };
+    const progress = { id: 'reenvio_1', estado: 'em_andamento', enviadas: 0 };
     const session = sessionWith(({ method, path }) => {
       if (method === 'POST') return answerOf(409, { detail: 'Another replay is running.' }, { location });
       return path === location ? answerOf(200, progress) : answerOf(404);
@@ -170,7 +170,7 @@ describe('the source', () => {
     const source = sourceOf(({ method }) => {
       calls.push(method);
       const estado = method === 'GET' ? states.shift() : 'none';
-      return answerOf(estado === undefined ? 404 : 200, { id: 'reenvio_1', estado, total: 1, enviadas: 1 });
+      return answerOf(estado === undefined ? 404 : 200, { id: 'reenvio_1', estado, enviadas: 1 });
     });
     const refusal = await source.cancelReplay(own.event, 'reenvio_1').catch(({ message }) => message);
     expect([refusal, calls.join(' ')]).toEqual([said, asked]);
@@ -180,10 +180,7 @@ describe('the source', () => {
     ['is answered 503', () => answerOf(503, { detail: 'busy' })],
     ['gets no answer', () => Promise.reject(new NoAnswer(''))],
   ])('says no failure of a cancelling where only the look after it %s', async (_, last) => {
-    const answers = [
-      () => answerOf(200, { id: 'x', estado: 'em_andamento', total: 1, enviadas: 0 }),
-      () => answerOf(204),
-    ];
+    const answers = [() => answerOf(200, { id: 'x', estado: 'em_andamento', enviadas: 0 }), () => answerOf(204)];
     const cancelling = sourceOf(() => (answers.shift() ?? last)()).cancelReplay(own.event, 'reenvio_1');
     const said = 'It runs no more. Whether it was cancelled or had just ended could not be read.';
     await expect(cancelling).rejects.toMatchObject({ name: 'Error', message: said }); // no refusal: it may have acted

@@ -2,8 +2,6 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
-import { makeStartReplay } from '../../../../lambdas/delivery/replay/replay-start.ts';
-import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { dueKey } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
@@ -15,7 +13,7 @@ import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { putAll } from '../../../support/database/put-all.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
-import { aDelivery, aRecord, aWebhook, fakeTelemetry } from '../../delivery/builders.ts';
+import { aDelivery, aRecord } from '../../delivery/builders.ts';
 
 const day = 86_400_000;
 let database: Database;
@@ -242,23 +240,17 @@ describe('ops status of deliveries', () => {
     await add('late2', due(now - 4 * minute));
     await add('soon', due(now + 5_000));
     await add('recent', due(now - 2 * minute));
-    const before = () => now - 9 * minute;
-    const replays = makeReplayStore({ ...stored(), now: before });
-    const start = makeStartReplay({ ...fakeTelemetry(), replays, run: async () => {}, makeId: randomId, now: before });
-    await start(aWebhook({ accountId: 'again' }), { from: 0, to: now, wanted: 'failed' });
   });
 
   it('shows by account, event and cause what is late by three minutes, and since when', async () => {
     const { deliveries } = await read();
     const event = 'demanda.criada';
     const since = (ago: number) => new Date(now - ago * minute).toISOString();
-    const replay = expect.stringMatching(/^reenvio_/);
     expect(deliveries).toMatchObject({
       late: {
         isCutOff: false,
         groups: [
           { account: 'acme', event, cause: 'overdue', count: 2, since: since(50), first: 'evt_late1' },
-          { account: 'again', event, cause: 'replay', count: null, since: since(9), first: replay },
           { account: 'acme', event, cause: 'own fault', count: 1, since: since(-10), first: 'evt_own' },
         ],
       },
@@ -274,7 +266,6 @@ describe('ops status of deliveries', () => {
       expect.stringMatching(
         /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 .*"RetriesLate"\.$/,
       ),
-      expect.stringMatching(/^deliveries not counted yet of account again .*replay reenvio_\w+ does not go on/),
       expect.stringMatching(
         /^1 delivery of account acme .* fault of our own .*deliveries show evt_own .*"InternalErrors"\.$/,
       ),

@@ -49,8 +49,7 @@ const moment = now();
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const aReplay = (id: string): Replay => ({
   ...{ id, accountId: account, eventName, webhookId: 'webhook-1', state: 'running', wanted: 'failed' },
-  ...{ from: moment - 1, to: moment, startedAt: moment, total: 0, countCursor: null, sent: 0, lastSlotAt: moment },
-  ...{ sendCursor: '', inFlight: [], nextSlotAt: moment, claim: 1, lookAt: moment },
+  ...{ from: moment - 1, to: moment, startedAt: moment, sent: 0, pass: 1 },
 });
 
 /**
