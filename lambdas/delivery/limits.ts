@@ -17,9 +17,6 @@ export const overdueAfter = 2 * minute;
 /** The sweeper runs every minute: it sends the message of a long wait in the last minute before the attempt is due. */
 export const sentBeforeDue = minute;
 
-/** The sweeper claims a task for this long: less than a minute, so that the next sweep can claim it again. */
-export const taskClaimLength = 50 * second;
-
 /** Operators are shown what is late by this much. */
 export const shownLateAfter = 3 * minute;
 

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
 import { isClientId } from '../../lambdas/auth/principals/client.ts';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
+import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { parseEmailAddress } from '../stage/email-address.ts';
 
@@ -66,6 +67,8 @@ export const deliveryId = notEmpty.refine(
   isDeliveryId,
   'It must be a webhook-id: "evt_" and 27, or "teste_" and 22 letters or digits.',
 );
+
+export const replayId = notEmpty.regex(replayIdForm, 'It must be "reenvio_" and 22 letters or digits.');
 
 /** The id that SQS gave a message. */
 export const messageId = z

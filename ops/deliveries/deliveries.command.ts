@@ -12,13 +12,13 @@ import {
 import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
-import { accountId, deliveryId, eventName, moment, momentForms, wholeNumber } from '../command-line/forms.ts';
+import { accountId, deliveryId, eventName, moment, momentForms, replayId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, type ObjectReport, printable } from '../command-line/report.ts';
-import { argument, flag, option, required, timed } from '../command-line/words.ts';
+import { argument, flag, option, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { countUndelivered, readDeliveries, requireDelivery, resend, type UndeliveredCount } from './deliveries.ts';
-import { type ReplayOutcome, replayAll, replayWebhook } from './replay.ts';
+import { cancelReplay, type ReplayOutcome, replayAll, replayWebhook } from './replay.ts';
 
 const examples = `
 A delivery is named by its webhook-id header, which "publish" shows too.
@@ -50,11 +50,15 @@ Without --event it takes every webhook of the account, without both those of all
 at once, and reports each by a line. It skips a webhook that is suspended or has a replay in progress. It can be repeated: what
 was sent again is in that state no more.
 
+With --cancel it stops a running replay of one webhook, whoever started it. The audit trail has the ids of those that operators
+started. What is queued by then is sent, for about a minute.
+
 Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
   npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
     --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00
-  npm run ops -- deliveries replay --state falhou --since 2026-11-20T10:00:00-03:00 --until 2026-11-20T11:00:00-03:00`;
+  npm run ops -- deliveries replay --state falhou --since 2026-11-20T10:00:00-03:00 --until 2026-11-20T11:00:00-03:00
+  npm run ops -- deliveries replay --account acme --event demanda.criada --cancel reenvio_K7tQ2mVxN0aYcRz4LdEw9B`;
 
 const ofDelivery = { id: argument('id', 'as list shows it; its webhook-id header', deliveryId) };
 
@@ -185,27 +189,39 @@ export const replay = command('deliveries replay', {
   given: {
     account: option('<id>', 'the account (default: all)', accountId),
     event: option('<name>', 'the event that the webhook is for (default: all of the account)', eventName),
-    state: required('<state>', 'those in this state', z.enum(['falhou', 'retida'])),
-    since: timed(required('<time>', `accepted from then on: ${momentForms}`, moment)),
+    state: option('<state>', 'those in this state', z.enum(['falhou', 'retida'])),
+    since: timed(option('<time>', `accepted from then on: ${momentForms}`, moment)),
     until: timed(option('<time>', 'accepted before that (default: now)', moment)),
+    cancel: option('<id>', 'cancel the running replay with this id, and replay nothing', replayId),
   },
-  refuse: given =>
-    noSpan(given) || (given.event !== undefined && given.account === undefined && '--event needs --account.'),
+  refuse: refuseReplay,
   effect: 'writes',
   withDefaults: ({ target }, given) => {
-    const { since, until = target.clock.now() } = given;
+    if (given.cancel !== undefined) return given;
+    const { since = 0, until = target.clock.now() } = given;
     if (until > since) return { ...given, until };
     throw new CliError(`the range ends at ${isoTime(until)}, before it begins: --since must be earlier.`);
   },
-  act: async (task, { account, event, state, since: from, until: to = task.target.clock.now() }) => {
+  act: async (task, { account, event, state, since: from, until: to = task.target.clock.now(), cancel: id }) => {
+    if (account !== undefined && event !== undefined && id !== undefined) {
+      return { cancelled: await cancelReplay(task, { account, event, id }) };
+    }
+    if (state === undefined || from === undefined) throw new CliError(noRange);
     const range = { from, to, wanted: replayedStates[state] };
     if (account === undefined || event === undefined) return { all: await replayAll(task, { account, ...range }) };
     return { one: await replayWebhook(task, { account, event, ...range }) };
   },
-  subject: (_task, { account, event }) =>
-    event === undefined ? { account, all: account === undefined ? 'accounts' : 'events' } : { account, event },
-  change: ({ state, since, until }) => ({ state, since: isoTime(since), until: until && isoTime(until) }),
-  report: ({ all, one }) => {
+  subject: (_task, { account, event, cancel: replay }) =>
+    event === undefined ? { account, all: account === undefined ? 'accounts' : 'events' } : { account, event, replay },
+  change: ({ state, since, until, cancel }) => {
+    if (cancel !== undefined) return { cancel: true };
+    return { state, since: since && isoTime(since), until: until && isoTime(until) };
+  },
+  report: ({ all, one, cancelled }) => {
+    if (cancelled) {
+      const text = `The replay is cancelled. It has queued ${cancelled.sent} deliveries, which are sent within about a minute.`;
+      return { json: { ...cancelled, state: wireReplayStates[cancelled.state] }, text };
+    }
     if (!one) return outcome.list('No webhook has such deliveries.')(all);
     const text =
       one.sent === 0
@@ -247,6 +263,18 @@ function lastResultOf(attempts: Delivery['attempts']): string | undefined {
 }
 
 const none = 'No such deliveries.';
+
+const noRange = '--state and --since are required.';
+
+/** Refuses a replay without a range, and a cancellation that does not name one webhook's replay alone. */
+function refuseReplay({ account, event, state, cancel, ...span }: Partial<Record<ReplayWord, string>> & Span) {
+  if (event !== undefined && account === undefined) return '--event needs --account.';
+  if (cancel === undefined) return state === undefined || span.since === undefined ? noRange : noSpan(span);
+  if (event === undefined) return '--cancel needs --account and --event.';
+  return (state !== undefined || Object.keys(span).length > 0) && '--cancel takes no --state, --since or --until.';
+}
+
+type ReplayWord = 'account' | 'event' | 'state' | 'cancel';
 
 const leftOut = 'Tests and deliveries of earlier registrations are left out.';
 

@@ -1,13 +1,9 @@
 import type { Replay, ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
-import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
-import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
-import type { Pause } from '../../lambdas/platform/timer.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
-import { openRetryQueue } from '../stage/queues.ts';
-import { openDeliveries, openReplays } from '../stage/stores.ts';
+import { openDeliveries, openReplayStore, openReplays } from '../stage/stores.ts';
 import { countUndelivered } from './deliveries.ts';
 import { noWebhook } from './webhooks.ts';
 
@@ -37,14 +33,31 @@ export type ReplayOutcome = ReplayedWebhook &
  * @throws {CliError} when it cannot start, or is cancelled.
  */
 export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayRequest): Promise<Replayed> {
-  const replays = { ...openReplays(target, openRetryQueue(target)), pause: target.pause };
-  return runReplay(request, replays, {
+  return runReplay(request, openReplays(target), {
     onStarted: async () => {},
     onProgress: ({ id, sent }) => {
       task.nameDone({ replay: id, count: sent });
       task.progress(`Sent ${sent} deliveries again, ten a second`);
     },
   });
+}
+
+/**
+ * Cancels a running replay. It can be repeated.
+ *
+ * @throws {CliError} if there is no such replay, or it has ended otherwise.
+ */
+export async function cancelReplay(
+  { target }: AuditedTask,
+  { account, event, id }: ReplayedWebhook & { readonly id: string },
+): Promise<Replayed> {
+  const { find, end } = openReplayStore(target);
+  const replay = await find(account, event, id);
+  if (!replay) throw new CliError(`Account "${account}" has no replay ${id} for ${event}.`);
+  const { state, sent } = replay;
+  const isCancelled = state === 'cancelled' || (state === 'running' && (await end(replay, 'cancelled')));
+  if (!isCancelled) throw new CliError(`the replay has ended: it has queued ${sent} deliveries.`);
+  return { id, state: 'cancelled', sent };
 }
 
 /**
@@ -65,7 +78,7 @@ export async function replayAll(
   await confirm(
     `This sends deliveries of ${count} webhook${count === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
   );
-  const replays = { ...openReplays(target, openRetryQueue(target)), pause: target.pause };
+  const replays = openReplays(target);
   return replayEach(webhooks, task, (webhook, onStarted) =>
     runReplay({ ...webhook, ...range }, replays, { onStarted, onProgress: () => {} }),
   );
@@ -115,17 +128,7 @@ export async function replayEach(
 /** Starts the replay of one webhook and waits until it has read its range once. @throws {CliError} when it cannot start, or is cancelled. */
 export async function runReplay(
   request: ReplayRequest,
-  {
-    findWebhook,
-    findLatest,
-    start,
-    pause,
-  }: {
-    readonly findWebhook: FindWebhook;
-    findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
-    readonly start: StartReplay;
-    readonly pause: Pause;
-  },
+  replays: ReturnType<typeof openReplays>,
   {
     onStarted,
     onProgress,
@@ -134,7 +137,7 @@ export async function runReplay(
     readonly onProgress: (replay: Replay) => void;
   },
 ): Promise<Replayed> {
-  let replay = await startReplay(request, { findWebhook, start });
+  let replay = await startReplay(request, replays);
   await onStarted(replay.id);
   for (;;) {
     const { id, state, sent, pass } = replay;
@@ -145,8 +148,8 @@ export async function runReplay(
       );
     }
     if (state === 'completed' || pass === 2) return { id, state, sent };
-    await pause(pollInterval);
-    const latest = await findLatest(request.account, request.event);
+    await replays.pause(pollInterval);
+    const latest = await replays.findLatest(request.account, request.event);
     if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
     replay = latest;
   }
@@ -155,7 +158,7 @@ export async function runReplay(
 /** Starts a replay, which the service continues. @throws {CliError} when it cannot start. */
 async function startReplay(
   { account, event, ...range }: ReplayRequest,
-  { findWebhook, start }: { readonly findWebhook: FindWebhook; readonly start: StartReplay },
+  { findWebhook, start }: Pick<ReturnType<typeof openReplays>, 'findWebhook' | 'start'>,
 ): Promise<Replay> {
   const name = `the webhook of account "${account}" for ${event}`;
   const webhook = await findWebhook(account, event);
@@ -167,7 +170,10 @@ async function startReplay(
   }
   const started = await start(webhook, range);
   if (!started) throw new CliError(`the latest replay of ${name} changed just now. Repeat the command.`);
-  if (started.outcome === 'running') throw new CliError(`a replay of ${name} is in progress. Wait for its end.`);
+  if (started.outcome === 'running')
+    throw new CliError(
+      `a replay of ${name} is in progress (${started.replay.id}). Wait for its end, or cancel it with --cancel.`,
+    );
   return started.replay;
 }
 

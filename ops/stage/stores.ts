@@ -4,7 +4,6 @@ import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
-import type { AttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { makeRunReplay } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
@@ -21,6 +20,7 @@ import { makeOperatorStore } from '../stores/operator-store.ts';
 import { makeSessionList } from '../stores/session-list.ts';
 import { makeUserStore } from '../stores/user-store.ts';
 import { CliError } from './operator.ts';
+import { openRetryQueue } from './queues.ts';
 import { requireOutput, type Target } from './target.ts';
 
 export function openClients(target: Target) {
@@ -92,31 +92,18 @@ export function openDeliveries(target: Target) {
   };
 }
 
+export function openReplayStore(target: Target) {
+  return makeReplayStore({ ...connect(target), table: requireOutput(target, 'DeliveriesTable') });
+}
+
 /** Opens the target's replays, started and driven as the service does it. */
-export function openReplays(target: Target, retryQueue: AttemptQueue) {
-  const connection = connect(target);
-  const { dynamo, now } = connection;
-  const table = requireOutput(target, 'DeliveriesTable');
-  const stored = { ...connection, table };
-  const store = makeDeliveryStore(stored);
-  const replays = makeReplayStore(stored);
-  const findWebhook = makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable'));
-  const run = makeRunReplay({
-    ...silence,
-    replays,
-    readHistory: makeReadHistory({ dynamo, table, store }),
-    store,
-    findWebhook,
-    retryQueue,
-    now,
-  });
-  return {
-    findWebhook,
-    findLatest: replays.findLatest,
-    find: replays.find,
-    end: replays.end,
-    start: makeStartReplay({ ...silence, replays, run, makeId: target.makeId, now }),
-  };
+export function openReplays(target: Target) {
+  const { findWebhook, history: readHistory, update } = openDeliveries(target);
+  const { makeId, pause } = target;
+  const replays = openReplayStore(target);
+  const shared = { ...silence, replays, findWebhook, now: target.time.now };
+  const run = makeRunReplay({ ...shared, readHistory, store: { update }, retryQueue: openRetryQueue(target) });
+  return { findWebhook, findLatest: replays.findLatest, pause, start: makeStartReplay({ ...shared, run, makeId }) };
 }
 
 /** Since when the attempts of each account and event are made in the slow lane, in milliseconds since the epoch, where they are. */

@@ -1,6 +1,8 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
+import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
+import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../../../lambdas/platform/clock.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
@@ -99,4 +101,50 @@ it('ends by the time of the target unless told otherwise, and the audit trail ha
   await expect(replay.act(taskOn(targetAt(frozenClock(noon).time)), late)).rejects.toThrow(
     /^the range ends at 2026-11-20T12:00:00\.000Z, before it begins/,
   );
+});
+
+describe('deliveries replay --cancel', () => {
+  const id = `reenvio_${'0'.repeat(22)}`;
+  const webhook = { accountId: 'running', eventName: 'demanda.criada' } as const;
+  const named = ['--account', webhook.accountId, '--event', webhook.eventName];
+  const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
+  const cancel = (replay = id) => operated.run('deliveries', 'replay', ...named, '--cancel', replay);
+  const begin = async (changes: Partial<Replay> = {}) => {
+    const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
+    const range = { from: noon - 1, to: noon, wanted: 'failed' } as const;
+    const progress = { state: 'running', startedAt: noon, sent: 26, pass: 1 } as const;
+    await replays.start({ id, ...webhook, webhookId: 'webhook-1', ...range, ...progress, ...changes }, latest);
+  };
+
+  it('cancels a running replay, can be repeated, and is in the audit trail', async () => {
+    await begin();
+    const done = { code: 0, stdout: expect.stringMatching(/^The replay is cancelled\. It has queued 26 deliveries/) };
+    expect(await cancel()).toMatchObject(done);
+    expect(await replays.find(webhook.accountId, webhook.eventName, id)).toMatchObject({ state: 'cancelled' });
+    expect(await cancel()).toMatchObject(done);
+    const target = { account: 'running', event: 'demanda.criada', replay: id };
+    const [line] = await openAuditLog(targetAt()).list(0, 1);
+    expect(line).toMatchObject({ command: 'deliveries replay', target, change: { cancel: true }, outcome: 'done' });
+  });
+
+  it('refuses a replay that is not there or is completed', async () => {
+    const other = `reenvio_${'1'.repeat(22)}`;
+    expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no replay') });
+    await begin({ id: other });
+    const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
+    if (latest) await replays.end(latest, 'completed');
+    expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('it has queued 26') });
+  });
+
+  it.each([
+    [['--cancel', 'x', ...named], /"reenvio_" and 22/],
+    [['--cancel', id], /--cancel needs --account and --event/],
+    [['--cancel', id, '--account', 'running'], /--cancel needs --account and --event/],
+    [['--cancel', id, ...named, '--state', 'falhou'], /--cancel takes no --state/],
+    [['--cancel', id, ...named, '--since', '1h'], /--cancel takes no/],
+    [named, /--state and --since are required/],
+  ])('refuses %j as usage', async (words, message) => {
+    const { code, stderr } = await operated.run('deliveries', 'replay', ...words);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
 });
