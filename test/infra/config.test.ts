@@ -102,8 +102,8 @@ describe('the stage configuration', () => {
     [10, [2, 2, 2]],
     [100, [5, 2, 2]],
     [1_000, [50, 20, 20]],
-    [10_000, [500, 200, 200]],
-    [1_000_000, [1_000, 1_000, 1_000]],
+    [10_000, [500, 200, 100]],
+    [1_000_000, [1_000, 1_000, 100]],
   ])('gives the lanes their part of an account of %s: %j', (accountConcurrency, places) => {
     const { firstConcurrency, retryConcurrency, slowConcurrency } = stageConfiguration('dev', { accountConcurrency });
     expect([firstConcurrency, retryConcurrency, slowConcurrency]).toEqual(places);
@@ -180,7 +180,6 @@ describe('the stage configuration', () => {
       { accountConcurrency: '9' },
       /accountConcurrency must be 10 to 1000000/,
     ],
-    ['no registrations', 'dev', { registrationLimit: '0' }, /registrationLimit must be 1 to 1000000/],
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
     ['a page with a fragment', 'dev', { docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
     ['a page over plain http', 'dev', { docsUrl: 'http://docs.example.com/' }, /docsUrl must be an https URL/],
@@ -204,7 +203,7 @@ describe('the stage configuration', () => {
       'lanes that leave nothing beside reservations',
       'prod',
       { ...required.prod, accountConcurrency: 10_000, tokenConcurrency: 9_800 },
-      /accountConcurrency must be 10704 at least, .* reserve 9802 and all other functions need 902: /,
+      /accountConcurrency must be 10604 at least, .* reserve 9802 and all other functions need 802: /,
     ],
     [
       'a domain without certificate',

@@ -100,7 +100,7 @@ const products: readonly Faulty[] = [
   },
   {
     that: 'forgets when what is resent was due',
-    seed: 3,
+    seed: 6,
     altered: consumersWith(
       reading((_, item) => {
         const { broughtForward } = item;
@@ -286,6 +286,7 @@ const products: readonly Faulty[] = [
   },
   {
     that: 'shows other results, other answers, no waits, no failures, and nothing that came in vain',
+    seed: 11,
     altered: showing(
       [/"resultado":"http"/g, '"resultado":"interno"'],
       [/("resposta":"evt_\S+) 2"/g, '$1 1"'],

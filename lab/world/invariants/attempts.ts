@@ -89,7 +89,8 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
         violate('its wait is longer than the schedule and its receiver have it', id);
     }
     const original = before?.broughtForward?.originalDueAt;
-    if (!isCharged && !isUnderWay && original !== undefined && after.wait && record.result !== 'slow') {
+    const isResent = !isCharged && (!isUnderWay || isFailure(record)) && record.result !== 'slow';
+    if (isResent && original !== undefined && after.wait) {
       const { nextAttemptAt } = after.wait;
       const isMoved = nextAttemptAt < original || nextAttemptAt > Math.max(original, at) + clockError;
       if (isMoved) violate('a resend moved the attempt after it', id);
