@@ -18,7 +18,7 @@ const bounds: Readonly<Record<string, number>> = {
   'ops/console': 4_019,
   'packages/virtual-cloud packages/local-cloud': 14_185,
   'packages/publisher': 408,
-  lab: 10_227,
+  lab: 10_232,
   tools: 3_555,
   'test :!test/generators/recorded': 46_838,
   'docs :!docs/api': 6_520,

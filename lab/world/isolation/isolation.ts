@@ -54,18 +54,25 @@ function worstOf(verdicts: readonly (readonly Figure[])[]): readonly string[] {
 }
 
 async function showInnocentReceivers(): Promise<boolean> {
-  const figures: [receiver: string, figure: number][] = [
-    ['3 s after a cold start, once in 30 s: events sent twice', await repeatedAfterColdStarts()],
+  const figures: [receiver: string, figure: number, bound: number][] = [
+    ['3 s after a cold start, once in 30 s: events sent twice', await repeatedAfterColdStarts(), 0],
   ];
   for (const situation of situations) {
     const { slowLanePosts, waiting } = await largeReceiver(situation);
-    figures.push([`100/s, 0.1 % over 2 s, ${situation.name}: POSTs of the slow lane`, slowLanePosts]);
-    figures.push([`the same 10 min after an outage of 60 s, ${situation.name}: events that wait`, waiting]);
+    figures.push([`100/s, 0.1 % over 2 s, ${situation.name}: POSTs of the slow lane`, slowLanePosts, maxGivenUp]);
+    figures.push([`the same 10 min after an outage of 60 s, ${situation.name}: events that wait`, waiting, 0]);
   }
-  const rows = figures.map(([receiver, figure]) => [receiver, `${figure}`, '0']);
-  console.log(`\n${markdownTable(['receiver', 'figure', 'promised'], rows)}`);
-  return figures.every(([, figure]) => figure === 0);
+  console.log(
+    `\n${markdownTable(
+      ['receiver', 'figure', 'promised'],
+      figures.map(row => row.map(String)),
+    )}`,
+  );
+  return figures.every(([, figure, bound]) => figure <= bound);
 }
+
+/** Twice the slow answers of ten minutes: a busy lane gives these up. A minute of slowness would bring 6,000. */
+const maxGivenUp = 120;
 
 /** Returns the verdicts of each trial, by seed. Innocents alone are run once for each situation and seed. */
 async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {

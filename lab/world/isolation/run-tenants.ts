@@ -6,9 +6,10 @@ import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { lanePlaces } from '../../../lib/lane-places.ts';
 import { makeWorld } from '../make-world.ts';
 import { makeWorldOutside } from '../process-outside.ts';
+import type { Answered } from '../requests.ts';
 import { webhookIdOf } from '../set-up.ts';
 import { deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
-import { minute } from '../times.ts';
+import { minute, second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
 import { type Situation, scalingIn } from './plan.ts';
 import { accountOf, eventOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
@@ -109,18 +110,15 @@ export async function runTenants(
     }
   }
 
-  function ask(
-    at: number,
-    { account, resolves }: Tenant,
-    method: string,
-    path: string,
-    body: Record<string, string | undefined>,
-  ): void {
+  /** Makes a request, and again after a second if no execution is free for it. */
+  function ask(at: number, tenant: Tenant, method: string, path: string, body: Answered['body']): void {
+    const { account, resolves } = tenant;
     world.cloud.at(began + at, async () => {
       const { status } = await world.request(method, path, { account, body });
       const isLimited = status === 429; // 30 registrations a minute
-      if (status >= 300 && !isLimited && Number.isFinite(resolves))
-        throw new Error(`${method} ${path} of ${account}: ${status}`);
+      if (status < 300 || isLimited || !Number.isFinite(resolves)) return;
+      if (status < 500) throw new Error(`${method} ${path} of ${account}: ${status}`);
+      ask(at + second, tenant, method, path, body);
     });
   }
 }
