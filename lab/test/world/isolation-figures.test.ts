@@ -42,7 +42,7 @@ it.each([
   ['a dead-letter message', { deadLetters: 1 }, ['dead letters: 1 > 0']],
 ])('judges %s', (_, figures, broken) => {
   const trial = { attack: healthyBurst, situation: inOrder };
-  expect(brokenOf(trial, figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
+  expect(brokenOf(figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
 });
 
 it('counts an event or retry that nobody sends as waiting until now, and attempts in flight at one receiver', () => {

@@ -14,11 +14,3 @@ export const bounds = {
 
 /** The most attempts of one webhook that are in flight in the slow lane. */
 export const maxInFlight = 120;
-
-/** Bounds that the slots of today's slow lane break, by attack and situation. The list goes with the slots. */
-export const knownBroken: Readonly<Record<string, readonly string[]>> = {
-  'answers in 2.5 s, hangs after 90 s, 30/s, in order': ['slow lane in flight'],
-  'answers in 2.5 s, hangs after 90 s, 30/s, fair': ['slow lane in flight'],
-  '50 accounts: always hangs, 1/s, fair at 10': ['3-s receiver'],
-  '50 accounts: always hangs, 100 each every 10 s, fair at 10': ['first attempts later by', '3-s receiver'],
-};

@@ -33,7 +33,7 @@ Waits at the 99th percentile over 180 s, in ms; of the burst at a healthy receiv
   console.log(`\n${Math.round(cpu)} s of processor time.`);
   const broken = trials.flatMap((trial, index) =>
     seeds.flatMap((seed, number) => {
-      const bounds = brokenOf(trial, verdicts[index]?.[number] ?? []);
+      const bounds = brokenOf(verdicts[index]?.[number] ?? []);
       return bounds.length === 0 ? [] : [{ trial, seed, bounds }];
     }),
   );
