@@ -30,6 +30,6 @@ export function figuresOf({ attack }: Pick<Trial, 'attack'>, beside: RunResult, 
 /** Returns the broken bounds. A figure without measurements is no number and meets no bound. */
 export function brokenOf(figures: readonly Figure[]): readonly string[] {
   return figures
-    .filter(({ name, value, bound }) => !(value <= bound))
+    .filter(({ value, bound }) => !(value <= bound))
     .map(({ name, value, bound }) => `${name}: ${Math.round(value)} > ${bound}`);
 }
