@@ -37,10 +37,15 @@ const commandsIn = (text: string): string[] => {
 };
 
 /** The words of a command, with valid values in place of placeholders. */
+const examples: Readonly<Record<string, string>> = {
+  EVENT: 'demanda.criada',
+  ID: 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H',
+  REPLAY: 'reenvio_Zx81LmQ0pRtYv3Kd9sWbNc',
+};
 const wordsOf = (command: string): string[] =>
   [...command.matchAll(/"([^"]*)"|(\S+)/g)]
     .map(([, quoted, plain]) => quoted ?? plain ?? '')
-    .map(word => ({ EVENT: 'demanda.criada', ID: 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H' })[word] ?? word);
+    .map(word => examples[word] ?? word);
 
 describe('the commands in help and documents', async () => {
   const helps = await readHelps();
