@@ -1,4 +1,18 @@
-import { maxRetryAfter } from './limits.ts';
+/** No receiver may ask for a longer wait (`Retry-After`). */
+export const maxRetryAfter = 24 * 60 * 60_000;
+
+/**
+ * Returns the wait of a delivery that found no place in the slow lane, in milliseconds: as long again as it is old, and twice that at
+ * most, so that a backlog of any size is spread out by few waits each.
+ */
+export function slowLaneWait(age: number, random: () => number): number {
+  return Math.min(Math.max(2 * age, 30_000), 24 * 60 * 60_000) * (0.5 + 0.5 * random());
+}
+
+/** After this wait a hanging webhook is known to be slow. The jitter keeps a burst from reaching the retry lane at once. */
+export function webhookLimitWait(random: () => number): number {
+  return 2_000 * (1 + random());
+}
 
 /** Draws from [0, 1); passed in, so that tests can foresee it. */
 export type Random = () => number;

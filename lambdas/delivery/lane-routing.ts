@@ -1,5 +1,7 @@
 import type { Webhook } from '../webhooks/webhook.ts';
-import { failingForLong } from './limits.ts';
+
+/** A webhook that has failed for this long keeps failing: its first attempts are made in the retry lane. */
+export const failingForLong = 60_000;
 
 /**
  * The lanes are bulkheads: each is a queue and a consumer with places of its own. `first` makes first attempts; `retry`

@@ -9,9 +9,8 @@ import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { eventNameSchema } from '../webhooks/webhook.ts';
 import type { Delivery, WaitingDelivery } from './delivery.ts';
-import { maxQueueDelay } from './limits.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
-import { waitsInQueue } from './transitions.ts';
+import { maxQueueDelay, waitsInQueue } from './transitions.ts';
 
 /**
  * A message of the retry queue or of the slow queue: it names an attempt. Everything else is read from the store when the

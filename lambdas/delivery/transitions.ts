@@ -11,7 +11,15 @@ import {
   type Wait,
   type WaitingDelivery,
 } from './delivery.ts';
-import { maxAge, maxQueueDelay, overdueAfter, sentBeforeDue } from './limits.ts';
+
+/** The longest that SQS holds a message back (`DelaySeconds`). The sweeper sends the messages of longer waits. */
+export const maxQueueDelay = 900_000;
+
+/** An attempt that is overdue by this much is sent again by the sweeper. */
+export const overdueAfter = 120_000;
+
+/** A delivery ends when internal errors or its slow webhook have kept it from its attempts for this long. */
+export const maxAge = 10 * 24 * 60 * 60_000;
 
 /*
  * The transitions of a delivery from one state to the next. Everything here is pure; times and waits are in milliseconds.
@@ -164,3 +172,6 @@ function waitOf(waitMs: number, now: number): Wait {
   const sweepAt = waitMs <= maxQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - sentBeforeDue;
   return { nextAttemptAt, sweepAt, overdueCount: 0 };
 }
+
+/** The sweeper runs every minute: it sends the message of a long wait in the last minute before the attempt is due. */
+const sentBeforeDue = 60_000;

@@ -1,6 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { latenessOf } from '../../lambdas/delivery/lateness.ts';
-import { shownLateAfter } from '../../lambdas/delivery/limits.ts';
 import { dueShards, keysUntil } from '../../lambdas/delivery/store/delivery-item.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
@@ -80,3 +79,6 @@ const entriesOfShard = 250;
 
 /** The sweeper may look so late at what is overdue, since it doubles its wait. Milliseconds. */
 const longestLook = 30 * 60_000;
+
+/** Operators are shown what is late by this much. */
+const shownLateAfter = 180_000;

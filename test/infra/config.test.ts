@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { maxAge, maxRetryAfter } from '../../lambdas/delivery/limits.ts';
+import { maxRetryAfter } from '../../lambdas/delivery/backoff.ts';
+import { maxAge } from '../../lambdas/delivery/transitions.ts';
 import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
 import { authDomain, baseDomain, required } from './templates.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { coreShare, workOf } from '../../lab/world/costs.ts';
-import * as limits from '../../lambdas/delivery/limits.ts';
-import { dueShards } from '../../lambdas/delivery/store/delivery-item.ts';
+import { attemptsPerProcess } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
+import { dueShards, historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
+import { maxQueueDelay } from '../../lambdas/delivery/transitions.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
 import { limitsOf } from '../../lib/throttling.ts';
@@ -43,7 +44,7 @@ describe('the page of the capacity', () => {
       `${usual.firstConcurrency} places make ${whole(usual.firstConcurrency * perPlace)} attempts`,
     );
     expect(text).toContain(`starts with five batches, ${5 * perPlace} attempts a second`);
-    const held = limits.attemptsPerProcess.first;
+    const held = attemptsPerProcess.first;
     expect(text).toContain(`at most ${held} at once`);
     expect(text).toContain(
       `two places hold ${2 * held} attempts, so that answers after ${(2 * held) / 100} s fill them`,
@@ -53,7 +54,7 @@ describe('the page of the capacity', () => {
 
   it('has what the sweeper manages', () => {
     const aSecond = Math.floor(((55 / 60) * coreShare * 1_000) / entry / 5) * 5;
-    const visits = stage.retrySchedule.filter(wait => wait > limits.maxQueueDelay).length;
+    const visits = stage.retrySchedule.filter(wait => wait > maxQueueDelay).length;
     expect(text).toContain(`An entry costs it about ${entry.toFixed(2)} ms`);
     expect(text).toContain(`${aSecond} a second. A delivery that fails to its end comes by ${visits} times`);
     expect(text).toContain(`So ${Math.floor(aSecond / visits)} deliveries a second may fail for good`);
@@ -61,14 +62,14 @@ describe('the page of the capacity', () => {
 
   it('has what the lanes hold, and the logins that pass', () => {
     const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(1_000);
-    const { first, retry, slow } = limits.attemptsPerProcess;
+    const { first, retry, slow } = attemptsPerProcess;
     const held = firstConcurrency * first + retryConcurrency * retry + slowConcurrency * slow;
     expect(text).toContain(`of 1,000 hold ${whole(held)} at most`);
     expect(text).toContain(`the route's throttle refuses from ${limitsOf(stage, 'token').rateLimit} a second on`);
   });
 
   it('has the growth of a month', () => {
-    expect(limits.historyKept).toBe(seconds * 1_000);
+    expect(historyKept).toBe(seconds * 1_000);
     expect(cells('Growth and retention', 0)).toEqual(
       rates.map(rate => [whole(rate), whole(rate * seconds), whole((rate * seconds) / 1_024 ** 2)]),
     );

@@ -2,8 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '../../lambdas/auth/lifetimes.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { requestLimits } from '../../lambdas/delivery/api/request-limits.ts';
-import { slowLanePlaces } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
-import * as limits from '../../lambdas/delivery/limits.ts';
+import { maxRetryAfter, slowLaneWait, webhookLimitWait } from '../../lambdas/delivery/backoff.ts';
+import { storedFromReceive } from '../../lambdas/delivery/isolation/admission.ts';
+import { attemptsPerProcess, slowLanePlaces } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
+import { replayInterval } from '../../lambdas/delivery/replay/replay-runner.ts';
+import { historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
+import { maxAge, maxQueueDelay, overdueAfter } from '../../lambdas/delivery/transitions.ts';
+import { slowAfter } from '../../lambdas/delivery/worker/attempt-watch.ts';
+import { connectTimeouts } from '../../lambdas/delivery/worker/attempts.ts';
+import { timeAroundAttempt } from '../../lambdas/delivery/worker/batch-consumer.ts';
+import { suspendAfter } from '../../lambdas/delivery/worker/webhook-health.ts';
 import { byteBudget } from '../../lambdas/platform/egress/byte-budget.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
@@ -36,7 +44,7 @@ const slowAttempts =
   slowConcurrency * slowLanePlaces(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false });
 
 /** The longest wait of a delivery in the slow lane, as a multiple of its age. */
-const longestSlowWait = limits.slowLaneWait(3_600_000, () => 1) / 3_600_000;
+const longestSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;
 
 describe('the numbers', () => {
   const second = 1_000;
@@ -63,19 +71,19 @@ describe('the numbers', () => {
 
   it.each([
     ['deliveries', 'Attempts and waits', `lasts ${inWords(stage.attemptTimeout)} at most`],
-    ['deliveries', 'Attempts and waits', `${limits.connectTimeouts.first} milliseconds to accept`],
-    ['deliveries', 'Attempts and waits', `or ${inWords(limits.connectTimeouts.slow)} if`],
-    ['deliveries', 'Attempts and waits', `up to ${limits.maxRetryAfter / hour} hours`],
-    ['deliveries', 'Attempts and waits', `less than ${inWords(limits.slowAfter)}`],
+    ['deliveries', 'Attempts and waits', `${connectTimeouts.first} milliseconds to accept`],
+    ['deliveries', 'Attempts and waits', `or ${inWords(connectTimeouts.slow)} if`],
+    ['deliveries', 'Attempts and waits', `up to ${maxRetryAfter / hour} hours`],
+    ['deliveries', 'Attempts and waits', `less than ${inWords(slowAfter)}`],
     ['deliveries', 'Attempts and waits', `about ${slowAttempts} of its attempts`],
     ['deliveries', 'List deliveries', `up to about ${longestSlowWait} times the age`],
-    ['deliveries', 'Attempts and waits', `for ${limits.maxAge / day} days`],
+    ['deliveries', 'Attempts and waits', `for ${maxAge / day} days`],
     ['receiving', 'How to answer', `may send ${byteBudget / 1_024} KiB, TLS included`],
-    ['deliveries', 'Suspend and reactivate', `for ${limits.suspendAfter / day} days or more`],
-    ['deliveries', 'Suspend and reactivate', `for ${limits.historyKept / day} days`],
-    ['deliveries', 'History', `${limits.historyKept / day} days`],
+    ['deliveries', 'Suspend and reactivate', `for ${suspendAfter / day} days or more`],
+    ['deliveries', 'Suspend and reactivate', `for ${historyKept / day} days`],
+    ['deliveries', 'History', `${historyKept / day} days`],
     ['deliveries', 'Resend a delivery', `${requestLimits.resendLimit} a minute`],
-    ['deliveries', 'Replay a span of time', `${second / limits.replayInterval} a second`],
+    ['deliveries', 'Replay a span of time', `${second / replayInterval} a second`],
     ['webhooks', 'Limits', `${requestLimits.resendLimit} a minute for each webhook`],
     ['webhooks', 'Limits', `${stage.registrationLimit} a minute for each account`],
     ['webhooks', 'Limits', `${requestLimits.testLimit} a minute for each account`],
@@ -83,7 +91,7 @@ describe('the numbers', () => {
     ['webhooks', 'Replace the secret', `${signsUntil({ sealed: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`],
     ['webhooks', 'Test', `${requestLimits.testLimit} tests a minute`],
     ['receiving', 'How to answer', `within ${inWords(stage.attemptTimeout)}`],
-    ['receiving', 'How to answer', `up to ${limits.maxRetryAfter / hour} hours`],
+    ['receiving', 'How to answer', `up to ${maxRetryAfter / hour} hours`],
     ['tokens', 'Lifetimes', `${inWords(accessTokenSeconds * 1_000)}`],
     ['tokens', 'Lifetimes', `${(refreshIdleSeconds * 1_000) / day} days unused`],
     ['tokens', 'Lifetimes', `${(refreshAbsoluteSeconds * 1_000) / day} days from the login`],
@@ -121,14 +129,14 @@ describe('the numbers for operators and developers', () => {
 
   const ordinals = { 3: 'third', 5: 'fifth' };
   it.each([
-    `${ordinals[limits.storedFromReceive.first]} receive (${ordinals[limits.storedFromReceive.slow]} in the slow lane)`,
-    `${limits.slowAfter / 1_000} s after it starts to resolve`,
-    `${limits.webhookLimitWait(() => 0) / 1_000} to ${limits.webhookLimitWait(() => 1) / 1_000} s`,
-    `clamp(2 × age, ${limits.slowLaneWait(0, () => 1) / 1_000} s, ${limits.slowLaneWait(limits.maxAge, () => 1) / 3_600_000} h)`,
-    `or ${(stage.attemptTimeout + limits.timeAroundAttempt) / 1_000} s if the process received it itself`,
-    `by up to ${limits.maxQueueDelay / 60_000} min`,
-    `after ${limits.overdueAfter / 60_000} min, then`,
-    `For ${limits.overdueAfter / 60_000} min after that`,
+    `${ordinals[storedFromReceive.first]} receive (${ordinals[storedFromReceive.slow]} in the slow lane)`,
+    `${slowAfter / 1_000} s after it starts to resolve`,
+    `${webhookLimitWait(() => 0) / 1_000} to ${webhookLimitWait(() => 1) / 1_000} s`,
+    `clamp(2 × age, ${slowLaneWait(0, () => 1) / 1_000} s, ${slowLaneWait(maxAge, () => 1) / 3_600_000} h)`,
+    `or ${(stage.attemptTimeout + timeAroundAttempt) / 1_000} s if the process received it itself`,
+    `by up to ${maxQueueDelay / 60_000} min`,
+    `after ${overdueAfter / 60_000} min, then`,
+    `For ${overdueAfter / 60_000} min after that`,
   ])('of the steps of a delivery are the constants: %s', phrase => {
     expect(readPage('docs/delivery.md').lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(phrase);
   });
@@ -138,7 +146,7 @@ describe('the numbers for operators and developers', () => {
     const { firstConcurrency, retryConcurrency } = lanePlaces(1_000);
     expect(delivery).toContain(`5 %: ${firstConcurrency} of an account's 1,000 |`);
     expect(delivery.match(/2 %: \d+ \|/g)).toEqual([`2 %: ${retryConcurrency} |`, `2 %: ${slowConcurrency} |`]);
-    const { first, slow } = limits.attemptsPerProcess;
+    const { first, slow } = attemptsPerProcess;
     expect(delivery).toContain(`up to ${first}, or ${slow} in the slow lane`);
     expect(delivery).toContain(`about ${slowAttempts} attempts in all processes`);
   });

@@ -1,5 +1,5 @@
 import { isTest } from '../../../lambdas/delivery/delivery.ts';
-import { failingForLong } from '../../../lambdas/delivery/limits.ts';
+import { failingForLong } from '../../../lambdas/delivery/lane-routing.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';

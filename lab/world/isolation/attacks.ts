@@ -1,4 +1,4 @@
-import { replayInterval } from '../../../lambdas/delivery/limits.ts';
+import { replayInterval } from '../../../lambdas/delivery/replay/replay-runner.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import type { Random } from '../../../tools/support/random.ts';
 import {

@@ -1,7 +1,12 @@
 import type { Lane } from '../lane-routing.ts';
-import { storedFromReceive } from '../limits.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
+
+/**
+ * A message that is shed was received fewer times than this. So none stays out of sight for more than 15 s, and none comes near
+ * the receives at which SQS takes it for a dead letter.
+ */
+export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 
 /**
  * The verdict on a message that was received. `shed`: the process has as many messages of its webhook in hand as it may. Nothing

@@ -1,3 +1,9 @@
+/**
+ * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the fast lanes fifty
+ * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run world -- --isolation`, ADR 10).
+ */
+export const attemptsPerProcess = { first: 300, retry: 300, slow: 400 } as const;
+
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
 /** Returns the number of places that a webhook has in this process. */

@@ -1,10 +1,9 @@
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { Lane } from '../lane-routing.ts';
-import { attemptsPerProcess } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeAdmission } from './admission.ts';
-import { fastLanePlaces, makeConcurrencyLimit, slowLanePlaces } from './concurrency-limit.ts';
+import { attemptsPerProcess, fastLanePlaces, makeConcurrencyLimit, slowLanePlaces } from './concurrency-limit.ts';
 import { makeRecentCounts } from './recent-counts.ts';
 import { makeSlownessStore } from './slowness-store.ts';
 import { makeSlownessTracker } from './slowness-tracker.ts';

@@ -1,4 +1,4 @@
-import { slownessWindow } from '../limits.ts';
+import { slownessWindow } from './slowness.ts';
 
 export type RecentCounts = ReturnType<typeof makeRecentCounts>;
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { slownessRenewal } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
@@ -104,3 +103,6 @@ interface KnownWebhook {
 
 /** Webhooks that are remembered at most; the oldest is forgotten first. */
 const maxKnown = 10_000;
+
+/** A known slow webhook is stored again only after this time. Otherwise each hanging attempt would write. */
+const slownessRenewal = 5_000;

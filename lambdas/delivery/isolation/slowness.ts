@@ -1,4 +1,8 @@
-import { fewestSlowAttempts, longestHold, relapseWindow, shortestHold, slownessWindow, slowShare } from '../limits.ts';
+/** Slow attempts make a webhook slow by how many there are within this time. */
+export const slownessWindow = 60_000;
+
+/** The share of slow attempts among all attempts within the window. */
+const slowShare = 0.1;
 
 /*
  * When a webhook is slow: its attempts are made in the slow lane then. Everything here is pure; `slowness-store.ts` keeps the state.
@@ -82,3 +86,15 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
 
 /** Tallies are kept in pieces of the window this long, so that their number is bounded. */
 const tallyLength = 5_000;
+
+/** The fewest slow attempts within the window that make a webhook slow, where they also reach `slowShare`. */
+const fewestSlowAttempts = 2;
+
+/** A webhook stays slow for at least this long after its share was last reached; each relapse doubles that. */
+const shortestHold = 60_000;
+
+/** Relapses double the hold up to this. */
+const longestHold = 60 * 60_000;
+
+/** A webhook that becomes slow again within this time relapses. */
+const relapseWindow = 24 * 60 * 60_000;

@@ -1,9 +1,11 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { noticesPerMinute } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { RefusalNotice, RefusalReason } from './refusal-notice.ts';
 import type { PublishNotice } from './refused-events-topic.ts';
+
+/** One process sends at most this many notices of refused events for each reason in a minute. */
+export const noticesPerMinute = 10;
 
 export type RefusalNotices = ReturnType<typeof makeRefusalNotices>;
 

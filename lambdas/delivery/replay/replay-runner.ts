@@ -1,7 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
-import { maxIndexLag, replayInterval, replayPerSweep, replayShare } from '../limits.ts';
 import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -11,6 +10,9 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
 import { isSelectedBy, type Replay } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
+
+/** A replay spreads the due times of its deliveries by this much: about ten a second. */
+export const replayInterval = 100;
 
 /**
  * Creates the sweeper's task for replays: each sweep sends about a minute's worth of a running replay. It stops after ten seconds, and
@@ -125,3 +127,12 @@ interface Sent {
 
 /** Deliveries read between two saves, at which a cancellation is noticed. At most 100. */
 const pageSize = 100;
+
+/** The most deliveries of a replay that one sweep sends: those of a minute. */
+const replayPerSweep = 60_000 / replayInterval;
+
+/** After this long an index shows what was written before, with a wide margin. */
+const maxIndexLag = 10_000;
+
+/** A sweep starts no further page of a replay after this long. A minute's worth of deliveries takes it a few seconds. */
+const replayShare = 10_000;

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import type { AttemptRecord, Delivery } from '../delivery.ts';
-import { answerKept } from '../limits.ts';
 
 /*
  * Table `Deliveries`, items `<delivery's id>`, `answer#<attempt's number>#<answer's id>`: what a receiver answered an attempt
@@ -55,3 +54,6 @@ interface PartedDelivery {
   readonly head: Delivery;
   readonly answers: readonly Item[];
 }
+
+/** A receiver's answer is kept for this long after its attempt. */
+const answerKept = 60 * 24 * 60 * 60_000;

@@ -3,9 +3,11 @@ import type { Item } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from '../delivery.ts';
-import { historyKept } from '../limits.ts';
 import { packAttempt, unpackAttempt } from './attempt-records.ts';
 import { headPart } from './head-key.ts';
+
+/** A delivery, and a replay, is kept for this long after its end. */
+export const historyKept = 30 * 24 * 60 * 60_000;
 
 /**
  * The partitions of index `due`, all of which the sweeper reads every minute. Each takes 1,000 writes a second: four are enough where

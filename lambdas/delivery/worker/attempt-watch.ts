@@ -4,7 +4,9 @@ import type { AttemptOutcome } from '../delivery.ts';
 import { mayRecover, type Slowness } from '../isolation/slowness.ts';
 import type { SlownessTracker } from '../isolation/slowness-tracker.ts';
 import type { Lane } from '../lane-routing.ts';
-import { slowAfter } from '../limits.ts';
+
+/** An attempt that lasts longer than this, from resolving the name to the last header, is slow. */
+export const slowAfter = 2_000;
 
 /** Watches one attempt: records whether it is slow, and may give it up. It does not time it out. */
 export interface AttemptWatch {

@@ -9,9 +9,11 @@ import { makeUnsealing } from '../../platform/sealing.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import type { Isolation } from '../isolation/isolation.ts';
-import { connectTimeouts } from '../limits.ts';
 import { makeAttempt } from './attempt.ts';
 import { type AttemptWatchDependencies, makeStartAttemptWatch } from './attempt-watch.ts';
+
+/** The time in which each address of a receiver must accept a connection, by lane, in milliseconds. */
+export const connectTimeouts = { first: 700, retry: 700, slow: 4_000 } as const;
 
 export type Attempts = ReturnType<typeof makeAttempts>;
 

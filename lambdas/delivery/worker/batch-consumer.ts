@@ -2,22 +2,21 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
-import {
-  firstReceivePause,
-  leastStopsEarlier,
-  longestReceivePause,
-  maxPauseLateness,
-  messagesInOwnWork,
-  mostStopsEarlier,
-  pauseWhileMessages,
-  pauseWithoutRoom,
-  receivePauseOfOne,
-  timeAroundAttempt,
-} from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
 import { type ConsumerState, type MessagesInHand, makeMessagesInHand } from './messages-in-hand.ts';
 import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
+
+/** The time that an invocation needs beyond the attempt: to read before it and to store after it. Its timeout leaves more. */
+export const timeAroundAttempt = 10_000;
+
+/**
+ * A process stops receiving at a random time between these two before an attempt could no longer begin. The shorter one is longer than a
+ * receive usually lasts. What the process holds must end before it is given more, and processes that began together, with a burst, must
+ * not all stop at the same moment.
+ */
+const leastStopsEarlier = 2_000;
+export const mostStopsEarlier = 10_000;
 
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
 export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
@@ -173,3 +172,24 @@ function pauseBeforeReceiving(given: number): number {
   if (given === receiveBatch) return pauseWhileMessages;
   return given === 1 ? receivePauseOfOne : firstReceivePause;
 }
+
+/** A process receives no more while this many of its messages wait for our own work, and not for a receiver. */
+const messagesInOwnWork = 30;
+
+/** A consumer that waits for receivers looks for further messages after this pause, which doubles while there are none. */
+const firstReceivePause = 100;
+
+/** The pause of a consumer that was given one message: by then most receivers have answered, and it asks for nothing in vain. */
+const receivePauseOfOne = 250;
+
+/** The pause doubles up to this. */
+const longestReceivePause = 1_000;
+
+/** The pause after a receive that brought messages, and before the first one where the batch was full. */
+const pauseWhileMessages = 1;
+
+/** A process that has no room for more messages looks again after this pause. */
+const pauseWithoutRoom = 10;
+
+/** A pause that lasts this much longer than asked for shows that the event loop lags. */
+const maxPauseLateness = 50;

@@ -2,8 +2,8 @@ import { makeBatchedReads } from '../../platform/aws/batch-get.ts';
 import type { Environment } from '../../platform/environment.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { deliverEnvironment } from '../environment.ts';
+import { attemptsPerProcess } from '../isolation/concurrency-limit.ts';
 import { makeIsolation } from '../isolation/isolation.ts';
-import { attemptsPerProcess, storeRetryTime } from '../limits.ts';
 import { makeAttemptQueue } from '../queues.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
@@ -54,3 +54,6 @@ export function composeDeliver(
   const { hasRoomFor } = isolation;
   return makeConsumer({ ...shared, ...processing, hasRoomFor, maxInFlight: attemptsPerProcess[environment.lane] });
 }
+
+/** The writing of an outcome that gets no answer is repeated for this long: what is not stored is POSTed again. */
+const storeRetryTime = 2_000;

@@ -8,7 +8,7 @@ import type { SQSRecord } from 'aws-lambda';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Turn } from '../../platform/timer.ts';
-import { firstDeferral, maxDeferral, storedFromReceive } from '../limits.ts';
+import { storedFromReceive } from '../isolation/admission.ts';
 import { mostMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
@@ -138,3 +138,9 @@ export function deferral(receiveCount: number): number {
 export function receiveCountOf({ attributes }: SQSRecord): number {
   return Number(attributes.ApproximateReceiveCount) || 1;
 }
+
+/** A message that cannot be processed is deferred for this long; beyond `storedFromReceive`, for twice as long with each receive. */
+const firstDeferral = 5_000;
+
+/** A message is deferred for this long at most. */
+const maxDeferral = 900_000;

@@ -2,11 +2,13 @@ import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome, Delivery } from '../delivery.ts';
-import { failingMarks, suspendAfter } from '../limits.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
 import type { Told, WebhookHealthStore } from '../store/webhook-health-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+
+/** A webhook that has failed for this long is suspended by the next delivery that uses up its schedule, or `maxAge` in the slow lane. */
+export const suspendAfter = 5 * 24 * 60 * 60_000;
 
 export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
@@ -83,3 +85,6 @@ export function makeWebhookHealth({
 function unannouncedMark(failingFor: number, announced = 0): number | undefined {
   return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }
+
+/** The next failed attempt has operators told when a webhook has done nothing but fail for this long. */
+const failingMarks = [24 * 60 * 60_000, 4 * 24 * 60 * 60_000] as const;
