@@ -51,7 +51,7 @@ const lanes: Readonly<Record<Lane, LaneSettings>> = {
 };
 
 /** The lanes differ by their environment: one handler serves all of them. */
-const entry = 'lambdas/delivery/worker/deliver.handler.ts';
+const entry = 'lambdas/delivery/consumer/deliver.handler.ts';
 
 /** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has a concurrency of its own. */
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {

@@ -58,7 +58,7 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     const mappings = [host, ...hostsOfOneEvent].map(name => [name, receiver.port] as const);
     const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
     const code = join(directory, 'deliver');
-    const entry = 'lambdas/delivery/worker/deliver.handler.ts';
+    const entry = 'lambdas/delivery/consumer/deliver.handler.ts';
     writeBundle(bundleHandlers([entry]).get(entry), code);
     const runtimeContext = {
       ...(await writeRuntimeFiles(directory, settings, receiver.authorityCertificate)),

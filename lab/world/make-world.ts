@@ -1,8 +1,8 @@
 import { type FaultPlan, makeVirtualCloud } from '@emissor/virtual-cloud';
 import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
+import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
-import { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
 import { type Account, makeAccounts, makeArrival, type Publication, sentAt } from './arrival.ts';
 import { type FaultClass, faultsOf } from './fault-classes.ts';
 import { baseApiFunctions } from './functions/base-api.ts';

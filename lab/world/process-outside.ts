@@ -3,7 +3,7 @@ import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
-import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { slownessPrefix } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { FailureCause } from '../../lambdas/platform/egress/network-error.ts';

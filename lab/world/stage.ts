@@ -1,9 +1,9 @@
 import { type ProcessOutside, standardScaling, type VirtualCloud } from '@emissor/virtual-cloud';
 import type { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
+import type { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
 import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
 import type { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
-import type { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { makeRandom, pick } from '../../tools/support/random.ts';
 import type { WorldOutside } from './process-outside.ts';

@@ -5,7 +5,7 @@ import { makeApi } from '../api/router.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { makeCountRegistration } from '../delivery/api/request-limits.ts';
 import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
-import { makeReadSlowSince } from '../delivery/isolation/slow-since.ts';
+import { makeReadSlowSince } from '../delivery/lanes/slow-since.ts';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';

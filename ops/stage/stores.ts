@@ -3,7 +3,7 @@ import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
-import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { makeRunReplay } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';

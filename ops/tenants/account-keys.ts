@@ -1,6 +1,6 @@
 import { limitIdsOf } from '../../lambdas/delivery/api/request-limits.ts';
 import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
-import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { slownessId } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { ItemKey } from '../../lambdas/platform/aws/dynamo.ts';

@@ -1,7 +1,7 @@
 import { parseSession } from '../../lambdas/auth/sessions/session.ts';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import { makeReadWithoutWebhook } from '../../lambdas/delivery/intake/without-webhook.ts';
-import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { slownessId } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
 import { toDeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
-import { timeAroundAttempt } from '../../lambdas/delivery/worker/batch-consumer.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { lookedAt, openQueues } from '../stage/queues.ts';

@@ -1,6 +1,6 @@
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
-import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { slownessPrefix } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
 import { answersPrefix } from '../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';

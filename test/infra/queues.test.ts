@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { mostStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/worker/batch-consumer.ts';
-import { deferral } from '../../lambdas/delivery/worker/message-visibility.ts';
+import { mostStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
+import { deferral } from '../../lambdas/delivery/consumer/message-visibility.ts';
 import { authDomain, baseDomain, type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
 const { Delivery } = stageTemplates('prod');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { coreShare, workOf } from '../../lab/world/costs.ts';
-import { attemptsPerProcess } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
+import { attemptsPerProcess } from '../../lambdas/delivery/lanes/concurrency-limit.ts';
 import { dueShards, historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
 import { maxQueueDelay } from '../../lambdas/delivery/transitions.ts';
 import { stageConfiguration } from '../../lib/config.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import { refusalNotice } from '../../lambdas/delivery/refusals/refusal-notice.ts';
+import { refusalNotice } from '../../lambdas/delivery/intake/refusal-notice.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { blocksOf, firstCells, inlineCode, readPage } from '../support/markdown-page.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signatureHeader } from '../../lambdas/delivery/worker/signature.ts';
+import { signatureHeader } from '../../lambdas/delivery/attempt/signature.ts';
 import { readPage } from '../support/markdown-page.ts';
 
 // The example with numbers, computed again: by the service's own signer, and by node:crypto alone.

@@ -6,7 +6,7 @@ import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
 import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
-import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { slownessId } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';

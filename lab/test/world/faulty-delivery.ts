@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
+import { composeDeliver } from '../../../lambdas/delivery/consumer/deliver.composition.ts';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
-import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
 import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import type { Outside } from '../../../lambdas/platform/outside.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
-import { isSlow, unknownSlowness, withSlowAttempts } from '../../../lambdas/delivery/isolation/slowness.ts';
+import { makeRecentCounts } from '../../../lambdas/delivery/lanes/recent-counts.ts';
+import { isSlow, unknownSlowness, withSlowAttempts } from '../../../lambdas/delivery/lanes/slowness.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
 
 test.each([

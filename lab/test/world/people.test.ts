@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
+import { composeDeliver } from '../../../lambdas/delivery/consumer/deliver.composition.ts';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
-import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
 import { runSeed } from '../../world/run-seed.ts';
 import { type Compositions, requestLimits } from '../../world/stage.ts';
 import {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, test } from 'vitest';
+import { composeDeliver } from '../../../lambdas/delivery/consumer/deliver.composition.ts';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
-import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
 import { runSeed } from '../../world/run-seed.ts';
 import type { Compositions } from '../../world/stage.ts';
 

@@ -1,7 +1,7 @@
 import { limitIdsOf } from '../../../lambdas/delivery/api/request-limits.ts';
 import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
 import { withoutWebhookId } from '../../../lambdas/delivery/intake/without-webhook.ts';
-import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
+import { slownessId } from '../../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { answersPrefix } from '../../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';

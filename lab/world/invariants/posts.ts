@@ -1,7 +1,7 @@
+import { signatureHeader } from '../../../lambdas/delivery/attempt/signature.ts';
 import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import { failingForLong } from '../../../lambdas/delivery/lane-routing.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
-import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { isSigning } from '../../../lambdas/webhooks/signing-secret.ts';
 import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';

@@ -1,4 +1,4 @@
-import { noticesPerMinute } from '../../../lambdas/delivery/refusals/refusal-notices.ts';
+import { noticesPerMinute } from '../../../lambdas/delivery/intake/refusal-notices.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
 import { deadLetters, queueOf, refusedTopic } from '../stage.ts';

@@ -1,5 +1,5 @@
 import { isTest } from '../../../lambdas/delivery/delivery.ts';
-import { slownessId, slownessPrefix } from '../../../lambdas/delivery/isolation/slow-since.ts';
+import { slownessId, slownessPrefix } from '../../../lambdas/delivery/lanes/slow-since.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { maxInFlight } from '../isolation/bounds.ts';
 import type { World } from '../make-world.ts';

@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { recovered, withSlowAttempts } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
+import { recovered, withSlowAttempts } from '../../../lambdas/delivery/lanes/slowness.ts';
+import { makeSlownessStore } from '../../../lambdas/delivery/lanes/slowness-store.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { Clock } from '../../../lambdas/platform/clock.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';

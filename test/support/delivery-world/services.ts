@@ -1,8 +1,8 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { PublishNotice } from '../../../lambdas/delivery/intake/refused-events-topic.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
-import type { PublishNotice } from '../../../lambdas/delivery/refusals/refused-events-topic.ts';
 import type { PublishedAnnouncement } from '../../../lambdas/delivery/sweeper/announcements.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { Publish } from '../../../lambdas/platform/aws/topic.ts';

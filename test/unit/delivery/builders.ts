@@ -1,8 +1,8 @@
+import { type AttemptDependencies, makeAttempt } from '../../../lambdas/delivery/attempt/attempt.ts';
 import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
-import type { SlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
+import type { SlownessTracker } from '../../../lambdas/delivery/lanes/slowness-tracker.ts';
 import type { DeliveryMetric, SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
-import { type AttemptDependencies, makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { sealAlike, sealing } from './test-keyring.ts';

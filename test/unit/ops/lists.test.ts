@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withSlowAttempts } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
+import { withSlowAttempts } from '../../../lambdas/delivery/lanes/slowness.ts';
+import { makeSlownessStore } from '../../../lambdas/delivery/lanes/slowness-store.ts';
 import type { EventName, Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { startOperatedTables } from '../../support/operated-tables.ts';
 import { aWebhook, noon } from '../delivery/builders.ts';

@@ -1,10 +1,13 @@
 import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
+import { makeDescribeEvent } from '../../../../lambdas/delivery/consumer/first-attempt.ts';
+import {
+  type DescribeMessage,
+  makeMessageVisibility,
+} from '../../../../lambdas/delivery/consumer/message-visibility.ts';
+import { describeAttemptMessage } from '../../../../lambdas/delivery/consumer/retry.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
-import { makeDescribeEvent } from '../../../../lambdas/delivery/worker/first-attempt.ts';
-import { type DescribeMessage, makeMessageVisibility } from '../../../../lambdas/delivery/worker/message-visibility.ts';
-import { describeAttemptMessage } from '../../../../lambdas/delivery/worker/retry.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';

@@ -11,8 +11,8 @@ import {
   requestLimits,
 } from '../../../../lambdas/delivery/api/request-limits.ts';
 import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
-import { withSlowAttempts } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
+import { makeSlownessStore } from '../../../../lambdas/delivery/lanes/slowness-store.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
@@ -105,7 +105,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     await replays.start(aReplay('reenvio_1'), undefined);
     await replays.start(aReplay('reenvio_2'), await replays.findLatest(account, eventName));
   },
-  'delivery/isolation/slowness-store.ts': () =>
+  'delivery/lanes/slowness-store.ts': () =>
     makeSlownessStore(store('Deliveries')).change({ accountId: account, eventName }, found =>
       withSlowAttempts(found, { slow: 2, quick: 0 }, moment),
     ),

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { makeRedaction } from '../../../../lambdas/delivery/worker/redaction.ts';
+import { makeRedaction } from '../../../../lambdas/delivery/attempt/redaction.ts';
 import { bodyText, type Redact } from '../../../../lambdas/platform/egress/body-text.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { request, say, start } from './posting.ts';

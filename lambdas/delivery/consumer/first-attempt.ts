@@ -1,0 +1,137 @@
+import type { Clock } from '../../platform/clock.ts';
+import { type Delivery, newDelivery } from '../delivery.ts';
+import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
+import { type BusinessEvent, haveSameContent, parseEventMessage } from '../intake/event.ts';
+import { originOfRecord, wasRegisteredBy } from '../intake/origin.ts';
+import { noticedId } from '../intake/refusal-notice.ts';
+import type { RefusalNotices } from '../intake/refusal-notices.ts';
+import type { WithoutWebhook } from '../intake/without-webhook.ts';
+import type { Admit } from '../lanes/admission.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+import type { ProcessRecord } from './batch-consumer.ts';
+import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
+import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
+import type { FindWebhookState } from './webhook-state.ts';
+
+/**
+ * Returns the function that makes the first attempt of an event: parse its message, admit it, find the webhook, process the
+ * delivery. Copies of an event have one id; a second copy is dropped.
+ */
+export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
+  const { admit, findWebhookState, processDelivery, store } = dependencies;
+  const { moveToDeadLetters, refusals, withoutWebhook, demandsUrl } = dependencies;
+  const { now, log, count } = dependencies;
+
+  return async function firstAttempt(record, consumer) {
+    const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
+    const parsed = parseEventMessage(record.body, messageId, demandsUrl);
+    if (parsed.outcome === 'rejected') {
+      const { deliveryId, publisherId, accountId: account, eventName: event, reason, detail } = parsed;
+      const sender = record.attributes.SenderId || unknownSender;
+      await moveToDeadLetters(record, parsed, () => {
+        count('DeadLettered');
+        log.warn('event.refused', { messageId, deliveryId, account, event, sender, reason, detail });
+      });
+      refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
+      return 'processed';
+    }
+    const { deliveryId, accountId, eventName } = parsed.event;
+    const receiveCount = receiveCountOf(record);
+    const admission = admit(parsed.event, receiveCount);
+    if (admission.outcome === 'shed') {
+      // Until it is stored, the log is the only place that knows of the event. One line is enough.
+      if (receiveCount === 1)
+        log.info('delivery.shed', { messageId, deliveryId, account: accountId, event: eventName });
+      return 'shed';
+    }
+    // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
+    const scheduledAt = Number(record.attributes.SentTimestamp) || now();
+    const inHand = messageInHand(admission, consumer);
+    const sender = record.attributes.SenderId || unknownSender;
+    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inHand).finally(admission.leave);
+    return 'processed';
+  };
+
+  async function attemptEvent(
+    event: BusinessEvent,
+    { messageId, acceptedAt, scheduledAt, sender }: Origin,
+    inHand: MessageInHand,
+  ): Promise<void> {
+    const { deliveryId: id, accountId, eventName, body } = event;
+    const described = { messageId, deliveryId: id, account: accountId, event: eventName };
+    const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
+    if (known) return dropCopy(known, event, sender, described);
+    if (!webhook || !wasRegisteredBy(acceptedAt, webhook)) {
+      count('EventWithoutWebhook');
+      log.info('event.without_webhook', described);
+      withoutWebhook.note(accountId, eventName, acceptedAt);
+      return;
+    }
+    const { webhookId } = webhook;
+    const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
+    await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inHand);
+
+    /** Stores it, or finds that a copy was quicker, which was not there before the attempt: its publisher is told where that differs. */
+    async function create(delivery: Delivery): Promise<boolean> {
+      if (await store.create(delivery)) return true;
+      const [first] = await store.read([id]);
+      if (first && !haveSameContent(first.body, body)) tellOfReuse(first, event, sender, described);
+      return false;
+    }
+  }
+
+  function dropCopy(known: Delivery, event: BusinessEvent, sender: string, described: Described): void {
+    if (haveSameContent(known.body, event.body)) {
+      count('DuplicateDropped');
+      log.info('event.duplicate', { ...described, state: known.state });
+    } else tellOfReuse(known, event, sender, described);
+  }
+
+  function tellOfReuse(known: Delivery, { publisherId }: BusinessEvent, sender: string, described: Described): void {
+    count('ConflictingCopyDropped');
+    log.warn('event.conflicting_copy', { ...described, state: known.state });
+    const { messageId } = described;
+    refusals.add({ messageId, id: noticedId(publisherId), sender, reason: 'id_reused', detail: idReused });
+  }
+}
+
+export function makeDescribeEvent(demandsUrl: string): DescribeMessage {
+  return function describeEvent(record) {
+    const parsed = parseEventMessage(record.body, originOfRecord(record).messageId, demandsUrl);
+    const { deliveryId, accountId: account, eventName: event } = parsed.outcome === 'rejected' ? parsed : parsed.event;
+    return { deliveryId, account, event };
+  };
+}
+
+interface FirstAttemptDependencies extends DeliveryTelemetry {
+  readonly admit: Admit;
+  readonly findWebhookState: FindWebhookState;
+  readonly processDelivery: ProcessDelivery;
+  readonly store: Pick<DeliveryStore, 'create' | 'read'>;
+  readonly moveToDeadLetters: MoveToDeadLetters;
+  readonly refusals: Pick<RefusalNotices, 'add'>;
+  readonly withoutWebhook: Pick<WithoutWebhook, 'note'>;
+  readonly demandsUrl: string;
+  readonly now: Clock;
+}
+
+/** The fields of the log lines of an event. */
+interface Described {
+  readonly messageId: string;
+}
+
+/** The origin of a message, and the time since which it waits. */
+interface Origin {
+  readonly messageId: string;
+  readonly acceptedAt: number;
+  readonly scheduledAt: number;
+  readonly sender: string;
+}
+
+/** The detail of a copy that was dropped, for its publisher. */
+const idReused =
+  'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped';
+
+/** SQS names the sender of every message; a subscription cannot filter by an empty text. */
+const unknownSender = 'unknown';

@@ -1,0 +1,146 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  type ChangeMessageVisibilityBatchRequestEntry,
+  ChangeMessageVisibilityCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+import { chunksOf } from '../../platform/in-batches.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { Turn } from '../../platform/timer.ts';
+import { storedFromReceive } from '../lanes/admission.ts';
+import { mostMessagesOfCall } from '../queues.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+
+/**
+ * Leaves messages in their queue for later, by their visibility timeout. Nothing is stored. None of these throws: a
+ * message whose timeout could not be changed comes back when the one that it was received with is over.
+ */
+export interface MessageVisibility {
+  /** Defers a message that could not be processed, for longer where it comes again and again. */
+  defer(record: SQSRecord, error: unknown): Promise<void>;
+  /** Hides a message that was shed for a moment. Messages that are hidden together share a call. */
+  shed(record: SQSRecord): Promise<void>;
+  /** Hides a message for this long at least: SQS counts whole seconds. */
+  hide(record: SQSRecord, milliseconds: number): Promise<void>;
+}
+
+/** Describes the event of a message for the log, as far as the message tells it. Never throws. */
+export type DescribeMessage = (record: SQSRecord) => {
+  readonly deliveryId?: string | undefined;
+  readonly account?: string | undefined;
+  readonly event?: string | undefined;
+};
+
+export function makeMessageVisibility({
+  sqs,
+  queueUrl,
+  describe,
+  turn,
+  log,
+  count,
+}: {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  /** Until a delivery is stored, only the log tells of its event: its ids must find the line. */
+  readonly describe: DescribeMessage;
+  readonly turn: Turn;
+} & DeliveryTelemetry): MessageVisibility {
+  let together: HiddenMessage[] = [];
+  let nextCalls: Promise<void> | undefined;
+
+  return {
+    async defer(record, error) {
+      const seconds = deferral(receiveCountOf(record));
+      const { messageId, receiptHandle } = record;
+      count('InternalError');
+      log.error('message.deferred', { messageId, ...describe(record), seconds, ...describeError(error) });
+      const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
+      try {
+        await sqs.send(new ChangeMessageVisibilityCommand(change));
+      } catch (failure) {
+        warn(record, describeError(failure));
+      }
+    },
+
+    shed(record) {
+      count('MessageShed');
+      return hideFor(record, shedFor);
+    },
+
+    hide(record, milliseconds) {
+      return hideFor(record, Math.ceil(milliseconds / 1_000));
+    },
+  };
+
+  function hideFor(record: SQSRecord, seconds: number): Promise<void> {
+    together.push({ record, seconds });
+    nextCalls ??= hideTogether();
+    return nextCalls;
+  }
+
+  async function hideTogether(): Promise<void> {
+    await turn(); // messages that were read together are hidden together
+    const messages = together;
+    together = [];
+    nextCalls = undefined;
+    await Promise.all(chunksOf(messages, mostMessagesOfCall).map(hide));
+  }
+
+  /** Hides messages. One that the queue refuses is asked for once more: it would stay hidden as long as if its process had died. */
+  async function hide(messages: readonly HiddenMessage[]): Promise<void> {
+    try {
+      const refused = await change(messages);
+      const again = refused.size > 0 ? await change([...refused.keys()]) : refused;
+      for (const [{ record }, code] of again) warn(record, { code });
+    } catch (error) {
+      for (const { record } of messages) warn(record, describeError(error));
+    }
+  }
+
+  /** Returns the messages that the queue refused, with its reason. */
+  async function change(messages: readonly HiddenMessage[]): Promise<Map<HiddenMessage, string | undefined>> {
+    const Entries = messages.map(({ record, seconds }, index): ChangeMessageVisibilityBatchRequestEntry => {
+      return { Id: String(index), ReceiptHandle: record.receiptHandle, VisibilityTimeout: seconds };
+    });
+    const answer = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+    const failed = (answer.Failed ?? []).flatMap(({ Id, Code }) => {
+      const message = messages[Number(Id)];
+      return message ? [[message, Code] as const] : [];
+    });
+    return new Map(failed);
+  }
+
+  function warn({ messageId }: SQSRecord, why: object): void {
+    log.warn('message.visibility_unchanged', { messageId, ...why });
+  }
+}
+
+/** Seconds: as few as SQS counts. By then a receiver that answers has left places. */
+const shedFor = 1;
+
+/** A message that is about to be hidden, and for how many seconds. */
+interface HiddenMessage {
+  readonly record: SQSRecord;
+  readonly seconds: number;
+}
+
+/**
+ * Returns for how long a message that could not be processed is deferred, in seconds: 5, from the sixth receive on doubling to 15 min.
+ * Until then the receives may be those by which it was shed: nothing of an event is stored yet, and its first attempt waits.
+ */
+export function deferral(receiveCount: number): number {
+  const doublings = Math.max(0, receiveCount - storedFromReceive.first);
+  return Math.min(firstDeferral * 2 ** doublings, maxDeferral) / 1_000;
+}
+
+/** Returns how many times a message was received by now, this time included. */
+export function receiveCountOf({ attributes }: SQSRecord): number {
+  return Number(attributes.ApproximateReceiveCount) || 1;
+}
+
+/** A message that cannot be processed is deferred for this long; beyond `storedFromReceive`, for twice as long with each receive. */
+const firstDeferral = 5_000;
+
+/** A message is deferred for this long at most. */
+const maxDeferral = 900_000;

@@ -1,0 +1,200 @@
+import { type Clock, isoTime } from '../../platform/clock.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { Webhook } from '../../webhooks/webhook.ts';
+import type { Attempt } from '../attempt/attempt.ts';
+import type { StartAttemptWatch } from '../attempt/attempt-watch.ts';
+import type { Random } from '../backoff.ts';
+import { slowLaneWait, webhookLimitWait } from '../backoff.ts';
+import { type AttemptOutcome, type Delivery, isResent, isTest } from '../delivery.ts';
+import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
+import type { AdmittedMessage } from '../lanes/admission.ts';
+import { isSlow } from '../lanes/slowness.ts';
+import type { StoredSlowness } from '../lanes/slowness-store.ts';
+import { endUnattempted } from '../outcome/end-unattempted.ts';
+import { type StoreChange, storeUnlessStale } from '../outcome/store-unless-stale.ts';
+import type { WebhookHealth } from '../outcome/webhook-health.ts';
+import { type AttemptQueue, sendNext } from '../queues.ts';
+import {
+  countsSuccess,
+  type DeliveryMetric,
+  type DeliveryTelemetry,
+  describeAttempt,
+  describeDelivery,
+} from '../telemetry.ts';
+import { type ApplyOutcome, isTooOld, scheduled, unattemptedEndOf } from '../transitions.ts';
+import type { ConsumerState, OnAttempt } from './messages-in-hand.ts';
+import type { WebhookState } from './webhook-state.ts';
+
+/**
+ * Processes a delivery whose attempt is due: route it to its lane, attempt, record the outcome, send the message of the next
+ * attempt. Without its webhook it is cancelled; while that is suspended it is held (a test is not). An attempt that belongs
+ * in another lane is left to that one: this changes who makes it, never its schedule.
+ *
+ * At least once: the outcome is stored after the POST, so a process that dies between them makes the attempt a second time,
+ * under the same `webhook-id`. Throws whenever something that it must store or send is not.
+ */
+export type ProcessDelivery = (
+  delivery: Delivery,
+  state: WebhookState,
+  storeChange: StoreChange,
+  message: MessageInHand,
+) => Promise<void>;
+
+/** The message that a delivery came with, as it was admitted. */
+export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt'> {
+  /** Returns whether others may wait for its place. */
+  readonly isBusy: () => boolean;
+  readonly onAttempt?: OnAttempt | undefined;
+}
+
+/** Returns an admitted message in the hand of a consumer. */
+export function messageInHand({ mayAttempt, isBusy }: AdmittedMessage, consumer?: ConsumerState): MessageInHand {
+  return { mayAttempt, isBusy: () => isBusy(consumer?.hasStopped() ?? false), onAttempt: consumer?.onAttempt };
+}
+
+/** A delivery as it is stored after an attempt, and the outcome of that. */
+interface Stored {
+  readonly after: Delivery;
+  readonly outcome: AttemptOutcome;
+}
+
+/** Returns the function that processes deliveries. The consumers of all lanes use it. */
+export function makeProcessDelivery(
+  dependencies: {
+    readonly attempt: Attempt;
+    readonly startAttemptWatch: StartAttemptWatch;
+    readonly applyOutcome: ApplyOutcome;
+    readonly health: WebhookHealth;
+    readonly lane: Lane;
+    readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'send'>>>;
+    readonly now: Clock;
+    readonly random: Random;
+  } & DeliveryTelemetry,
+): ProcessDelivery {
+  const { attempt, startAttemptWatch, applyOutcome, health } = dependencies;
+  const { lane, queues, now, random, log, count } = dependencies;
+
+  return async function processDelivery(delivery, { webhook, slowness }, storeChange, message) {
+    const end = unattemptedEndOf(delivery, webhook);
+    if (!webhook || end) return endUnattempted(delivery, end ?? 'cancelled', storeChange, dependencies);
+
+    const other = otherLaneFor(delivery, webhook, slowness);
+    if (other !== undefined) return move(delivery, storeChange, other);
+    if (!message.mayAttempt && lane === 'slow') return defer(delivery, webhook, storeChange);
+    if (!message.mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
+
+    const outcome = await makeAttempt(delivery, webhook, slowness, message);
+    const stored = await storeOrTell(delivery, outcome, () =>
+      suspendThenStore(delivery, outcome, webhook, storeChange),
+    );
+    if (stored) await goOn(delivery, stored, webhook);
+  };
+
+  async function suspendThenStore(
+    delivery: Delivery,
+    attempted: AttemptOutcome,
+    webhook: Webhook,
+    storeChange: StoreChange,
+  ): Promise<Stored | undefined> {
+    const outcome = isTest(delivery) ? attempted : await health.suspendIfGone(webhook, attempted, delivery.id);
+    const after = applyOutcome(delivery, outcome);
+    const isExhausted = outcome.outcome === 'failed' && after.state === 'failed' && !isTest(delivery);
+    if (isExhausted) await health.suspendIfFailing(webhook, after);
+    const isStored = await storeUnlessStale(delivery, after, storeChange, dependencies);
+    return isStored ? { after, outcome } : undefined;
+  }
+
+  /** Stores an outcome. Until an event's first one is stored, the log alone tells of its POST: its webhook may be gone by then. */
+  async function storeOrTell<Result>(
+    delivery: Delivery,
+    { record }: AttemptOutcome,
+    store: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await store();
+    } catch (error) {
+      const described = { ...describeDelivery(delivery), ...describeAttempt(record), ...describeError(error) };
+      log.error('delivery.outcome_not_stored', described);
+      throw error;
+    }
+  }
+
+  /** Goes on after an outcome that is stored. What it says of the webhook is recorded after it: a lost outcome is a second POST. */
+  async function goOn(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
+    report(before, after, outcome, webhook);
+    await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
+    if (!isTest(before)) await health.record(webhook, outcome, after);
+  }
+
+  /** A test says nothing of its webhook's speed, and would hold a place of the retry lane each time its receiver hangs. */
+  function otherLaneFor(delivery: Delivery, webhook: Webhook, slowness: StoredSlowness): LaterLane | undefined {
+    if (isTest(delivery)) return lane === 'retry' ? 'slow' : undefined;
+    return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
+  }
+
+  /** Leaves an attempt to another lane. For a stored delivery, only the message moves; a new one is stored first. */
+  async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane, waitMs = 0): Promise<void> {
+    const waiting = scheduled(delivery, now(), waitMs);
+    if (delivery.wait) await queues[to].send(waiting);
+    else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies))
+      await sendNext(queues[to], waiting, dependencies);
+    else return;
+    count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
+    log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
+  }
+
+  /** Beyond its webhook's share of the slow lane: it waits as for a retry, uncharged. */
+  async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
+    if (isTooOld(delivery, now())) return health.failTooOld(delivery, webhook, storeChange);
+    const waiting = scheduled(delivery, now(), slowLaneWait(now() - delivery.scheduledAt, random));
+    if (!(await storeUnlessStale(delivery, waiting, storeChange, dependencies))) return;
+    await sendNext(queues.slow, waiting, dependencies);
+  }
+
+  async function makeAttempt(
+    delivery: Delivery,
+    webhook: Webhook,
+    slowness: StoredSlowness,
+    { onAttempt, isBusy }: MessageInHand,
+  ): Promise<AttemptOutcome> {
+    const watch = isTest(delivery) ? undefined : startAttemptWatch(webhook, slowness, isBusy);
+    const onEnd = onAttempt?.();
+    const outcome = await attempt(webhook, delivery, watch);
+    onEnd?.();
+    await watch?.end(outcome);
+    return outcome;
+  }
+
+  function report(before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook): void {
+    const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
+    if (ended) count(ended);
+    const isDelivered = outcome.outcome === 'delivered';
+    if (!isTest(before) && !isResent(before) && (!isDelivered || countsSuccess(before)))
+      count('Delivered', isDelivered ? 1 : 0);
+    const metric = metricOf(outcome);
+    if (metric) count(metric);
+    const line = {
+      ...describeDelivery(before),
+      ...describeAttempt(outcome.record),
+      errorCode: outcome.errorCode,
+      ...('fault' in outcome && outcome.fault),
+      host: URL.parse(url)?.host,
+      state: after.state,
+      ...(after.wait && { nextAttemptAt: isoTime(after.wait.nextAttemptAt) }),
+    };
+    if (outcome.outcome === 'internal_error') log.error('delivery.attempt', line);
+    else if (outcome.outcome === 'delivered') log.info('delivery.attempt', line);
+    else log.warn('delivery.attempt', line);
+  }
+}
+
+const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
+  failed: 'Exhausted',
+  held: 'Held',
+};
+
+function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric | undefined {
+  if (outcome === 'internal_error') return 'InternalError';
+  if (outcome === 'given_up') return 'GivenUp';
+  return record.result === 'blocked' ? 'Blocked' : undefined;
+}

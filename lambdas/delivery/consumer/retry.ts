@@ -1,0 +1,128 @@
+import type { SQSRecord } from 'aws-lambda';
+import type { Clock } from '../../platform/clock.ts';
+import { type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
+import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
+import type { Admit } from '../lanes/admission.ts';
+import type { StoreChange } from '../outcome/store-unless-stale.ts';
+import { type AttemptMessage, attemptMessage } from '../queues.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+import type { ProcessRecord, RecordOutcome } from './batch-consumer.ts';
+import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
+import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
+import type { FindWebhookState } from './webhook-state.ts';
+
+/**
+ * Returns the function that makes the attempt that a message of the retry or slow queue names: parse it, admit it, find the
+ * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
+ */
+export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
+  const { admit, findWebhookState, processDelivery, store } = dependencies;
+  const { moveToDeadLetters, attemptTimeoutMs, now, log, count } = dependencies;
+  /** The attempts in hand. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
+  const inHand = new Set<string>();
+
+  return async function retry(record, consumer) {
+    const message = parseAttemptMessage(record.body);
+    if (!message) {
+      await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' }, () => {
+        count('DeadLettered');
+        log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
+      });
+      return 'processed';
+    }
+    const { id, accountId, eventName, attempt } = message;
+    const key = `${id} ${attempt}`;
+    // Not acknowledged: there is no outcome yet. When it comes back there is, and it is stale.
+    if (inHand.has(key)) return { hiddenFor: attemptTimeoutMs };
+    const receiveCount = receiveCountOf(record);
+    const isAskedFor = message.broughtForwardAt !== undefined || isTest(message);
+    const admission = admit(message, receiveCount, isAskedFor);
+    if (admission.outcome === 'shed') {
+      if (receiveCount === 1)
+        log.info('delivery.shed', { deliveryId: id, account: accountId, event: eventName, attempt });
+      return 'shed';
+    }
+    inHand.add(key);
+    return attemptDelivery(message, messageInHand(admission, consumer)).finally(() => {
+      inHand.delete(key);
+      admission.leave();
+    });
+  };
+
+  /** Goes by what stands there now where the delivery changed before it was moved, held or ended: no other message may come. */
+  async function attemptDelivery(message: AttemptMessage, inHand: MessageInHand): Promise<RecordOutcome> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attemptAsRead(message, inHand);
+      } catch (error) {
+        if (!(error instanceof DeliveryChangedError) || tries === maxTries) throw error;
+      }
+    }
+  }
+
+  async function attemptAsRead(message: AttemptMessage, inHand: MessageInHand): Promise<RecordOutcome> {
+    const { id, accountId, eventName, attempt } = message;
+    const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
+    const dueIn = delivery && isNamedBy(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
+    if (!delivery || !(dueIn <= mostEarly)) {
+      count('StaleDropped');
+      log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
+      return 'processed';
+    }
+    if (dueIn > clockTolerance) return { hiddenFor: dueIn };
+    const storeChange: StoreChange = async after => {
+      if (await store.update(delivery, after)) return true;
+      if (after.attempt === delivery.attempt) throw new DeliveryChangedError();
+      return false;
+    };
+    await processDelivery(delivery, { webhook, slowness }, storeChange, inHand);
+    return 'processed';
+  }
+}
+
+/** Describes the delivery that a message of the retry or slow queue names. */
+export function describeAttemptMessage({ body }: SQSRecord): ReturnType<DescribeMessage> {
+  const message = parseAttemptMessage(body);
+  return message ? { deliveryId: message.id, account: message.accountId, event: message.eventName } : {};
+}
+
+interface RetryDependencies extends DeliveryTelemetry {
+  readonly admit: Admit;
+  readonly findWebhookState: FindWebhookState;
+  readonly processDelivery: ProcessDelivery;
+  readonly store: Pick<DeliveryStore, 'update'>;
+  /** Throws where the dead-letter queue does not take the message. */
+  readonly moveToDeadLetters: MoveToDeadLetters;
+  /** The timeout of an attempt, in milliseconds. */
+  readonly attemptTimeoutMs: number;
+  readonly now: Clock;
+}
+
+function parseAttemptMessage(body: string): AttemptMessage | undefined {
+  try {
+    return attemptMessage.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Thrown where a delivery has changed since it was read, though its attempt was not recorded. */
+class DeliveryChangedError extends Error {
+  override readonly name = 'DeliveryChangedError';
+}
+
+/** The most times that a delivery is read for one message while others change it. */
+const maxTries = 3;
+
+/** Returns whether a message names the next attempt. One that was sent before a resend does not. */
+function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is WaitingDelivery {
+  const { attempt, wait, broughtForward } = delivery;
+  return wait !== undefined && attempt === message.attempt && message.broughtForwardAt === broughtForward?.at;
+}
+
+/** Clocks of processes differ by so much: a message that comes no earlier is in time. Milliseconds. */
+const clockTolerance = 500;
+
+/** A message that comes earlier than this was sent before its delivery got another time, and has a successor. Milliseconds. */
+const mostEarly = 5_000;

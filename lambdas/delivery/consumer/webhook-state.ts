@@ -1,0 +1,30 @@
+import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
+import { slownessId } from '../lanes/slow-since.ts';
+import { type StoredSlowness, slownessOf } from '../lanes/slowness-store.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import { headKey } from '../store/head-key.ts';
+
+/** The state that decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
+export interface WebhookState {
+  readonly webhook: Webhook | undefined;
+  readonly slowness: StoredSlowness;
+}
+
+export type FindWebhookState = ReturnType<typeof makeFindWebhookState>;
+
+/**
+ * Returns the function that reads the webhook's state, and the delivery where there is one already, in one consistent, uncached round
+ * trip: what changed in a webhook holds from its next attempt on.
+ */
+export function makeFindWebhookState(
+  store: Pick<DeliveryStore, 'readWith'>,
+  { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
+) {
+  return async function findWebhookState(id: string, accountId: string, eventName: EventName) {
+    const [delivery, webhook, slowness] = await store.readWith(id, [
+      { table: webhooks, key: webhookKey(accountId, eventName) },
+      headKey(deliveries, slownessId({ accountId, eventName })),
+    ]);
+    return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(slowness) };
+  };
+}

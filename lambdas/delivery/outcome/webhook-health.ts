@@ -1,0 +1,90 @@
+import type { Clock } from '../../platform/clock.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
+import type { AttemptOutcome, Delivery } from '../delivery.ts';
+import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import { endTooOld } from './end-unattempted.ts';
+import type { StoreChange } from './store-unless-stale.ts';
+import type { Told, WebhookHealthStore } from './webhook-health-store.ts';
+
+/** A webhook that has failed for this long is suspended by the next delivery that uses up its schedule, or `maxAge` in the slow lane. */
+export const suspendAfter = 5 * 24 * 60 * 60_000;
+
+export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
+
+/**
+ * Makes the keeper of webhooks' health: a webhook that keeps failing, or wants no more, is suspended. It writes changes only: a busy
+ * webhook would otherwise throttle its own item.
+ *
+ * A suspension comes before the outcome that requires it. If the process dies between the two, the delivery is held at its turn.
+ */
+export function makeWebhookHealth({
+  store,
+  now,
+  log,
+  count,
+}: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry) {
+  return { suspendIfGone, suspendIfFailing, failTooOld, record };
+
+  /**
+   * Suspends the webhook if its receiver answered 410. Returns the outcome to store: a 410 is an ordinary failure if the webhook
+   * got another registration or URL, or was reactivated, since it was read.
+   */
+  async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome, deliveryId: string): Promise<AttemptOutcome> {
+    if (outcome.outcome !== 'gone') return outcome;
+    const { record } = outcome;
+    const suspended = await store.suspendGone(webhook, { lastResult: record.result, deliveryId });
+    if (suspended === 'outdated') return { outcome: 'failed', retryAfterMs: undefined, record };
+    if (suspended === 'suspended') reportSuspension(webhook, 'gone');
+    return outcome;
+  }
+
+  /** Suspends the webhook of a delivery that is about to fail finally, if all has failed for five days. */
+  async function suspendIfFailing(webhook: Webhook, { id: deliveryId, attempts }: Delivery): Promise<void> {
+    const { failingSince = Number.POSITIVE_INFINITY } = webhook;
+    if (now() - failingSince < suspendAfter) return;
+    const lastResult = attempts.at(-1)?.result ?? null;
+    if (await store.suspendFailing(webhook, { lastResult, deliveryId })) reportSuspension(webhook, 'no_success');
+  }
+
+  /** Ends a delivery that waited too long in the slow lane (`isTooOld`). */
+  async function failTooOld(delivery: Delivery, webhook: Webhook | undefined, storeChange: StoreChange): Promise<void> {
+    if (webhook) await suspendIfFailing(webhook, delivery);
+    await endTooOld(delivery, storeChange, { now, log, count });
+  }
+
+  /** Records a success or a failure after its outcome is stored. If that fails, the next attempt records it. */
+  async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
+    try {
+      const told = { lastResult: outcome.record.result, deliveryId: after.id };
+      if (outcome.outcome === 'delivered') await recordSuccess(webhook, told);
+      if (outcome.outcome === 'failed') await recordFailure(webhook, told);
+    } catch (error) {
+      log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
+    }
+  }
+
+  async function recordSuccess(webhook: Webhook, told: Told): Promise<void> {
+    if (webhook.failingSince ?? webhook.announcedSince) await store.recovered(webhook, told);
+  }
+
+  async function recordFailure(webhook: Webhook, told: Told): Promise<void> {
+    const { failingSince, failingMark } = webhook;
+    if (failingSince === undefined) return void (await store.startedFailing(webhook));
+    const mark = unannouncedMark(now() - failingSince, failingMark);
+    if (mark !== undefined) await store.announceFailing(webhook, mark, told);
+  }
+
+  function reportSuspension({ accountId, eventName }: Webhook, reason: SuspensionReason): void {
+    count('WebhookSuspended');
+    log.warn('webhook.suspended', { account: accountId, event: eventName, reason });
+  }
+}
+
+/** Returns the latest mark that a webhook has failed for, where that was not announced yet. */
+function unannouncedMark(failingFor: number, announced = 0): number | undefined {
+  return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
+}
+
+/** The next failed attempt has operators told when a webhook has done nothing but fail for this long. */
+const failingMarks = [24 * 60 * 60_000, 4 * 24 * 60 * 60_000] as const;

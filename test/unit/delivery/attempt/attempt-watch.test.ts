@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AttemptWatchDependencies,
+  makeStartAttemptWatch,
+} from '../../../../lambdas/delivery/attempt/attempt-watch.ts';
+import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
+import { type Slowness, unknownSlowness, withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { aDelivery, answer, aRecord, attemptWith, aWebhook, noon, silentTracker } from '../builders.ts';
+import { sealing } from '../test-keyring.ts';
+
+interface Circumstances extends Partial<AttemptWatchDependencies> {
+  readonly slowness?: Slowness;
+  /** Whether the process is busy, one answer per question, in order; `false` after the last. */
+  readonly busy?: readonly boolean[];
+}
+
+const slow = withSlowAttempts(unknownSlowness, { slow: 2, quick: 0 }, noon - 60_000);
+
+/** The watch of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
+const timing = (circumstances: Circumstances = {}) => {
+  const { slowness = unknownSlowness, busy = [], ...changes } = circumstances;
+  const clock = frozenClock();
+  const did: string[] = [];
+  let timers: { readonly at: number; act(): void }[] = [];
+  let asked = 0;
+  const note = (what: string) => did.push(`${clock.now() - noon} ${what}`);
+  const watch = makeStartAttemptWatch({
+    tracker: {
+      recordQuick: () => void note('quick'),
+      recordSlow: async () => void note('slow'),
+      recordQuickAnswer: async () => void note('quick again'),
+    },
+    after: (milliseconds, act) => {
+      const entry = { at: clock.now() + milliseconds, act };
+      timers.push(entry);
+      return () => {
+        timers = timers.filter(other => other !== entry);
+      };
+    },
+    now: clock.now,
+    elapsed: clock.now,
+    turn: clock.time.turn,
+    lane: 'first',
+    ...changes,
+  })(aWebhook(), slowness, () => {
+    note('asks');
+    return busy[asked++] ?? false;
+  });
+  watch.signal.addEventListener('abort', () => note('gives up'));
+  return {
+    ...watch,
+    did,
+    clock,
+    timers: () => timers.length,
+    /** Lets time go by, timer by timer. */
+    pass: async (milliseconds: number) => {
+      const until = clock.now() + milliseconds;
+      for (;;) {
+        const next = timers.toSorted((one, other) => one.at - other.at).find(({ at }) => at <= until);
+        clock.set(next?.at ?? until);
+        if (!next) return;
+        timers = timers.filter(timer => timer !== next);
+        next.act();
+        await new Promise(setImmediate);
+      }
+    },
+  };
+};
+
+const record = aRecord();
+const delivered: AttemptOutcome = { outcome: 'delivered', record };
+const failed: AttemptOutcome = { outcome: 'failed', record, retryAfterMs: undefined };
+const internal: AttemptOutcome = { outcome: 'internal_error', record };
+
+/** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `stalled` no timer fires. */
+type Step = 'onResolving' | 'onAnswered' | 'stalled' | number | AttemptOutcome;
+
+/** Watches an attempt through its steps. */
+const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
+  const watch = timing(circumstances);
+  for (const step of steps) {
+    if (typeof step === 'number') await watch.pass(step);
+    else if (step === 'stalled') watch.clock.advance(2_001);
+    else if (typeof step === 'string') watch[step]();
+    else await watch.end(step);
+  }
+  return watch;
+};
+
+const held = { ...slow, reachedAt: noon - 59_999 };
+const answered = ['onResolving', 'onAnswered'] as const;
+const withoutAnswer: AttemptOutcome = {
+  outcome: 'failed',
+  record: { ...record, result: 'connection', status: null },
+  retryAfterMs: undefined,
+};
+
+describe('an attempt that is not answered 2 s after resolving began', () => {
+  it.each<[string, Circumstances, readonly Step[], string[]]>([
+    [
+      'is recorded as slow while it is in flight, and then kept while the process is not busy',
+      {},
+      ['onResolving', 15_000],
+      ['2000 slow', ...Array.from({ length: 14 }, (_, at) => `${2_000 + at * 1_000} asks`)],
+    ],
+    [
+      'is given up at once where the process is busy, after it is recorded',
+      { busy: [true] },
+      ['onResolving', 15_000],
+      ['2000 slow', '2000 asks', '2000 gives up'],
+    ],
+    [
+      'is given up at the second from which the process is busy',
+      { busy: [false, false, true], lane: 'retry' },
+      ['onResolving', 15_000],
+      ['2000 slow', '2000 asks', '3000 asks', '4000 asks', '4000 gives up'],
+    ],
+    ['is never given up in the slow lane', { lane: 'slow', busy: [true] }, ['onResolving', 4_000], ['2000 slow']],
+    [
+      'is slow, too, where its last header came before the timer fired',
+      {},
+      ['onResolving', 'stalled', 'onAnswered', delivered],
+      ['2001 slow'],
+    ],
+    ['is not counted as quick, however it ends', {}, ['onResolving', 2_000, delivered], ['2000 slow', '2000 asks']],
+  ])('%s', async (_, circumstances, steps, expected) => {
+    expect((await watched(circumstances, steps)).did).toEqual(expected);
+  });
+});
+
+describe('the end of an attempt', () => {
+  it.each<[string, Slowness, readonly Step[], string[]]>([
+    ['a quick success', unknownSlowness, ['onResolving', 1_999, 'onAnswered', delivered], ['1999 quick']],
+    ['a quick failure', unknownSlowness, [...answered, failed], ['0 quick']],
+    ['an internal error', unknownSlowness, [...answered, internal], []],
+    ['a success of a slow webhook, whose hold is over', slow, [...answered, delivered], ['0 quick', '0 quick again']],
+    ['a success of a slow webhook, whose hold is not over', held, [...answered, delivered], ['0 quick']],
+    ['a quick 500 of a slow webhook, whose hold is over', slow, [...answered, failed], ['0 quick', '0 quick again']],
+    ['no answer of a slow webhook, whose hold is over', slow, ['onResolving', withoutAnswer], ['0 quick']],
+  ])('counts what was over in time, and ends slowness: %s', async (_, slowness, steps, expected) => {
+    expect((await watched({ slowness }, steps)).did).toEqual(expected);
+  });
+
+  it('leaves no timer behind, and waits until what was recorded is stored', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const tracker = { ...silentTracker, recordSlow: () => promise };
+    const { end, timers, did } = await watched({ tracker }, ['onResolving', 2_000]);
+    const done = end(failed).then(() => did.push('ended'));
+    await new Promise(setImmediate);
+    expect(timers()).toBe(0);
+    expect(did).not.toContain('ended');
+    resolve();
+    await done;
+  });
+});
+
+describe('our own part of an attempt', () => {
+  it('counts for nothing: a key that takes 10 s to open is nobody’s slowness', async () => {
+    const watch = timing({ busy: Array(20).fill(true) });
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    const attempt = attemptWith({
+      sealing: { open: (sealed, binding) => opened.then(() => sealing.open(sealed, binding)) },
+      post: async ({ onAnswered }) => {
+        onAnswered?.();
+        return answer(200);
+      },
+      now: watch.clock.now,
+    });
+    const made = attempt(aWebhook(), aDelivery(), watch);
+    await watch.pass(10_000);
+    resolve();
+    await watch.end(await made);
+    expect(watch.did).toEqual(['10000 quick']);
+  });
+
+  it('counts for nothing, too, where it fails', async () => {
+    const watch = timing();
+    const attempt = attemptWith({ sealing: { open: () => Promise.reject(new Error('no key')) } });
+    await watch.end(await attempt(aWebhook(), aDelivery(), watch));
+    expect(watch.did).toEqual([]);
+  });
+});

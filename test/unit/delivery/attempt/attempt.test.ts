@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { AttemptDependencies } from '../../../../lambdas/delivery/attempt/attempt.ts';
+import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
+import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
+import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
+import { sealAlike } from '../test-keyring.ts';
+
+const hour = 60 * 60_000;
+
+const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> = {}) => {
+  const network = fakeNetwork(posted);
+  return { attempt: attemptWith({ post: network.post, ...changes }), requests: network.requests };
+};
+
+const sentFor = async (...[webhook, delivery]: Parameters<ReturnType<typeof attemptWith>>) => {
+  const { attempt, requests } = attemptOver(answer(200));
+  await attempt(webhook, delivery);
+  const [request] = requests;
+  if (!request) throw new Error('nothing was sent');
+  return request;
+};
+
+describe('what is sent', () => {
+  it('is the body, to the URL, with exactly these headers', async () => {
+    const request = await sentFor(aWebhook(), aDelivery());
+    expect(request).toMatchObject({
+      url: 'https://receiver.example.com/hooks',
+      body: '{"event":"demanda.criada","id_demanda":1}',
+      deadlineMs: 15_000,
+      connectTimeoutMs: 700,
+    });
+    expect(request.headers).toEqual({
+      'Content-Type': 'application/json',
+      'User-Agent': 'Emissor/1.2.3',
+      'webhook-id': 'evt_000000000000000000000000001',
+      'webhook-timestamp': String(noon / 1_000),
+      'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    });
+  });
+
+  it('is signed by a replaced secret too, for 24 h', async () => {
+    const sealed = sealAlike(secret, 'conta-1/demanda.criada/segredo');
+    const secrets = [
+      { sealed, createdAt: noon },
+      { sealed, createdAt: 0, replacedAt: noon - 24 * hour + 1 },
+      { sealed, createdAt: 0, replacedAt: noon - 24 * hour },
+    ];
+    const request = await sentFor(aWebhook({ secrets }), aDelivery());
+    expect(request.headers['webhook-signature']?.split(' ')).toHaveLength(2);
+  });
+});
+
+describe('what came of it', () => {
+  it.each([200, 201, 204, 299])('%i is success', async status => {
+    const outcome = await attemptOver(answer(status, {}, 'ok')).attempt(aWebhook(), aDelivery({ attempt: 3 }));
+    expect(outcome).toEqual({
+      outcome: 'delivered',
+      record: {
+        number: 3,
+        startedAt: '2026-11-20T12:00:00.000Z',
+        durationMs: 12,
+        result: 'delivered',
+        cause: null,
+        status,
+        response: 'ok',
+      },
+    });
+  });
+
+  it.each([100, 199, 300, 301, 302, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 599])(
+    '%i is a failure that is retried',
+    async status => {
+      const outcome = await attemptOver(answer(status)).attempt(aWebhook(), aDelivery());
+      expect(outcome).toMatchObject({ outcome: 'failed', record: { result: 'http', status } });
+    },
+  );
+
+  it('410 is the receiver’s wish for no more', async () => {
+    const outcome = await attemptOver(answer(410)).attempt(aWebhook(), aDelivery());
+    expect(outcome).toMatchObject({ outcome: 'gone', record: { result: 'http', status: 410 } });
+  });
+
+  it.each([
+    [429, 7_000],
+    [503, 7_000],
+    [500, undefined],
+  ])('Retry-After with %i asks for %s ms', async (status, retryAfterMs) => {
+    const outcome = await attemptOver(answer(status, { 'retry-after': '7' })).attempt(aWebhook(), aDelivery());
+    expect(outcome).toMatchObject({ outcome: 'failed', retryAfterMs });
+  });
+
+  it.each<[PostFailure, FailureCause | null, string, string]>([
+    ['timeout', 'no_headers', 'failed', 'timeout'],
+    ['connection', 'reset', 'failed', 'connection'],
+    ['tls', null, 'failed', 'tls'],
+    ['dns', 'unknown_name', 'failed', 'dns'],
+    ['blocked', null, 'failed', 'blocked'],
+    ['internal_error', null, 'internal_error', 'internal'],
+  ])('%s with cause %s is %s, recorded as %s', async (kind, cause, outcome, result) => {
+    const posted = { outcome: kind, cause, errorCode: 'why', durationMs: 5 };
+    const made = await attemptOver(posted).attempt(aWebhook(), aDelivery());
+    const record = { result, cause, status: null, response: null };
+    expect(made).toMatchObject({ outcome, errorCode: 'why', record });
+  });
+
+  it('keeps no credential that the receiver echoes', async () => {
+    const sealedAuthorization = sealAlike('Bearer s3cr3t-t0ken', 'conta-1/demanda.criada/autorizacao');
+    const { attempt } = attemptOver(answer(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'));
+    const outcome = await attempt(aWebhook({ sealedAuthorization }), aDelivery());
+    expect(outcome.record.response).toBe('{"authorization":"***","token":"***"}');
+  });
+});
+
+describe('internal errors', () => {
+  it('a credential that does not open is not the receiver’s fault, and nothing is sent', async () => {
+    const { attempt, requests } = attemptOver(answer(200));
+    const outcome = await attempt(aWebhook({ sealedAuthorization: sealAlike('x', 'another/binding') }), aDelivery());
+    expect(outcome).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
+    expect(requests).toEqual([]);
+  });
+
+  it('a fault’s message, which could hold anything, goes nowhere', async () => {
+    const open = () => Promise.reject(new Error('canary-7f3a'));
+    const { attempt } = attemptOver(answer(200), { sealing: { open } });
+    expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');
+  });
+});
