@@ -21,7 +21,7 @@ import {
   describeAttempt,
   describeDelivery,
 } from '../telemetry.ts';
-import { type ApplyOutcome, isTooOld, scheduled, unattemptedEndOf } from '../transitions.ts';
+import { type ApplyOutcome, dueNow, isTooOld, scheduled, unattemptedEndOf } from '../transitions.ts';
 import type { ConsumerState, OnAttempt } from './messages-in-hand.ts';
 import type { WebhookState } from './webhook-state.ts';
 
@@ -80,8 +80,7 @@ export function makeProcessDelivery(
 
     const other = otherLaneFor(delivery, webhook, slowness);
     if (other !== undefined) return move(delivery, storeChange, other);
-    if (!message.mayAttempt && lane === 'slow') return defer(delivery, webhook, storeChange);
-    if (!message.mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
+    if (!message.mayAttempt) return defer(delivery, webhook, storeChange);
 
     const outcome = await makeAttempt(delivery, webhook, slowness, message);
     const stored = await storeOrTell(delivery, outcome, () =>
@@ -133,8 +132,8 @@ export function makeProcessDelivery(
   }
 
   /** Leaves an attempt to another lane. For a stored delivery, only the message moves; a new one is stored first. */
-  async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane, waitMs = 0): Promise<void> {
-    const waiting = scheduled(delivery, now(), waitMs);
+  async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane): Promise<void> {
+    const waiting = dueNow(delivery, now());
     if (delivery.wait) await queues[to].send(waiting);
     else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies))
       await sendNext(queues[to], waiting, dependencies);
@@ -143,12 +142,14 @@ export function makeProcessDelivery(
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
-  /** Beyond its webhook's share of the slow lane: it waits as for a retry, uncharged. */
+  /** Beyond its webhook's share: the delivery waits as for a retry, uncharged. */
   async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     if (isTooOld(delivery, now())) return health.failTooOld(delivery, webhook, storeChange);
-    const waiting = scheduled(delivery, now(), slowLaneWait(now() - delivery.scheduledAt, random));
+    const isSlowLane = lane === 'slow';
+    const waitMs = isSlowLane ? slowLaneWait(now() - delivery.scheduledAt, random) : webhookLimitWait(random);
+    const waiting = scheduled(delivery, now(), waitMs);
     if (!(await storeUnlessStale(delivery, waiting, storeChange, dependencies))) return;
-    await sendNext(queues.slow, waiting, dependencies);
+    await sendNext(queues[isSlowLane ? 'slow' : 'retry'], waiting, dependencies);
   }
 
   async function makeAttempt(

@@ -47,7 +47,7 @@ export function makeWebhookHealth({
     if (await store.suspendFailing(webhook, { lastResult, deliveryId })) reportSuspension(webhook, 'no_success');
   }
 
-  /** Ends a delivery that waited too long in the slow lane (`isTooOld`). */
+  /** Ends a delivery that waited too long for a place (`isTooOld`). */
   async function failTooOld(delivery: Delivery, webhook: Webhook | undefined, storeChange: StoreChange): Promise<void> {
     if (webhook) await suspendIfFailing(webhook, delivery);
     await endTooOld(delivery, storeChange, { now, log, count });
