@@ -16,7 +16,7 @@ export type Lane = (typeof lanes)[number];
 export type LaterLane = Exclude<Lane, 'first'>;
 
 /**
- * The lane that an attempt must move to before it is made in `lane`, if any. A message in the slow queue is always attempted
+ * The lane that an attempt must move to before it is made in `lane`, if any. A message in the slow queue stays
  * there. A delivery that waits in the table may go back to the retry lane.
  */
 export function laneFor(

@@ -39,7 +39,7 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
   const isCutOff = pages.some(page => page.isCutOff);
   const groups = new Map<string, LateGroup>();
   for await (const ids of inBatches(
-    pages.flatMap(({ entries }) => entries.map(({ id }) => id)),
+    pages.flatMap(({ ids: read }) => read),
     batchGetLimit,
   )) {
     for (const { id, accountId: account, eventName: event, attempts, wait } of await openDeliveries(target).read(ids)) {
@@ -70,8 +70,8 @@ async function readShard(target: Target, shard: string, until: number) {
       Limit: entriesOfShard,
     }),
   );
-  const entries = (answer.Items ?? []).map(({ id, dueAt }) => ({ id: String(id), dueAt: String(dueAt) }));
-  return { entries, isCutOff: answer.LastEvaluatedKey !== undefined };
+  const ids = (answer.Items ?? []).map(({ id }) => String(id));
+  return { ids, isCutOff: answer.LastEvaluatedKey !== undefined };
 }
 
 /** Entries of one partition. */

@@ -22,8 +22,7 @@ const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
 leaves out, and says so. Of the webhooks and the users it reads the first 10 MiB; "webhooks list" and "users list" read all.
 Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all. It shows those that are late by
-three minutes by account, event and cause, among 4,000 whose turn is next and all that wait for a slot, and says where there are
-more.
+three minutes by account, event and cause, among 1,000 whose turn is next, and says where there are more.
 
 Examples:
   npm run ops -- status

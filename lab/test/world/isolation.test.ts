@@ -37,7 +37,7 @@ describe('In a new AWS account', { timeout: 5 * minutes }, () => {
 });
 
 describe('After an outage of the slow lane', { timeout: 5 * minutes }, () => {
-  // Bug: copies that the sweeper had sent meanwhile waited for the same slot, and two processes made the same attempt.
+  // Bug: copies that the sweeper had sent meanwhile came at the same time, and two processes made the same attempt.
   test('a webhook that hangs has a bounded number of attempts in flight, one for each delivery', async () => {
     const period = { from: 0, until: 12 * minute };
     const hanging: Tenant = {

@@ -3,7 +3,7 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
 
 /**
- * A message that is shed was received fewer times than this. So none stays out of sight for more than 15 s, and none comes near
+ * A message that is shed was received fewer times than this. So none is hidden for more than four seconds, and none comes near
  * the receives at which SQS takes it for a dead letter.
  */
 export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;

@@ -10,7 +10,7 @@ export interface SlownessOwner {
   readonly eventName: EventName;
 }
 
-/** The prefix of the ids of slowness in table `Deliveries`, which tells the sweeper what they are. */
+/** The prefix of the ids of slowness in table `Deliveries`. */
 export const slownessPrefix = 'slowness';
 
 /** Returns the id of an owner's slowness in table `Deliveries`. */

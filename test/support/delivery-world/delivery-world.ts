@@ -175,9 +175,9 @@ function isAlive(outcome: Outcome): outcome is Extract<Outcome, { status: 'answe
   return outcome.status === 'answered';
 }
 
-/** Returns whether the sweeper comes to an item by itself: not to a held one, nor to one that waits for a slot by another's task. */
-function isLookedAt({ state, dueAt, dueShard }: Item): boolean {
-  return dueAt !== undefined && state !== 'held' && !String(dueShard).startsWith('backlog#');
+/** Returns whether the sweeper comes to an item by itself: not to a held one. */
+function isLookedAt({ state, dueAt }: Item): boolean {
+  return dueAt !== undefined && state !== 'held';
 }
 
 /** A running replay is due in each sweep. */

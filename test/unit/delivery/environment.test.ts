@@ -5,7 +5,7 @@ import { readEnvironment } from '../../../lambdas/platform/environment.ts';
 it('the environment has an address without slashes at its end, a schedule of numbers, and perhaps no pages', () => {
   const shape = { ...deliverEnvironment.shape, ...deliveriesApiEnvironment.shape };
   const numbers = Object.fromEntries(Object.keys(shape).map(name => [name, '1'])); // a text and a list, too
-  const variables = { ...numbers, LANE: 'first', GIVE_UP: 'waiting', DEMANDS_URL: 'https://demandas.com.br//' };
+  const variables = { ...numbers, LANE: 'first', DEMANDS_URL: 'https://demandas.com.br//' };
   expect(readEnvironment(deliverEnvironment, variables)).toMatchObject({ demandsUrl: 'https://demandas.com.br' });
   const wrong = { ...variables, RETRY_SCHEDULE: '5s,5m' };
   expect(() => readEnvironment(deliverEnvironment, wrong)).toThrow('RETRY_SCHEDULE');

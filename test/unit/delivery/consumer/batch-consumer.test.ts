@@ -204,7 +204,7 @@ describe('the consumer of a queue', () => {
 
   it.each([
     ['is shed is hidden for a moment', 'shed', 1, { MessageShed: 1 }],
-    ['waits for its slot is hidden until then', { hiddenFor: 12_345 }, 13, {}],
+    ['comes too early is hidden until it is due', { hiddenFor: 12_345 }, 13, {}],
   ] as const)('reports as not done what %s, and as no fault', async (_, outcome, VisibilityTimeout, counts) => {
     const { consume, changes, telemetry } = consumerOf(async () => outcome);
     expect(await consume(recordOf('a', 4))).toEqual({ batchItemFailures: [{ itemIdentifier: 'a' }] });

@@ -177,7 +177,7 @@ describe('the sweeper', () => {
     expect(error).toMatchObject({ message: 'The sweep failed: Error, ThrottlingException', cause: throttle });
   });
 
-  // A backlog of deliveries that were due hid the tasks: slots, replays and announcements got no time at all.
+  // A backlog of deliveries that were due hid the tasks: replays and announcements got no time at all.
   it('runs tasks along with deliveries, a few at once, however many there are of either', async () => {
     const store = {
       due: async (shard: string, after?: DueEntry) => {
