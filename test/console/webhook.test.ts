@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Console } from '../../ops/console/server.ts';
 import { createClient } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
@@ -26,13 +26,15 @@ beforeAll(async () => {
   ({ account } = session.user);
   pages = await startPages(client, session.user);
   receiver.script('/fails', { status: 503, body: 'busy' });
-  receiver.script('/gone', { status: 410 }, { status: 200 });
+  for (const path of ['/gone', '/gone-too']) receiver.script(path, { status: 410 }, { status: 200 });
   await register(session, { evento: 'demanda.criada', url: receiver.url('/works') });
   await register(session, { evento: 'proposta.recebida', url: receiver.url('/fails') });
   await register(session, { evento: 'demanda.finalizada', url: receiver.url('/gone') });
+  await register(session, { evento: 'demanda.cancelada', url: receiver.url('/gone-too') });
   const send = async (event: string, more = {}) =>
     deliveryId(account, event, await publish(account, { event, id_demanda: 1, ...more }));
-  await settled(await send('demanda.finalizada')); // it suspends the webhook: the others are held
+  // They suspend their webhooks: the others are held.
+  for (const event of ['demanda.finalizada', 'demanda.cancelada']) await settled(await send(event));
   const ids = await Promise.all([
     ...Array.from({ length: delivered }, () => send('demanda.criada')),
     ...Array.from({ length: held - 1 }, () => send('demanda.finalizada')),
@@ -108,13 +110,8 @@ describe('the filter', () => {
 });
 
 describe('a replay', () => {
-  let window: Window;
-  beforeEach(async () => {
-    window = await open(path('demanda.finalizada'));
-  });
-
   it('shows how far it is, and is cancelled', async () => {
-    const { page, context } = window;
+    const { page, context } = await open(path('demanda.finalizada'));
     await page.click('button:has-text("Reactivate")');
     await page.waitForSelector('text=The webhook is active again.');
     await page.click('.chip:has-text("Held")');
@@ -138,14 +135,15 @@ describe('a replay', () => {
   }, 60_000);
 
   it('does the same in Portuguese', async () => {
-    const { page, context } = await open(`${path('demanda.finalizada')}?state=retida`, { locale: 'pt-BR' });
+    const { page, context } = await open(path('demanda.cancelada'), { locale: 'pt-BR' });
+    await page.click('button:has-text("Reativar")');
+    await page.click('.chip:has-text("Retida")');
     await page.click('text=Reenviar todas estas');
     await page.click('button:has-text("Reenviar")');
     await page.waitForSelector('#replay:has-text("Um reenvio está em andamento")');
     await page.click('button:has-text("Cancelar o reenvio")');
     await page.waitForSelector('#replay:has-text("O reenvio foi cancelado")');
     await context.close();
-    await window.context.close();
   }, 60_000);
 });
 
