@@ -12,14 +12,10 @@ export type DeliveryMetric =
   | 'Blocked'
   /** Attempts that failed for a fault of our own, and messages that go back to their queue because a store or a queue failed. */
   | 'InternalError'
-  /** Not answered in time in a fast lane that was busy. */
-  | 'GivenUp'
   /** Deliveries by how they ended without being delivered. */
   | 'Exhausted'
   | 'Held'
   | 'Cancelled'
-  /** Held deliveries that nobody sent again within the time they are kept. */
-  | 'HeldExpired'
   /** Messages that no attempt was made for. */
   | 'EventWithoutWebhook'
   | 'DuplicateDropped'
@@ -29,20 +25,11 @@ export type DeliveryMetric =
   | 'DeadLettered'
   /** Refused events that their publishers could not be told of. */
   | 'RefusalNotTold'
-  /**
-   * Attempts left to the retry queue, because their webhook keeps failing or has reached its concurrency limit, and attempts
-   * left to the slow queue.
-   */
-  | 'MovedToRetryLane'
-  | 'MovedToSlowLane'
-  | 'WebhookSlow'
   /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook, or its time is over. */
   | 'MessageShed'
   /** Messages of the retry queue or the slow queue that could not be sent: the sweeper sends them. */
   | 'AttemptNotSent'
   | 'WebhookSuspended'
-  /** Deliveries that began a new schedule because a replay asked for it. */
-  | 'Replayed'
   /** Deliveries that the sweeper sent: at the end of a long wait, or because they were overdue. */
   | 'SweptDue'
   | 'SweptOverdue';

@@ -43,7 +43,7 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
     batchGetLimit,
   )) {
     for (const { id, accountId: account, eventName: event, attempts, wait } of await openDeliveries(target).read(ids)) {
-      if (!wait) continue; // it is held, and expires
+      if (!wait) continue;
       const isOurs = attempts.at(-1)?.result === 'internal';
       if (!isOurs && latenessOf(wait, now) < shownLateAfter) continue;
       const cause: LateCause = isOurs ? 'own fault' : 'overdue';

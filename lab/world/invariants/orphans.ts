@@ -33,8 +33,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
         if (isAnswer || settledAt !== undefined) {
           if (!(keptFor >= days * day && keptFor < (days + 1) * day)) violate(`kept for ${keptFor} ms: ${key}`);
         }
-        if (dueShard !== undefined && state !== 'pending' && state !== 'held')
-          violate(`ended, and in the index: ${key}`);
+        if (dueShard !== undefined && state !== 'pending') violate(`ended, and in the index: ${key}`);
         if (!isAnswer && !accounts.some(account => account.id === accountId)) violate(`of an unknown account: ${key}`);
       } else if (!own.has(String(id))) {
         violate(`an item that belongs to nothing: ${key}`);

@@ -138,7 +138,6 @@ export function makeProcessDelivery(
     else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies))
       await sendNext(queues[to], waiting, dependencies);
     else return;
-    count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
@@ -196,6 +195,5 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
 
 function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric | undefined {
   if (outcome === 'internal_error') return 'InternalError';
-  if (outcome === 'given_up') return 'GivenUp';
   return record.result === 'blocked' ? 'Blocked' : undefined;
 }

@@ -14,13 +14,12 @@ export function makeSlownessTracker({
   quickCounts,
   now,
   log,
-  count,
 }: {
   readonly store: Pick<SlownessStore, 'change'>;
   /** Quick attempts of this process. */
   readonly quickCounts: RecentCounts;
   readonly now: Clock;
-} & DeliveryTelemetry) {
+} & Pick<DeliveryTelemetry, 'log'>) {
   const known = new Map<string, KnownWebhook>();
   /** Slow attempts that are not stored yet: after a minute they count no more. */
   const slowCounts = makeRecentCounts();
@@ -83,7 +82,6 @@ export function makeSlownessTracker({
       });
       if (wasSlow && !isSlow(stored)) log.info('webhook.quick_again', described);
       if (!wasSlow && isSlow(stored)) {
-        count('WebhookSlow');
         log.warn('webhook.slow', { ...described, holdMs: stored.hold });
       }
       return stored;

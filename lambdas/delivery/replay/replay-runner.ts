@@ -97,7 +97,6 @@ export function makeRunReplay(
       const waiting = tried.filter(delivery => delivery !== undefined);
       if (waiting.length === 0) continue;
       sent += waiting.length;
-      count('Replayed', waiting.length);
       await sendAllOrLeave(retryQueue, waiting, { log, count });
     }
     return { sent, dueAt };

@@ -118,21 +118,14 @@ export function deliveryFromItem(item: Item): Delivery {
 
 /** Returns the attributes of a delivery that only the indexes and the clean-up need. */
 function derivedAttributes(delivery: Delivery): Item {
-  const { id, accountId, eventName, state, settledAt } = delivery;
-  const sweepAt = nextSweep(delivery);
+  const { id, accountId, eventName, state, settledAt, wait } = delivery;
   return {
     listShard: listShardOf(accountId, eventName, state === 'delivered'),
     listKey: listKeyOf(delivery),
     ...(state !== 'delivered' && { stateShard: stateShardOf(accountId, eventName, state) }),
-    ...(sweepAt !== undefined && dueAttributes(id, sweepAt)),
+    ...(wait && dueAttributes(id, wait.sweepAt)),
     ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt) }),
   };
-}
-
-/** Returns the moment when the sweeper looks at a delivery: at `sweepAt`, or, while it is held, at its end. */
-function nextSweep({ state, wait, settledAt }: Delivery): number | undefined {
-  if (state !== 'held' || settledAt === undefined) return wait?.sweepAt;
-  return cleanUpAt(settledAt) * 1_000 - countedBefore;
 }
 
 /** Returns a stable number for an id, spread evenly. */
@@ -147,6 +140,3 @@ function dueAttributes(id: string, sweepAt: number): Item {
     dueAt: dueKey(sweepAt, id),
   };
 }
-
-/** So long before a held delivery may be cleaned up the sweeper counts it as expired. Milliseconds. */
-const countedBefore = 3_600_000;

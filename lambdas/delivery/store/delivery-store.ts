@@ -15,7 +15,7 @@ import type { Time } from '../../platform/timer.ts';
 import type { Delivery, Wait } from '../delivery.ts';
 import { partAnswers } from './answer-item.ts';
 import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery } from './delivery-item.ts';
-import { type DueEntry, makeDueIndex } from './due-index.ts';
+import { makeDueIndex } from './due-index.ts';
 import { headKey } from './head-key.ts';
 
 /*
@@ -64,7 +64,7 @@ export function makeDeliveryStore({
 } & Pick<Time, 'pause' | 'turn'>) {
   const insertTogether = makeInsertTogether({ dynamo, table, turn });
   const { due } = makeDueIndex({ dynamo, table, now });
-  return { readWith, read, create, update, claim, expire, due };
+  return { readWith, read, create, update, claim, due };
 
   /** Reads a delivery together with other items, in one round trip. */
   async function readWith(
@@ -112,14 +112,6 @@ export function makeDeliveryStore({
       expression`${isAsRead(delivery)} AND dueAt = ${dueKey(wait.sweepAt, id)}
         AND (attribute_not_exists(claimedUntil) OR claimedUntil <= ${now()})`,
     );
-  }
-
-  /**
-   * Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. It raises no
-   * version: whoever sends the delivery again puts it back there.
-   */
-  function expire({ id, dueAt }: DueEntry): Promise<boolean> {
-    return change(id, { dueShard: undefined, dueAt: undefined }, expression`dueAt = ${dueAt} AND state = ${'held'}`);
   }
 
   /** Returns the delivery that an item is, unless its time is over. */

@@ -4,8 +4,7 @@ import { keysUntil } from './delivery-item.ts';
 import { headPart } from './head-key.ts';
 
 /*
- * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries, and the held ones, whose expiry is counted an
- * hour before they are cleaned up. Its time is `sweepAt`, when the sweeper looks at the delivery; the attempt itself is due at
+ * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries. Its time is `sweepAt`, when the sweeper looks at the delivery; the attempt itself is due at
  * `nextAttemptAt`. So each attempt's message is sent once, and none is lost (at least once):
  *   - a wait of up to 15 min: the message is sent, delayed, once the outcome before it is stored. The sweeper looks 2 min
  *     after it was due, and finds nothing unless that message, or the process sending it, was lost;

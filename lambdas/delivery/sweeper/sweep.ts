@@ -21,7 +21,7 @@ export type Sweep = (hasTime: () => boolean) => Promise<void>;
  */
 export function makeSweep(
   dependencies: SweepTelemetry & {
-    readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
+    readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update'>;
     readonly retryQueue: Pick<AttemptQueue, 'sendAll'>;
     readonly tasks: Readonly<Record<string, DueTask>>;
     readonly now: Clock;
@@ -95,7 +95,6 @@ export function makeSweep(
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
     const { onLate, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
-    await expireHeld(entries, deliveries, notes);
     const waiting = deliveries.filter(isWaiting);
     for (const { wait } of waiting) onLate(latenessOf(wait, now()));
     const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !notes.isQueueDown;
@@ -116,18 +115,6 @@ export function makeSweep(
   async function giveBack(claimed: WaitingDelivery, read: readonly WaitingDelivery[]): Promise<void> {
     const wait = read.find(({ id }) => id === claimed.id)?.wait;
     if (wait && wait.overdueCount < claimed.wait.overdueCount) await store.update(claimed, { ...claimed, wait });
-  }
-
-  async function expireHeld(
-    entries: readonly DueEntry[],
-    deliveries: readonly Delivery[],
-    { onFailure }: Notes,
-  ): Promise<void> {
-    const held = new Set(deliveries.filter(({ state }) => state === 'held').map(({ id }) => id));
-    const toExpire = entries.filter(({ id }) => held.has(id));
-    const expired = await Promise.all(toExpire.map(entry => store.expire(entry).catch(onFailure)));
-    const expiredCount = expired.filter(isExpired => isExpired).length;
-    if (expiredCount > 0) count('HeldExpired', expiredCount);
   }
 
   /** Returns the delivery to send; `undefined` when the index was behind or another sweeper was quicker. */

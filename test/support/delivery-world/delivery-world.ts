@@ -137,7 +137,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     for (let steps = 0; steps < 2_000; steps++) {
       if ((await step('first')) || (await step('retry')) || (await step('slow'))) continue;
       const looks = items()
-        .filter(isLookedAt)
+        .filter(({ dueAt }) => dueAt !== undefined)
         .map(item => lookOf(item, now()));
       const messages = Object.values(queueOf).flatMap(name => cloud.queue(name).all());
       const times = [...looks, ...messages.map(({ visibleAt }) => visibleAt)];
@@ -173,11 +173,6 @@ interface Answer {
 function isAlive(outcome: Outcome): outcome is Extract<Outcome, { status: 'answered' }> {
   if (outcome.status === 'failed') throw outcome.error;
   return outcome.status === 'answered';
-}
-
-/** Returns whether the sweeper comes to an item by itself: not to a held one. */
-function isLookedAt({ state, dueAt }: Item): boolean {
-  return dueAt !== undefined && state !== 'held';
 }
 
 /** A running replay is due in each sweep. */

@@ -126,22 +126,16 @@ describe('the sweeper', () => {
   });
 
   // One that failed kept the rest of its page from being sent, though it was claimed, and its shard from being read on.
-  it.each([
-    ['claim', { due: 300, held: 0 }, { SweptDue: 299 }],
-    ['expiry', { due: 300, held: 40 }, { SweptDue: 300, HeldExpired: 39 }],
-  ])('sends all that it has claimed where one %s fails, and reports that', async (_, { due, held }, counts) => {
-    const waits = Array.from({ length: due }, (_, at) =>
+  it('sends all that it has claimed where one claim fails, and reports that', async () => {
+    const waits = Array.from({ length: 300 }, (_, at) =>
       scheduled(aDelivery({ id: `evt_${at}`, attempt: 2 }), noon, 30 * minute),
     );
-    const expiring = Array.from({ length: held }, (_, at) =>
-      settled(aDelivery({ id: `evt_held_${at}` }), 'held', noon - 30 * 24 * 60 * minute + 80 * minute),
-    );
-    await Promise.all([...waits, ...expiring].map(world.store.create));
+    await Promise.all(waits.map(world.store.create));
     await world.pass(30 * minute);
     world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
     await expect(world.sweep()).rejects.toThrow('The sweep failed: Error');
-    expect(world.counts).toEqual(counts);
-    expect(world.waiting('retries')).toHaveLength(counts.SweptDue);
+    expect(world.counts).toEqual({ SweptDue: 299 });
+    expect(world.waiting('retries')).toHaveLength(299);
   });
 
   // Bug: each further page added to the load that the table had refused.
@@ -189,7 +183,6 @@ describe('the sweeper', () => {
       read: async () => [],
       claim: async () => true,
       update: async () => true,
-      expire: async () => false,
     };
     let done = 0;
     let atOnce = 0;
@@ -205,22 +198,6 @@ describe('the sweeper', () => {
     const sweep = makeSweep({ ...world, store, retryQueue: queue, tasks: { task } });
     await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
     expect([done, most]).toEqual([10, 3]);
-  });
-
-  it('counts each expiring held delivery once, before it is cleaned up', async () => {
-    await world.register({ status: 'suspended', suspensionReason: 'operator' });
-    world.publishEvent();
-    while (await world.step('first'));
-    const held = world.deliveries().filter(({ state }) => state === 'held').length;
-    expect(held).toBeGreaterThan(0);
-    await world.pass(29 * 24 * 60 * minute);
-    await world.sweep();
-    expect(world.counts).not.toHaveProperty('HeldExpired');
-    await world.pass(23.5 * 60 * minute);
-    await world.sweep();
-    await world.sweep();
-    expect(world.counts).toMatchObject({ HeldExpired: held });
-    expect(world.items().some(({ dueAt, state }) => dueAt && state === 'held')).toBe(false);
   });
 
   it('ends a delivery whose attempts are not recorded for ten days', async () => {
