@@ -58,9 +58,9 @@ export interface Wait {
   readonly nextAttemptAt: number;
   /** The moment when the sweeper looks at the delivery, unless its next attempt was recorded by then. */
   readonly sweepAt: number;
-  /** Set once the sweeper has sent the message of a long wait: it looks again then, and not at `sweepAt`. */
+  /** The sweeper has sent the message of a long wait, and looks again then: of two sweepers one sends, and a lost message is found. */
   readonly claimedUntil?: number;
-  /** The number of times that the sweeper found this attempt overdue and sent its message again. */
+  /** How often the sweeper found this attempt overdue: it waits twice as long each time, so that a backlog is not multiplied. */
   readonly overdueCount: number;
 }
 
@@ -74,7 +74,7 @@ export interface Delivery {
   /** The request body. */
   readonly body: string;
   readonly state: DeliveryState;
-  /** The id of the message that the event was published as; tests have none. */
+  /** The id of the publisher's message, by which log lines find it; tests have none. */
   readonly messageId?: string;
   /** The moment when the event was accepted on the queue. */
   readonly createdAt: number;
@@ -87,7 +87,7 @@ export interface Delivery {
   readonly attempt: number;
   /** Failed attempts charged against the present schedule. */
   readonly charged: number;
-  /** Internal errors in a row. */
+  /** Internal errors in a row: each doubles the wait, and none is charged. */
   readonly internalErrors: number;
   /** The latest attempts, oldest first; see `keptAttempts`. */
   readonly attempts: readonly AttemptRecord[];
@@ -97,7 +97,7 @@ export interface Delivery {
   readonly settledAt?: number;
   /** Set while a resend has brought the next attempt forward: that is not charged. */
   readonly broughtForward?: BroughtForward;
-  /** Grows with each change that is stored; a delivery has none when it is created. Only the store sets it. */
+  /** Grows with each stored change, so that a resend, a sweep and a deferral do not undo each other. Only the store sets it. */
   readonly version?: number;
 }
 

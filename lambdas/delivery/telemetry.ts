@@ -43,7 +43,7 @@ export interface DeliveryTelemetry {
 /** The log and the metrics of the sweeper. */
 export interface SweepTelemetry extends DeliveryTelemetry {
   /**
-   * Each sweep that succeeds writes `OldestDue`: by how many milliseconds the oldest pending delivery is overdue (`lateness.ts`), 0 if
+   * Each sweep that succeeds writes `OldestDue`: by how many milliseconds the oldest pending delivery is overdue, 0 if
    * none is.
    */
   readonly measure: (metric: 'OldestDue', milliseconds: number) => void;

@@ -1,5 +1,4 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { latenessOf } from '../../lambdas/delivery/lateness.ts';
 import { dueShards, keysUntil } from '../../lambdas/delivery/store/delivery-item.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
@@ -33,7 +32,7 @@ export interface LateDeliveries {
   readonly isCutOff: boolean;
 }
 
-/** Finds pending deliveries that are late by three minutes, whatever they wait for (`lateness.ts`). Its reads are bounded. */
+/** Finds pending deliveries that are late by three minutes, whatever they wait for. Its reads are bounded. */
 export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
   const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + longestLook)));
   const isCutOff = pages.some(page => page.isCutOff);
@@ -45,7 +44,7 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
     for (const { id, accountId: account, eventName: event, attempts, wait } of await openDeliveries(target).read(ids)) {
       if (!wait) continue;
       const isOurs = attempts.at(-1)?.result === 'internal';
-      if (!isOurs && latenessOf(wait, now) < shownLateAfter) continue;
+      if (!isOurs && now - wait.nextAttemptAt < shownLateAfter) continue;
       const cause: LateCause = isOurs ? 'own fault' : 'overdue';
       const since = isoTime(wait.nextAttemptAt);
       const key = `${account} ${event} ${cause}`;

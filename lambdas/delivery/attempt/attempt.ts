@@ -10,6 +10,9 @@ import type { AttemptWatch } from './attempt-watch.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
 
+/** The time in which each address of a receiver must accept a connection, by lane, in milliseconds. */
+export const connectTimeouts = { first: 700, retry: 700, slow: 4_000 } as const;
+
 /** Makes one attempt: at most one POST that a receiver sees. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 

@@ -1,15 +1,38 @@
 import { makeBatchedReads } from '../../platform/aws/batch-get.ts';
+import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
+import { makeSharedResolver } from '../../platform/egress/shared-resolver.ts';
 import type { Environment } from '../../platform/environment.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
 import type { Outside } from '../../platform/outside.ts';
-import { makeAttempts } from '../attempt/attempts.ts';
+import { makeUnsealing } from '../../platform/sealing.ts';
+import { connectTimeouts, makeAttempt } from '../attempt/attempt.ts';
+import { makeStartAttemptWatch } from '../attempt/attempt-watch.ts';
 import type { deliverEnvironment } from '../environment.ts';
-import { attemptsPerProcess } from '../lanes/concurrency-limit.ts';
-import { makeIsolation } from '../lanes/isolation.ts';
+import { makeMoveToDeadLetters } from '../intake/dead-letters.ts';
+import { makeRefusalNotices } from '../intake/refusal-notices.ts';
+import { makePublishNotice } from '../intake/refused-events-topic.ts';
+import { makeWithoutWebhook } from '../intake/without-webhook.ts';
+import { makeAdmission } from '../lanes/admission.ts';
+import {
+  attemptsPerProcess,
+  fastLanePlaces,
+  makeConcurrencyLimit,
+  slowLanePlaces,
+} from '../lanes/concurrency-limit.ts';
+import { makeRecentCounts } from '../lanes/recent-counts.ts';
+import { makeSlownessStore } from '../lanes/slowness-store.ts';
+import { makeSlownessTracker } from '../lanes/slowness-tracker.ts';
+import { makeWebhookHealth } from '../outcome/webhook-health.ts';
+import { makeWebhookHealthStore } from '../outcome/webhook-health-store.ts';
 import { makeAttemptQueue } from '../queues.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
+import { makeApplyOutcome } from '../transitions.ts';
 import { type Consumer, makeConsumer } from './batch-consumer.ts';
-import { makeMessageProcessing } from './message-processing.ts';
+import { makeDescribeEvent, makeFirstAttempt } from './first-attempt.ts';
+import { makeProcessDelivery } from './process-delivery.ts';
+import { describeAttemptMessage, makeRetry } from './retry.ts';
+import { makeFindWebhookState } from './webhook-state.ts';
 
 /** Composes the consumer of a lane: of events in the first lane, of attempts in the others. */
 export function composeDeliver(
@@ -17,42 +40,65 @@ export function composeDeliver(
   outside: Pick<Outside, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,
   telemetry: DeliveryTelemetry,
 ): Consumer {
-  const { time, random, ...services } = outside;
-  const { dynamo, sqs } = services;
+  const { lane, retrySchedule: schedule } = environment;
+  const { time, dynamo, sqs } = outside;
   const tables = { deliveries: environment.deliveriesTable, webhooks: environment.webhooksTable };
-  const shared = { ...environment, ...telemetry, ...time, ...services, random: random.number };
-
-  const store = makeDeliveryStore({
-    ...time,
-    dynamo,
-    table: tables.deliveries,
-    readItems: makeBatchedReads(dynamo),
-    retryForMs: storeRetryTime,
-    writesTogether: true,
-  });
+  const shared = { ...environment, ...telemetry, ...time, ...outside, random: outside.random.number };
+  const ofDeliveries = { ...shared, table: tables.deliveries };
   const queues = {
     retry: makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl }),
     slow: makeAttemptQueue({ ...time, sqs, queueUrl: environment.slowQueueUrl }),
   };
-  const isolation = makeIsolation({
-    ...shared,
-    table: tables.deliveries,
+  const store = makeDeliveryStore({
+    ...ofDeliveries,
+    readItems: makeBatchedReads(dynamo),
+    retryForMs: storeRetryTime,
+    writesTogether: true,
   });
-  const attempts = makeAttempts({
+
+  const keyring = makeKeyring({ ...shared, table: environment.keyringTable });
+  keyring.openEarly('sealing');
+  const attempt = makeAttempt({
     ...shared,
-    isolation,
+    post: makeGuardedPost({ ...shared, resolve: makeSharedResolver(outside.resolve, time.now) }),
+    sealing: makeUnsealing(keyring),
+    connectTimeoutMs: connectTimeouts[lane],
   });
-  const processing = makeMessageProcessing({
+
+  const maxInFlight = attemptsPerProcess[lane];
+  const placesOf = lane === 'slow' ? slowLanePlaces(environment.slowConcurrency) : fastLanePlaces;
+  const limit = makeConcurrencyLimit(placesOf, maxInFlight, time.elapsed);
+  const tracker = makeSlownessTracker({
     ...shared,
-    tables,
-    store,
-    queues,
-    isolation,
-    attempts,
-    schedule: environment.retrySchedule,
+    store: makeSlownessStore(ofDeliveries),
+    quickCounts: makeRecentCounts(),
   });
-  const { hasRoomFor } = isolation;
-  return makeConsumer({ ...shared, ...processing, hasRoomFor, maxInFlight: attemptsPerProcess[environment.lane] });
+
+  const processDelivery = makeProcessDelivery({
+    ...{ ...shared, attempt, queues },
+    startAttemptWatch: makeStartAttemptWatch({ ...shared, tracker }),
+    applyOutcome: makeApplyOutcome({ ...shared, schedule }),
+    health: makeWebhookHealth({ ...shared, store: makeWebhookHealthStore({ ...shared, table: tables.webhooks }) }),
+  });
+  const processing = {
+    ...{ ...shared, store, processDelivery },
+    admit: makeAdmission({ limit, lane }),
+    findWebhookState: makeFindWebhookState(store, tables),
+    moveToDeadLetters: makeMoveToDeadLetters(shared),
+  };
+  const refusals = makeRefusalNotices({
+    ...shared,
+    publish: makePublishNotice(outside.publish, environment.refusedEventsTopicArn),
+  });
+  const withoutWebhook = makeWithoutWebhook(ofDeliveries);
+
+  return makeConsumer({
+    ...{ ...shared, maxInFlight },
+    hasRoomFor: limit.hasRoomFor,
+    process: lane === 'first' ? makeFirstAttempt({ ...processing, refusals, withoutWebhook }) : makeRetry(processing),
+    describe: lane === 'first' ? makeDescribeEvent(environment.demandsUrl) : describeAttemptMessage,
+    settled: async () => void (await Promise.all([refusals.settled(), withoutWebhook.settled()])),
+  });
 }
 
 /** The writing of an outcome that gets no answer is repeated for this long: what is not stored is POSTed again. */

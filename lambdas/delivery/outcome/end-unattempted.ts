@@ -9,25 +9,10 @@ export async function endUnattempted(
   before: Delivery,
   state: UnattemptedEnd,
   storeChange: StoreChange,
-  dependencies: Reporting,
+  dependencies: DeliveryTelemetry & { readonly now: Clock },
 ): Promise<void> {
   const { now, log, count } = dependencies;
   if (!(await storeUnlessStale(before, settled(before, state, now()), storeChange, dependencies))) return;
   if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
   log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
-}
-
-/**
- * Does the same for a delivery that waited too long in the slow lane (`isTooOld`): it has failed. The caller suspends its webhook before
- * that, if all has failed for five days.
- */
-export async function endTooOld(before: Delivery, storeChange: StoreChange, dependencies: Reporting): Promise<void> {
-  const { now, log, count } = dependencies;
-  if (!(await storeUnlessStale(before, settled(before, 'failed', now()), storeChange, dependencies))) return;
-  count('Exhausted');
-  log.warn('delivery.too_old', describeDelivery(before));
-}
-
-interface Reporting extends DeliveryTelemetry {
-  readonly now: Clock;
 }

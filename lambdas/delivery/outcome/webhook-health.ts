@@ -1,10 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
-import type { AttemptOutcome, Delivery } from '../delivery.ts';
+import { type AttemptOutcome, type Delivery, settled } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { endTooOld } from './end-unattempted.ts';
-import type { StoreChange } from './store-unless-stale.ts';
+import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
 import type { Told, WebhookHealthStore } from './webhook-health-store.ts';
 
 /** A webhook that has failed for this long is suspended by the next delivery that uses up its schedule, or `maxAge` in the slow lane. */
@@ -48,9 +47,11 @@ export function makeWebhookHealth({
   }
 
   /** Ends a delivery that waited too long for a place (`isTooOld`). */
-  async function failTooOld(delivery: Delivery, webhook: Webhook | undefined, storeChange: StoreChange): Promise<void> {
-    if (webhook) await suspendIfFailing(webhook, delivery);
-    await endTooOld(delivery, storeChange, { now, log, count });
+  async function failTooOld(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
+    await suspendIfFailing(webhook, delivery);
+    if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, { log, count }))) return;
+    count('Exhausted');
+    log.warn('delivery.too_old', describeDelivery(delivery));
   }
 
   /** Records a success or a failure after its outcome is stored. If that fails, the next attempt records it. */

@@ -4,7 +4,6 @@ import type { Delivery, WaitingDelivery } from '../delivery.ts';
 import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
-import type { DueTask } from '../store/due-index.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
@@ -14,11 +13,14 @@ import type { ReplayStore } from './replay-store.ts';
 /** A replay spreads the due times of its deliveries by this much: about ten a second. */
 export const replayInterval = 100;
 
+/** Continues a replay for as long as `hasTime` returns true. */
+export type ContinueReplay = (id: string, hasTime: () => boolean) => Promise<void>;
+
 /**
- * Creates the sweeper's task for replays: each sweep sends about a minute's worth of a running replay. It stops after ten seconds, and
- * the next sweep continues: a range of any length must not keep other tasks out of a sweep.
+ * Returns what each sweep does for a running replay: it sends about a minute's worth. It stops after ten seconds, and the next sweep
+ * continues: a range of any length must not keep other replays out of a sweep.
  */
-export function makeReplayTask({
+export function makeContinueReplay({
   replays,
   run,
   now,
@@ -26,12 +28,11 @@ export function makeReplayTask({
   readonly replays: Pick<ReplayStore, 'read'>;
   readonly run: RunReplay;
   readonly now: Clock;
-}): DueTask {
-  return async function runReplayTask({ id }, hasTime) {
+}): ContinueReplay {
+  return async function continueReplay(id, hasTime) {
     const until = now() + replayShare;
     const replay = await replays.read(id);
     if (replay) await run(replay, replayPerSweep, () => hasTime() && now() < until);
-    return undefined;
   };
 }
 

@@ -3,7 +3,7 @@ import { batchGet } from '../../platform/aws/batch-get.ts';
 import { conditionalWrite, type Item, type ItemKey, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
-import { cleanUpAt, taskAttributes } from '../store/delivery-item.ts';
+import { cleanUpAt, replayAttributes } from '../store/delivery-item.ts';
 import { headKey } from '../store/head-key.ts';
 import type { Replay } from './replay.ts';
 
@@ -16,7 +16,7 @@ import type { Replay } from './replay.ts';
  * delivery is restarted by a conditional write, which takes it out of the replayed state.
  */
 
-/** The prefix of the items' ids, by which the sweeper finds the task. */
+/** The prefix of the ids of replays in table `Deliveries`. */
 export const replaysPrefix = 'replays';
 
 /** Returns the id of the items of a webhook's replays. */
@@ -59,7 +59,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     const condition = latest
       ? expression`replayId = ${latest.id}`
       : expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`;
-    const Item = { ...replay, ...headKey(table, id).key, replayId, ...taskAttributes(id, replay.startedAt) };
+    const Item = { ...replay, ...headKey(table, id).key, replayId, ...replayAttributes(id, replay.startedAt) };
     const put = new PutCommand({ TableName: table, Item, ...conditionOf(condition) });
     if (await conditionalWrite(dynamo(put))) return true;
     // The SDK repeats a write whose answer was lost: the stored replay may be our own.

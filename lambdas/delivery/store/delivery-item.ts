@@ -25,13 +25,13 @@ export function keysUntil(moment: number): string {
   return `${isoTime(moment)}#~`;
 }
 
-/** The partition of index `due` for the sweeper's tasks: deliveries, however many, do not hide them. */
-export const taskShard = 'tasks';
+/** The partition of index `due` for running replays: deliveries, however many, do not hide them. */
+export const replayShard = 'replays';
 
-/** Returns the place of a task of the sweeper in index `due`: the sweeper finds it from that moment on. */
-export function taskAttributes(id: string, sweepAt: number): Item {
+/** Returns the place of a running replay in index `due`: the sweeper finds it from that moment on. */
+export function replayAttributes(id: string, sweepAt: number): Item {
   return {
-    dueShard: taskShard,
+    dueShard: replayShard,
     dueAt: dueKey(sweepAt, id),
   };
 }

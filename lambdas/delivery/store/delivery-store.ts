@@ -39,7 +39,7 @@ import { headKey } from './head-key.ts';
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, as items `head` too, under ids that begin with its
  * kind and `#`: `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
- * (`slowness-store.ts`). Those that are a due task of the sweeper are in index `due` too.
+ * (`slowness-store.ts`). Running replays are in index `due` too.
  */
 
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;

@@ -25,12 +25,6 @@ export interface DueEntry {
   readonly dueAt: string;
 }
 
-/**
- * Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` returns true. Returns by how
- * many milliseconds the deliveries were late that waited for it, if any did.
- */
-export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<number | undefined>;
-
 /** Makes the reader of index `due` of table `Deliveries`. An index lags: what it names must be read before it is acted on. */
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due };

@@ -3,8 +3,8 @@ import type { Environment } from '../../platform/environment.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { sweepEnvironment } from '../environment.ts';
 import { makeAttemptQueue } from '../queues.ts';
-import { makeReplayTask, makeRunReplay } from '../replay/replay-runner.ts';
-import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
+import { makeContinueReplay, makeRunReplay } from '../replay/replay-runner.ts';
+import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeReadHistory } from '../store/delivery-history.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeFindWebhook } from '../store/find-webhook.ts';
@@ -35,7 +35,7 @@ export function composeSweep(
   });
   const sweep = makeSweep({
     ...shared,
-    tasks: { [replaysPrefix]: makeReplayTask({ ...time, replays, run }) },
+    continueReplay: makeContinueReplay({ ...time, replays, run }),
   });
   const publishAnnouncements = makePublishAnnouncements({
     ...telemetry,

@@ -3,31 +3,27 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDelivery } from '../delivery.ts';
-import { latenessOf } from '../lateness.ts';
 import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
-import { dueShards, taskShard } from '../store/delivery-item.ts';
+import type { ContinueReplay } from '../replay/replay-runner.ts';
+import { dueShards, replayShard } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
-import type { DueEntry, DueTask } from '../store/due-index.ts';
+import type { DueEntry } from '../store/due-index.ts';
 import { describeDelivery, type SweepTelemetry } from '../telemetry.ts';
 import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 
 /** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` returns true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
-/**
- * Makes the sweeper; `due-index.ts` explains how it and the queues share the waits.
- *
- * @param dependencies - `tasks`: by the part of an entry's id before the first `#`.
- */
+/** Makes the sweeper; `due-index.ts` explains how it and the queues share the waits. */
 export function makeSweep(
   dependencies: SweepTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update'>;
     readonly retryQueue: Pick<AttemptQueue, 'sendAll'>;
-    readonly tasks: Readonly<Record<string, DueTask>>;
+    readonly continueReplay: ContinueReplay;
     readonly now: Clock;
   },
 ): Sweep {
-  const { store, retryQueue, tasks, now, log, count, measure } = dependencies;
+  const { store, retryQueue, continueReplay, now, log, count, measure } = dependencies;
 
   return async function sweep(hasTime) {
     let oldestDue = 0;
@@ -52,9 +48,9 @@ export function makeSweep(
     };
     // Where the table throttles, a further page would add to the load.
     const goesOn = () => hasTime() && !isTableBusy;
-    // All at the same time: neither many deliveries nor long tasks may use up the time.
+    // All at the same time: neither many deliveries nor long replays may use up the time.
     await Promise.all([
-      runTasks(hasTime, notes).catch(notes.onFailure),
+      runReplays(hasTime, notes).catch(notes.onFailure),
       ...dueShards.map(shard => sweepShard(shard, goesOn, ofShards).catch(ofShards.onFailure)),
     ]);
     if (errors.length === 0) return measure('OldestDue', oldestDue);
@@ -63,20 +59,19 @@ export function makeSweep(
     throw new Error(`The sweep failed: ${told.join(', ')}`, { cause: errors.find(isThrottled) ?? errors[0] });
   };
 
-  /** Runs a few tasks at once, since each may hold thousands of deliveries. A task that fails does not stop the others. */
-  async function runTasks(hasTime: () => boolean, { onLate, onFailure }: Notes): Promise<void> {
+  /** Continues a few replays at once, since each may hold thousands of deliveries. One that fails does not stop the others. */
+  async function runReplays(hasTime: () => boolean, { onFailure }: Notes): Promise<void> {
     const runFrom = async (entries: DueEntry[]) => {
       for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
-        const task = tasks[entry.id.split('#', 1)[0] ?? ''];
-        await task?.(entry, hasTime).then(lateness => onLate(lateness ?? 0), onFailure);
+        await continueReplay(entry.id, hasTime).catch(onFailure);
       }
     };
     let last: DueEntry | undefined;
     while (hasTime()) {
-      const entries = await store.due(taskShard, last);
+      const entries = await store.due(replayShard, last);
       last = entries.at(-1);
       if (!last) break;
-      await Promise.all(Array.from({ length: tasksAtOnce }, () => runFrom(entries)));
+      await Promise.all(Array.from({ length: replaysAtOnce }, () => runFrom(entries)));
     }
   }
 
@@ -96,7 +91,7 @@ export function makeSweep(
     const { onLate, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
     const waiting = deliveries.filter(isWaiting);
-    for (const { wait } of waiting) onLate(latenessOf(wait, now()));
+    for (const { wait } of waiting) onLate(now() - wait.nextAttemptAt);
     const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !notes.isQueueDown;
     const toSend = waiting.filter(isDue);
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
@@ -171,4 +166,4 @@ function isWaiting(delivery: Delivery): delivery is WaitingDelivery {
   return delivery.wait !== undefined;
 }
 
-const tasksAtOnce = 3;
+const replaysAtOnce = 3;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
-import { taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { replayShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import type { DueEntry } from '../../../../lambdas/delivery/store/due-index.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
 import { dueNow, scheduled } from '../../../../lambdas/delivery/transitions.ts';
@@ -177,7 +177,7 @@ describe('the sweeper', () => {
       due: async (shard: string, after?: DueEntry) => {
         await new Promise(setImmediate);
         const page = Number(after?.id.split('#')[1] ?? -1) + 1;
-        if (shard !== taskShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
+        if (shard !== replayShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
         return page === 2 ? [] : Array.from({ length: 5 }, () => ({ id: `task#${page}`, dueShard: shard, dueAt: '' }));
       },
       read: async () => [],
@@ -192,10 +192,9 @@ describe('the sweeper', () => {
       await new Promise(setImmediate);
       atOnce -= 1;
       if (++done === 3) throw new Error('this one fails');
-      return undefined;
     };
     const queue = { sendAll: async () => [] };
-    const sweep = makeSweep({ ...world, store, retryQueue: queue, tasks: { task } });
+    const sweep = makeSweep({ ...world, store, retryQueue: queue, continueReplay: task });
     await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
     expect([done, most]).toEqual([10, 3]);
   });
