@@ -18,7 +18,7 @@ const bounds: Readonly<Record<string, number>> = {
   'ops/console': 4_010,
   'packages/virtual-cloud packages/local-cloud': 14_185,
   'packages/publisher': 408,
-  lab: 10_164,
+  lab: 10_171,
   tools: 3_555,
   'test :!test/generators/recorded': 44_631,
   'docs :!docs/api': 6_439,

@@ -39,7 +39,7 @@ export function judgeAnnouncements(
         violate(`operators were told what was not so: ${JSON.stringify(one)}`);
       const isAnswered = receivers.postsOf(one.deliveryId ?? '').some(({ status }) => status === 410);
       if (one.reason === wireReasons.gone && !isAnswered)
-        violate(`suspended, and nobody answered 410: ${JSON.stringify(one)}`);
+        violate(`suspended, but no receiver answered 410: ${JSON.stringify(one)}`);
     }
   }
 

@@ -1,4 +1,5 @@
 import { signatureHeader } from '../../../lambdas/delivery/attempt/signature.ts';
+import { clockTolerance } from '../../../lambdas/delivery/consumer/retry.ts';
 import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import { failingForLong } from '../../../lambdas/delivery/lane-routing.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
@@ -53,7 +54,7 @@ export function judgePosts(
       if (post.body !== head.body) violate('sent with another body than it is stored with', id);
       if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
       if (head.state !== 'pending' || !head.wait) violate('POSTed though it had ended', id);
-      else if (at < head.wait.nextAttemptAt - clockError) violate('POSTed before its time', id);
+      else if (at < head.wait.nextAttemptAt - clockTolerance - clockError) violate('POSTed before its time', id);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
       const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);

@@ -121,8 +121,8 @@ function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is Wai
   return wait !== undefined && attempt === message.attempt && message.broughtForwardAt === broughtForward?.at;
 }
 
-/** Clocks of processes differ by so much: a message that comes no earlier is in time. Milliseconds. */
-const clockTolerance = 500;
+/** Clocks of processes differ by this much: a message that comes no earlier is on time. Milliseconds. */
+export const clockTolerance = 500;
 
 /** A message that comes earlier than this was sent before its delivery got another time, and has a successor. Milliseconds. */
 const mostEarly = 5_000;
