@@ -79,7 +79,7 @@ function consumerTimeout({ attemptTimeout }: StageConfiguration): Duration {
 }
 
 /**
- * Seconds that an invocation may take beyond one attempt: `timeAroundAttempt` of `lambdas/delivery/limits.ts`, with less than
+ * Seconds that an invocation may take beyond one attempt: `timeAroundAttempt` of `batch-consumer.ts`, with less than
  * which no attempt begins, and time in which it receives further messages.
  *
  * The batch of an invocation that times out stays hidden for a minute; messages it received itself, for 25 s by default.

@@ -32,7 +32,7 @@ export const mostMessagesOfCall = 10;
 
 export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
 
-/** Makes the sender to one of the two queues. Each message arrives when its attempt is due. */
+/** Creates the sender to one of the two queues. Each message arrives when its attempt is due. */
 export function makeAttemptQueue({
   sqs,
   queueUrl,

@@ -12,7 +12,7 @@ export const slowAfter = 2_000;
 export interface AttemptWatch {
   /** Aborted when the attempt is given up. */
   readonly signal: AbortSignal;
-  /** The name is about to be resolved: our own work before that is nobody's slowness. */
+  /** The name is about to be resolved: our own work before that does not make a webhook slow. */
   onResolving(): void;
   /** The last header has come. */
   onAnswered(): void;
@@ -80,7 +80,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     }
 
     function record(took: number, { record: { status } }: AttemptOutcome): void {
-      // The timer may not have fired yet, where the last header came just after its time.
+      // The timer may not have fired yet, if the last header came just after its time.
       if (took > slowAfter && !wasSlow) recordSlow();
       if (took > slowAfter || wasSlow) return;
       tracker.recordQuick(webhook);

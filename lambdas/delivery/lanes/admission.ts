@@ -3,8 +3,8 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
 
 /**
- * A message that is shed was received fewer times than this. So none is hidden for more than four seconds, and none comes near
- * the receives at which SQS takes it for a dead letter.
+ * A message that is shed was received fewer times than this. So no message is hidden for more than 4 s, and none
+ * approaches `maxReceiveCount`.
  */
 export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 

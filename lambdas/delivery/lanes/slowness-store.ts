@@ -24,7 +24,7 @@ export function slownessOf(item: Item | undefined): StoredSlowness {
   return { tallies, version, slowSince, reachedAt, hold, endedAt } as StoredSlowness;
 }
 
-/** Makes the store over the table `Deliveries`. All reads are consistent. */
+/** Creates the store over the table `Deliveries`. All reads are consistent. */
 export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   return { change };
 
@@ -58,7 +58,7 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
 /** The most times that a change that loses races is tried. */
 const maxTries = 6;
 
-/** An item that nobody writes any more is cleaned up after 40 days: long after whatever may wait has ended. */
+/** An item that is not written any more is deleted after 40 days, long after the last delivery has ended. */
 function expiryAt(moment: number): number {
   return Math.ceil(moment / 1_000) + 40 * 24 * 60 * 60;
 }

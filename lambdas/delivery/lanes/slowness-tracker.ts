@@ -40,7 +40,7 @@ export function makeSlownessTracker({
     await webhook.storingSlow;
   }
 
-  /** Records a quick answer: it ends the slowness where its hold is over. */
+  /** Records a quick answer: it ends the slowness if its hold is over. */
   async function recordQuickAnswer(owner: SlownessOwner): Promise<void> {
     await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
   }
