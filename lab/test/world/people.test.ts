@@ -199,7 +199,7 @@ const products: readonly Faulty[] = [
         ),
       ),
     },
-    found: [/nobody answered 410/, /operators were told twice/, /operators were told too little/],
+    found: [/no receiver answered 410/, /operators were told twice/, /operators were told too little/],
   },
   {
     that: 'records the latest attempt alone, takes a 503 for a success, and what failed for delivered',
