@@ -43,7 +43,7 @@ export const parts = {
       'adr/README',
       'adr/',
     ],
-    ...['../packages/local-cloud/README', '../packages/virtual-cloud/README'],
+    ...['../packages/cloud/README', '../packages/cloud/src/local/README', '../packages/cloud/src/virtual/README'],
   ],
 };
 

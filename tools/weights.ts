@@ -16,7 +16,7 @@ const bounds: Readonly<Record<string, number>> = {
   'lib stages': 3_385,
   'ops bin :!ops/console': 11_513,
   'ops/console': 4_010,
-  'packages/virtual-cloud packages/local-cloud': 14_185,
+  'packages/cloud': 14_185,
   'packages/publisher': 408,
   lab: 10_171,
   tools: 3_555,

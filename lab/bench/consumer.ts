@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { makeLocalFunction, makeStartLock, queueEvent, type RuntimeContext } from '@emissor/local-cloud/functions';
+import { makeLocalFunction, makeStartLock, queueEvent, type RuntimeContext } from '@emissor/cloud/functions';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { makeCertificateAuthority } from '@emissor/local-cloud/testing';
+import { makeCertificateAuthority } from '@emissor/cloud/testing';
 
 /** Its messages to the parent: first its port and its certificate authority, then the number of requests when asked. */
 export type ReceiverMessage =

@@ -1,4 +1,4 @@
-import { defaultCosts } from '@emissor/virtual-cloud';
+import { defaultCosts } from '@emissor/cloud/virtual';
 
 /*
  * The costs of delivery's own work, beside those of a process and its calls that the virtual cloud has. They decide nothing: they

@@ -1,4 +1,4 @@
-import type { FaultPlan } from '@emissor/virtual-cloud';
+import type { FaultPlan } from '@emissor/cloud/virtual';
 import { minute, second } from './times.ts';
 
 export const faultClasses = ['calm', 'calls', 'spells', 'deaths', 'all'] as const;

@@ -1,4 +1,4 @@
-import { type FaultPlan, makeVirtualCloud } from '@emissor/virtual-cloud';
+import { type FaultPlan, makeVirtualCloud } from '@emissor/cloud/virtual';
 import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';

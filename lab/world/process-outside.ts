@@ -2,7 +2,7 @@ import type { KMSClient } from '@aws-sdk/client-kms';
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import { slownessPrefix } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';

@@ -1,4 +1,4 @@
-import type { Outcome, VirtualCloud } from '@emissor/virtual-cloud';
+import type { Outcome, VirtualCloud } from '@emissor/cloud/virtual';
 import { matchPath } from '../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { httpRequestOf } from './http-request.ts';

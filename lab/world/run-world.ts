@@ -1,4 +1,4 @@
-import type { Happening } from '@emissor/virtual-cloud';
+import type { Happening } from '@emissor/cloud/virtual';
 import { runTokenSeed } from './auth/run-token-seed.ts';
 import type { FaultClass } from './fault-classes.ts';
 import { runSeed } from './run-seed.ts';

@@ -1,4 +1,4 @@
-import type { FaultPlan, ProcessOutside } from '@emissor/virtual-cloud';
+import type { FaultPlan, ProcessOutside } from '@emissor/cloud/virtual';
 import { eventName, publicationOf } from './arrival.ts';
 import { makeWorld } from './make-world.ts';
 import { makeWorldOutside } from './process-outside.ts';

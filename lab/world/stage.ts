@@ -1,4 +1,4 @@
-import { type ProcessOutside, standardScaling, type VirtualCloud } from '@emissor/virtual-cloud';
+import { type ProcessOutside, standardScaling, type VirtualCloud } from '@emissor/cloud/virtual';
 import type { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import type { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';

@@ -6,7 +6,7 @@ import {
   PutCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Tables, TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import type { Tables, TablesCommand } from '@emissor/cloud/dynamodb/tables';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { type TableName, tableDefinition, tableNames } from '../../tools/support/tables.ts';
 

@@ -1,6 +1,6 @@
-import type { FaultPlan, VirtualCloud } from '@emissor/virtual-cloud';
-import { makeTables, type Tables } from '@emissor/virtual-cloud/dynamodb/tables';
-import { guardGlobals } from '@emissor/virtual-cloud/guarded-globals';
+import { makeTables, type Tables } from '@emissor/cloud/dynamodb/tables';
+import { guardGlobals } from '@emissor/cloud/guarded-globals';
+import type { FaultPlan, VirtualCloud } from '@emissor/cloud/virtual';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 

@@ -1,4 +1,4 @@
-import type { Happening, VirtualCloud } from '@emissor/virtual-cloud';
+import type { Happening, VirtualCloud } from '@emissor/cloud/virtual';
 import type { FaultClass } from './fault-classes.ts';
 import type { Violation } from './invariants/violation.ts';
 

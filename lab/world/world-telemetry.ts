@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import { makeLog } from '../../lambdas/platform/log.ts';
 
 /** The log and the metrics of a virtual process, as the product's compositions take them. */

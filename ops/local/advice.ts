@@ -1,4 +1,4 @@
-import type { StartError, StartProblem } from '@emissor/local-cloud/errors';
+import type { StartError, StartProblem } from '@emissor/cloud/errors';
 
 /** Returns the message of an error, with the option that helps. */
 export function withAdvice({ message, problem }: StartError): string {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type LocalCloudRequest, requiredOutput, type Terminal } from '@emissor/local-cloud/start';
+import { type LocalCloudRequest, requiredOutput, type Terminal } from '@emissor/cloud/start';
 import { type DemoCredentials, provisionDemo } from './demo-data.ts';
 import type { LocalOptions } from './options.ts';
 import { makeReceiver, type ReceivedDelivery } from './receiver.ts';

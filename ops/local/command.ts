@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { messageOf, StartError } from '@emissor/local-cloud/errors';
-import { openTerminal, startLocalCloud, type Terminal } from '@emissor/local-cloud/start';
+import { messageOf, StartError } from '@emissor/cloud/errors';
+import { openTerminal, startLocalCloud, type Terminal } from '@emissor/cloud/start';
 import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
 import { removeStageDocuments, writeStageDocuments } from '../../tools/openapi/stage-documents.ts';
 import { withAdvice } from './advice.ts';

@@ -1,4 +1,4 @@
-import { portError } from '@emissor/local-cloud/errors';
+import { portError } from '@emissor/cloud/errors';
 import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type ApiSession, openApiSession, SessionEnded } from '../console/api-session.ts';
 import { makeApiSource } from '../console/api-source.ts';

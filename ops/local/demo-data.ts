@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type RunOutputs, requiredOutput } from '@emissor/local-cloud/start';
+import { type RunOutputs, requiredOutput } from '@emissor/cloud/start';
 import * as z from 'zod';
 import { openClients, openUsers } from '../stage/stores.ts';
 import { localTarget } from '../stage/target.ts';

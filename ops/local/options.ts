@@ -1,5 +1,5 @@
-import { messageOf, StartError } from '@emissor/local-cloud/errors';
-import { parseMapping } from '@emissor/local-cloud/hosts';
+import { messageOf, StartError } from '@emissor/cloud/errors';
+import { parseMapping } from '@emissor/cloud/hosts';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
@@ -80,11 +80,11 @@ function makeCommand(defaultOutputsFile: string): Command {
     .option('--map <host=url>', 'https://HOST/ leads to http://127.0.0.1:PORT (repeatable)', addMapping)
     .option(
       '--hosts <file>',
-      'JSON file of the same: name -> URL, list of addresses, or URL with delays (packages/local-cloud/README.md); re-read when it changes',
+      'JSON file of the same: name -> URL, list of addresses, or URL with delays (packages/cloud/src/local/README.md); re-read when it changes',
     )
     .option(
       '--faults <file>',
-      'JSON file of faults to inject and their shares (packages/local-cloud/README.md); re-read when it changes',
+      'JSON file of faults to inject and their shares (packages/cloud/src/local/README.md); re-read when it changes',
     )
     .option('--assembly <directory>', 'run this cloud assembly (default: the app is synthesised)')
     .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')

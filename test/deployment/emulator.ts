@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { writeRuntimeFiles } from '@emissor/local-cloud/functions';
-import { startInternet } from '@emissor/local-cloud/testing';
+import { writeRuntimeFiles } from '@emissor/cloud/functions';
+import { startInternet } from '@emissor/cloud/testing';
 import { makeReceiver } from '../../ops/local/receiver.ts';
 import { freePort } from '../support/free-port.ts';
 import { cleanEnvironment } from '../support/run-node.ts';
@@ -22,7 +22,7 @@ export interface Emulator {
   /** The settings with which a client of the SDK does the same. */
   readonly settings: ClientSettings;
   readonly inventory: Inventory;
-  /** The hosts file of the functions' Internet, see `packages/local-cloud/README.md`. */
+  /** The hosts file of the functions' Internet, see `packages/cloud/src/local/README.md`. */
   readonly hostsFile: string;
   /** Lets a name of that Internet lead to the emulator. Not while anything else writes the hosts file. */
   mapHost(name: string): void;

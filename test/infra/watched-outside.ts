@@ -1,5 +1,5 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { failureRecorder } from '../../lambdas/platform/aws/failed-call.ts';
 import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/egress/pinned-request.ts';

@@ -1,4 +1,4 @@
-import { eventOf, type ProcessOutside } from '@emissor/virtual-cloud';
+import { eventOf, type ProcessOutside } from '@emissor/cloud/virtual';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { onTestFinished, vi } from 'vitest';
 import { consumerTimeout, deliveryEnvironment, queueOf, visibilityTimeout } from '../../lab/world/stage.ts';

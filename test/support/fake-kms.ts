@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KMSClient } from '@aws-sdk/client-kms';
-import { makeKms } from '@emissor/virtual-cloud/kms';
+import { makeKms } from '@emissor/cloud/kms';
 
 /** A KMS that lives in this process, and how often each of its operations was called. */
 export interface FakeKms {

@@ -1,4 +1,4 @@
-import type { Interceptor } from '@emissor/local-cloud/testing';
+import type { Interceptor } from '@emissor/cloud/testing';
 
 /** Has an engine of queues answer at once: without this, each receive of an empty queue would wait for a second. */
 export const receiveAtOnce: Interceptor = ({ operation, input }) => {

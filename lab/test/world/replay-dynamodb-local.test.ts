@@ -10,7 +10,7 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import { makeTables, type TablesCommand } from '@emissor/cloud/dynamodb/tables';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDynamoDbLocal, teardown } from '../../../test/support/database/dynamodb-local.ts';
 import { makeTokenWorld } from '../../world/auth/make-token-world.ts';

@@ -7,8 +7,8 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '@emissor/virtual-cloud';
-import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import { makeTables, type TablesCommand } from '@emissor/cloud/dynamodb/tables';
+import { ServiceError } from '@emissor/cloud/virtual';
 import { withoutSignature } from '../../../test/support/database/database.ts';
 import { tableDefinition, tableNames } from '../../../tools/support/tables.ts';
 

@@ -1,4 +1,4 @@
-import type { FaultPlan } from '@emissor/virtual-cloud';
+import type { FaultPlan } from '@emissor/cloud/virtual';
 import { expect, test } from 'vitest';
 import type { Reaction } from '../../world/receivers.ts';
 import { playScene, webhookPath } from '../../world/scene.ts';

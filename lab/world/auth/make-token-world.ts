@@ -1,4 +1,4 @@
-import { makeVirtualCloud, type ProcessOutside } from '@emissor/virtual-cloud';
+import { makeVirtualCloud, type ProcessOutside } from '@emissor/cloud/virtual';
 import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
 import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';

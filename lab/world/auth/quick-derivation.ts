@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Happening } from '@emissor/virtual-cloud';
+import type { Happening } from '@emissor/cloud/virtual';
 import { type FaultClass, faultTime } from '../fault-classes.ts';
 import { minute } from '../times.ts';
 import { figuresOf, isDeath, type WorldResult } from '../world-result.ts';

@@ -1,4 +1,4 @@
-import type { VirtualCloud } from '@emissor/virtual-cloud';
+import type { VirtualCloud } from '@emissor/cloud/virtual';
 import type { TokenResponse } from '../../../lambdas/auth/answers.ts';
 import { makeRandom, type Random } from '../../../tools/support/random.ts';
 import { type Commanded, type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';

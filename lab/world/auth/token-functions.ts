@@ -1,4 +1,4 @@
-import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
+import type { FunctionDefinition, ProcessOutside } from '@emissor/cloud/virtual';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import { httpRequestOf } from '../http-request.ts';
 import { second } from '../times.ts';

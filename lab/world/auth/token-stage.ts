@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
 import type { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import type { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';

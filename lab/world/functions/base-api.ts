@@ -1,4 +1,4 @@
-import type { FunctionDefinition, InvocationContext, ProcessOutside } from '@emissor/virtual-cloud';
+import type { FunctionDefinition, InvocationContext, ProcessOutside } from '@emissor/cloud/virtual';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import type { WorldOutside } from '../process-outside.ts';
 import { countCosts } from '../request-costs.ts';

@@ -1,4 +1,4 @@
-import type { FunctionDefinition, ProcessOutside, VirtualCloud } from '@emissor/virtual-cloud';
+import type { FunctionDefinition, ProcessOutside, VirtualCloud } from '@emissor/cloud/virtual';
 import type { SQSEvent } from 'aws-lambda';
 import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
 import { makeRandom } from '../../../tools/support/random.ts';

@@ -7,7 +7,7 @@ import {
 import { KMSClient } from '@aws-sdk/client-kms';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
-import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
+import type { FunctionDefinition, ProcessOutside } from '@emissor/cloud/virtual';
 import { makeDocumentClient } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';

@@ -1,4 +1,4 @@
-import { standardScaling } from '@emissor/virtual-cloud';
+import { standardScaling } from '@emissor/cloud/virtual';
 import { lanePlaces } from '../../../lib/lane-places.ts';
 import type { Stage } from '../stage.ts';
 import { attacks } from './attacks.ts';

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import { newDelivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';

@@ -1,4 +1,4 @@
-import type { Outcome, VirtualCloud } from '@emissor/virtual-cloud';
+import type { Outcome, VirtualCloud } from '@emissor/cloud/virtual';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { authorizationBinding, isEventName, secretBinding } from '../../../lambdas/webhooks/webhook.ts';
 import type { Account, Publication } from '../arrival.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { startDynamoDb } from '@emissor/local-cloud/testing';
+import { startDynamoDb } from '@emissor/cloud/testing';
 
 /** The engine that answers a test file's DynamoDB requests. */
 export interface Engine {

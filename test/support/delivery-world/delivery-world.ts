@@ -1,4 +1,4 @@
-import { eventOf, type Outcome } from '@emissor/virtual-cloud';
+import { eventOf, type Outcome } from '@emissor/cloud/virtual';
 import { queueOf } from '../../../lab/world/stage.ts';
 import { matchPath } from '../../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';

@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { PinnedPost, PinnedRequestOutcome } from '../../../lambdas/platform/egress/pinned-request.ts';

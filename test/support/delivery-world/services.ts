@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { PublishNotice } from '../../../lambdas/delivery/intake/refused-events-topic.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import type { PublishedAnnouncement } from '../../../lambdas/delivery/sweeper/announcements.ts';

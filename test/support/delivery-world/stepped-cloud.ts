@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { makeVirtualCloud, type Outcome, type ProcessOutside } from '@emissor/virtual-cloud';
-import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import { makeTables, type TablesCommand } from '@emissor/cloud/dynamodb/tables';
+import { makeVirtualCloud, type Outcome, type ProcessOutside } from '@emissor/cloud/virtual';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { deadLetters, queueOf } from '../../../lab/world/stage.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';

@@ -1,4 +1,4 @@
-import type { VirtualCloud } from '@emissor/virtual-cloud';
+import type { VirtualCloud } from '@emissor/cloud/virtual';
 import { systemTime, type Time } from '../../../lambdas/platform/timer.ts';
 
 /** Makes what has the time of a virtual cloud run while something goes on, also where several things do, one within the other. */

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { Tables, TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import type { Tables, TablesCommand } from '@emissor/cloud/dynamodb/tables';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { fractionIn } from '../database/database.ts';
 

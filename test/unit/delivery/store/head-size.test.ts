@@ -1,6 +1,6 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { itemSize } from '@emissor/virtual-cloud/dynamodb/attribute-values';
+import { itemSize } from '@emissor/cloud/dynamodb/attribute-values';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { AttemptRecord } from '../../../../lambdas/delivery/delivery.ts';
 import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { type LogService, startLogs } from '@emissor/local-cloud/logs';
+import { type LogService, startLogs } from '@emissor/cloud/logs';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { audited } from '../../../../ops/audit/audit.ts';

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { startLogs } from '@emissor/local-cloud/logs';
+import { startLogs } from '@emissor/cloud/logs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';

@@ -1,7 +1,7 @@
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cloud/testing';
+import { type LogService, startLogs } from '@emissor/cloud/logs';
+import { type Interceptor, type QueueService, startSqs } from '@emissor/cloud/testing';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { discardLetters, listLetters, redriveLetters, showLetter } from '../../../../ops/deliveries/dlq.command.ts';

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
+import { type LogService, startLogs } from '@emissor/cloud/logs';
+import { type QueueService, startSqs } from '@emissor/cloud/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';

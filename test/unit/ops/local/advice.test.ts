@@ -1,4 +1,4 @@
-import { StartError, type StartProblem } from '@emissor/local-cloud/errors';
+import { StartError, type StartProblem } from '@emissor/cloud/errors';
 import { expect, it } from 'vitest';
 import { withAdvice } from '../../../../ops/local/advice.ts';
 

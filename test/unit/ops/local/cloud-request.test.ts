@@ -1,4 +1,4 @@
-import { openTerminal } from '@emissor/local-cloud/start';
+import { openTerminal } from '@emissor/cloud/start';
 import { describe, expect, it } from 'vitest';
 import { cloudRequest, root } from '../../../../ops/local/cloud-request.ts';
 import { parseOptions } from '../../../../ops/local/options.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDataDirectory } from '@emissor/local-cloud/testing';
+import { openDataDirectory } from '@emissor/cloud/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../../../../tools/support/listen.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunOutputs } from '@emissor/local-cloud/start';
+import type { RunOutputs } from '@emissor/cloud/start';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { provisionDemo } from '../../../../ops/local/demo-data.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';

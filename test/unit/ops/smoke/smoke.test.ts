@@ -1,4 +1,4 @@
-import { type LogService, startLogs } from '@emissor/local-cloud/logs';
+import { type LogService, startLogs } from '@emissor/cloud/logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { rotateCredentials } from '../../../../ops/smoke/smoke.ts';

@@ -1,4 +1,4 @@
-import { startLogs } from '@emissor/local-cloud/logs';
+import { startLogs } from '@emissor/cloud/logs';
 import { afterAll, expect, it } from 'vitest';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';

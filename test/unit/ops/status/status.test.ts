@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
+import { type QueueService, startSqs } from '@emissor/cloud/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { dueKey } from '../../../../lambdas/delivery/store/delivery-item.ts';

@@ -1,5 +1,5 @@
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
+import { type QueueService, startSqs } from '@emissor/cloud/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DeadLetter, openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';

@@ -1,0 +1,132 @@
+import type { SeededRandom } from '../../seeded-random.ts';
+import type { VirtualTime } from '../../time.ts';
+import type { Costs } from '../costs.ts';
+import type { Process } from '../processes.ts';
+import type { Note } from '../record.ts';
+import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './definition.ts';
+
+/** A function, as others see it. */
+export type VirtualFunction = ReturnType<typeof makeFunction>;
+
+/** Makes a function: it starts processes as they are needed, and keeps them. */
+export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, world: FunctionWorld<Outside>) {
+  const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
+  const { time, costs, note, ids, account, startProcess, outsideOf } = world;
+  /** The one that was used last is taken first. */
+  const idle: Running[] = [];
+  let alive = 0;
+  let started = 0;
+  let invocations = 0;
+  return { invoke };
+
+  /**
+   * Invokes the function once it has got there.
+   *
+   * @param work - milliseconds of processor time before the handler has its event
+   */
+  function invoke(event: unknown, answer: (outcome: Outcome) => void, work = 0): void {
+    time.after(costs.invoke, () => {
+      const isFull = idle.length === 0 && alive >= concurrency;
+      if (isFull || account.free < 1) return answer({ status: 'throttled' });
+      account.free -= 1;
+      const end = (outcome: Outcome) => {
+        account.free += 1;
+        answer(outcome);
+      };
+      const warm = idle.pop();
+      if (warm) return run(warm, event, end, work);
+      started += 1;
+      alive += 1;
+      const process = startProcess(name, started);
+      onDeath(process, end, { status: 'died' });
+      time.after(costs.coldStart, () =>
+        process.deliver(() => load(process, handler => run({ process, handler }, event, end, work), end)),
+      );
+    });
+  }
+
+  function onDeath(process: Process, end: (outcome: Outcome) => void, outcome: Outcome): void {
+    process.onDeath(() => {
+      alive -= 1;
+      end(outcome);
+    });
+  }
+
+  function load(process: Process, use: (handler: Handler) => void, end: (outcome: Outcome) => void): void {
+    begin(() => definition.start(outsideOf(process))).then(use, error => {
+      onDeath(process, end, { status: 'failed', error });
+      process.kill('its handler could not be made');
+    });
+  }
+
+  function run(running: Running, event: unknown, end: (outcome: Outcome) => void, work: number): void {
+    const { process, handler } = running;
+    invocations += 1;
+    const label = `${process.id} ${invocations}`;
+    const id = ids.bytes(16).toString('hex');
+    const awsRequestId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    const deadline = time.now() + timeout;
+    const getRemainingTimeInMillis = () => deadline - time.now();
+    const context = { awsRequestId, functionName: name, functionVersion: '1', getRemainingTimeInMillis };
+    const cancelTimeout = time.at(deadline, () => process.kill('of its time-out'));
+    onDeath(
+      process,
+      outcome => {
+        cancelTimeout();
+        end(outcome);
+      },
+      { status: 'died' },
+    );
+    process.thaw(awsRequestId);
+    process.work(work);
+    process.deliver(() => {
+      note('invocation', `${label} begins`, () => event);
+      begin(() => handler(event, context satisfies InvocationContext)).then(
+        result => settle({ status: 'answered', result }),
+        error => settle({ status: 'failed', error }),
+      );
+    });
+
+    /** The answer leaves when the thread gets to it. What the handler did not wait for stands still from then on. */
+    function settle(outcome: Outcome): void {
+      time.at(process.work(0), () => {
+        if (process.isDead()) return;
+        cancelTimeout();
+        process.freeze();
+        process.onDeath(() => {
+          alive -= 1;
+          idle.splice(idle.indexOf(running), 1);
+        });
+        note('invocation', `${label} ${told(outcome)}`, () => outcome);
+        idle.push(running);
+        end(outcome);
+      });
+    }
+  }
+}
+
+interface FunctionWorld<Outside> {
+  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
+  readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
+  readonly note: Note;
+  readonly ids: Pick<SeededRandom, 'bytes'>;
+  /** The executions that the account may still start, of all functions. */
+  readonly account: { free: number };
+  readonly startProcess: (functionName: string, number: number) => Process;
+  readonly outsideOf: (process: Process) => Outside;
+}
+
+interface Running {
+  readonly process: Process;
+  readonly handler: Handler;
+}
+
+/** What throws at once rejects, too. */
+async function begin<Result>(act: () => Result | Promise<Result>): Promise<Result> {
+  return act();
+}
+
+function told(outcome: Outcome): string {
+  const isError = outcome.status === 'failed' && outcome.error instanceof Error;
+  return isError ? `failed ${outcome.error.name}` : outcome.status;
+}

@@ -1,0 +1,169 @@
+import type { SeededRandom } from '../seeded-random.ts';
+import type { VirtualTime } from '../time.ts';
+import type { Costs } from './costs.ts';
+import type { Note } from './record.ts';
+
+/**
+ * A process of a function: a single thread. What arrives is handled in the order of arrival, once the thread is free. It is frozen
+ * between invocations, and then nothing reaches it until it is thawed. Once it is dead nothing reaches it any more.
+ */
+export type Process = ReturnType<ReturnType<typeof makeProcesses>['start']>;
+
+/** The time of a process, as it leads out of it. */
+export interface ProcessTime {
+  /** Whole milliseconds since the epoch, by a clock that may be wrong. */
+  readonly now: () => number;
+  /** Milliseconds since the process began. */
+  readonly elapsed: () => number;
+  /** Calls back after this many milliseconds. Returns the function that cancels that. */
+  readonly after: (milliseconds: number, callback: () => void) => () => void;
+  /** Resolves after this many milliseconds. Rejects where the signal aborts first. */
+  readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** Resolves once what has arrived is handled. */
+  readonly turn: () => Promise<void>;
+}
+
+/**
+ * Makes processes, and knows whose code runs: between two events there is none.
+ *
+ * @param skew - the milliseconds by which their clocks are wrong at most, in both directions
+ */
+export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, skew = 0) {
+  let running: Process | undefined;
+  return {
+    /** Returns the process whose code runs, if any. */
+    current: () => running,
+    /** Ends the turn of the process whose code ran. */
+    leave: () => {
+      running = undefined;
+    },
+    start,
+  };
+
+  function start(functionName: string, number: number) {
+    const id = `${functionName}#${number}`;
+    const random: Pick<SeededRandom, 'number' | 'bytes'> = randomOf(`process ${id}`);
+    const clockError = Math.round((randomOf(`clock ${id}`).number() * 2 - 1) * skew);
+    const began = time.now();
+    const inbox: (() => void)[] = [];
+    let state: 'awake' | 'frozen' | 'dead' = 'awake';
+    let diedAt = Number.POSITIVE_INFINITY;
+    let freeAt = began;
+    let isWakePlanned = false;
+    let invocation = '';
+    let tellDeath = () => {};
+    const own: ProcessTime = {
+      now: () => Math.floor(time.now() + clockError),
+      elapsed: () => time.now() - began,
+      after,
+      pause,
+      turn: () => new Promise(deliver),
+    };
+    const process = {
+      id,
+      functionName,
+      random,
+      time: own,
+      /** Returns the id of the latest invocation; it is empty while the process starts. */
+      invocationId: () => invocation,
+      isDead: () => state === 'dead',
+      /** Returns the moment of its death; infinity where it lives. */
+      diedAt: () => diedAt,
+      deliver,
+      work,
+      freeze: () => {
+        if (state === 'awake') state = 'frozen';
+      },
+      thaw,
+      kill,
+      /** Calls back when it dies; the latest callback counts. */
+      onDeath: (callback: () => void) => {
+        tellDeath = callback;
+      },
+    };
+    note('process', `${id} starts`);
+    return process;
+
+    /** Hands over what arrives: an answer, a timer. */
+    function deliver(act: () => void): void {
+      if (state === 'dead') return;
+      inbox.push(act);
+      planWake();
+    }
+
+    /** Begins an invocation. */
+    function thaw(invocationId: string): void {
+      invocation = invocationId;
+      if (state === 'frozen') state = 'awake';
+      planWake();
+    }
+
+    function planWake(): void {
+      if (isWakePlanned || state !== 'awake' || inbox.length === 0) return;
+      isWakePlanned = true;
+      time.at(freeAt, wake);
+    }
+
+    function wake(): void {
+      isWakePlanned = false;
+      if (state === 'awake' && freeAt <= time.now()) {
+        running = process;
+        inbox.shift()?.();
+      }
+      planWake(); // for the next one, or for this one where the thread was given more work meanwhile
+    }
+
+    /** The thread works for this long on a whole core. Returns the moment when it is done with all that it was given. */
+    function work(milliseconds: number): number {
+      freeAt = Math.max(freeAt, time.now()) + milliseconds / costs.coreShare;
+      return freeAt;
+    }
+
+    function kill(reason: string): void {
+      if (state === 'dead') return;
+      state = 'dead';
+      diedAt = time.now();
+      inbox.length = 0;
+      note('process', `${id} dies: ${reason}`);
+      tellDeath();
+    }
+
+    /** As Node's own timers do, it takes whole milliseconds, and one at least. */
+    function after(milliseconds: number, callback: () => void): () => void {
+      let isCancelled = false;
+      const fire = () => {
+        if (isCancelled) return;
+        work(costs.timer);
+        callback();
+      };
+      const cancel = time.after(Math.max(1, Math.trunc(milliseconds)), () => deliver(fire), true);
+      return function cancelTimer() {
+        isCancelled = true;
+        cancel();
+      };
+    }
+
+    function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const cancel = after(milliseconds, () => {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        });
+        signal?.addEventListener('abort', abort, { once: true });
+
+        function abort(): void {
+          cancel();
+          reject(signal?.reason);
+        }
+      });
+    }
+  }
+}
+
+interface ProcessWorld {
+  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
+  readonly costs: Pick<Costs, 'coreShare' | 'timer'>;
+  readonly note: Note;
+  readonly randomOf: (name: string) => SeededRandom;
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { firstWhere } from '../sorted.ts';
+
+/** Something that happened, at its virtual moment. */
+export interface Happening {
+  readonly at: number;
+  readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
+  readonly text: string;
+  /** What was asked and answered, as JSON; may be empty. */
+  readonly detail: string;
+}
+
+/** Notes what happens. */
+export type Note = (kind: Happening['kind'], text: string, detail?: () => unknown) => void;
+
+/** What of a record is wanted. */
+export interface RecordOptions {
+  /** `false` keeps the digest and the log only. */
+  readonly keepsTrace?: boolean;
+  /** `false` leaves out what calls and invocations asked and answered, of trace and digest. */
+  readonly keepsDetails?: boolean;
+}
+
+/** Which lines of the log are wanted: those that all of this is true of. */
+export interface LogFilter {
+  /** The line contains it, or matches. */
+  readonly text?: string | RegExp;
+  readonly from?: number;
+  /** Not included. */
+  readonly until?: number;
+}
+
+/** Makes the record of all that happens, and of what functions write to their logs. */
+export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails = true }: RecordOptions) {
+  const hash = createHash('sha256');
+  let unhashed = '';
+  const happenings: Happening[] = [];
+  const lines: LogLine[] = [];
+  return { note, digest, trace, writeLog, logs };
+
+  function note(kind: Happening['kind'], text: string, detail?: () => unknown): void {
+    const isKept = keepsDetails || kind === 'message';
+    const happening = { at: now(), kind, text, detail: detail && isKept ? JSON.stringify(detail()) : '' };
+    if (keepsTrace) happenings.push(happening);
+    unhashed += `${happening.at} ${kind} ${text} ${happening.detail}\n`;
+    if (unhashed.length > hashedAtOnce) hashRest();
+  }
+
+  /** Returns a hash of all that has happened so far. */
+  function digest(): string {
+    hashRest();
+    return hash.copy().digest('hex').slice(0, 16);
+  }
+
+  function hashRest(): void {
+    hash.update(unhashed);
+    unhashed = '';
+  }
+
+  /** Returns what has happened, in order. */
+  function trace(isWanted: (happening: Happening) => boolean = () => true): Happening[] {
+    return happenings.filter(isWanted);
+  }
+
+  /** Writes what a process says, line by line. */
+  function writeLog({ id, functionName }: { readonly id: string; readonly functionName: string }, said: string): void {
+    for (const text of said.split('\n')) {
+      if (text === '') continue;
+      note('line', `${id} ${text}`);
+      lines.push({ at: now(), functionName, processId: id, text });
+    }
+  }
+
+  /** Returns the lines that are wanted, in the order they were written. */
+  function logs({ text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
+    const [first, end] = [from, until].map(moment => firstWhere(lines, ({ at }) => at >= moment));
+    return lines
+      .slice(first, end)
+      .filter(
+        line => text === undefined || (typeof text === 'string' ? line.text.includes(text) : text.test(line.text)),
+      );
+  }
+}
+
+/** Characters. */
+const hashedAtOnce = 65_536;
+
+/** A line of a function's log. */
+interface LogLine {
+  readonly at: number;
+  readonly functionName: string;
+  readonly processId: string;
+  readonly text: string;
+}

@@ -1,0 +1,196 @@
+import { executePartially, type Refuse } from '../dynamodb/partial.ts';
+import { makeKms } from '../kms.ts';
+import { makeSeededRandom, type SeededRandom } from '../seeded-random.ts';
+import { makeTopics } from '../sns.ts';
+import type { QueueDefinition, Sent } from '../sqs/queue.ts';
+import { makeQueues } from '../sqs/queues.ts';
+import { makeTime } from '../time.ts';
+import { type Call, type Called, type MakeCall, makeCalls } from './calls.ts';
+import { type Costs, defaultCosts } from './costs.ts';
+import { type FaultPlan, makeFaults } from './faults.ts';
+import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
+import { connectEventSource } from './lambda/event-source.ts';
+import { makeFunction, type VirtualFunction } from './lambda/function.ts';
+import { makeProcesses, type Process, type ProcessTime } from './processes.ts';
+import { makeRecord, type RecordOptions } from './record.ts';
+
+export { ServiceError } from '../service-error.ts';
+export { defaultCosts } from './costs.ts';
+export type { FaultPlan } from './faults.ts';
+export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
+export { eventOf, standardScaling } from './lambda/event-source.ts';
+export type { Happening } from './record.ts';
+
+/** What a virtual cloud is made of. */
+export interface VirtualCloudDefinition extends RecordOptions {
+  readonly seed: number;
+  /** The moment of its beginning, in milliseconds since the epoch. */
+  readonly start?: number;
+  readonly queues?: readonly QueueDefinition[];
+  /** Makes the tables. They answer at once: what calls take is added here. */
+  readonly tables?: () => Tables;
+  readonly functions: readonly FunctionDefinition<ProcessOutside>[];
+  /** The concurrent executions of all functions together. @default - no limit */
+  readonly concurrency?: number | undefined;
+  readonly faults?: FaultPlan;
+  readonly costs?: Partial<Costs>;
+}
+
+/** A method, so that it may ask for commands of its own type. */
+interface Tables {
+  execute(command: unknown): object;
+}
+
+/** All that leads out of a process. */
+export interface ProcessOutside {
+  readonly process: Process;
+  readonly time: ProcessTime;
+  readonly random: Pick<SeededRandom, 'number' | 'bytes'>;
+  readonly dynamodb: Client;
+  readonly sqs: Client;
+  readonly kms: Client;
+  readonly sns: Client;
+  /** Makes a call of anything else: `effect` happens there, half way. */
+  readonly call: <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
+  /** Writes to the function's log. */
+  readonly log: (text: string) => void;
+}
+
+/** What sends the SDK's commands, in place of a client of the SDK: the answer is of the type that this client says. */
+interface Client {
+  readonly send: (command: unknown, options?: object) => Promise<never>;
+}
+
+export type VirtualCloud = ReturnType<typeof makeVirtualCloud>;
+
+/** Makes a virtual cloud. The same definition does the same each time. */
+export function makeVirtualCloud(definition: VirtualCloudDefinition) {
+  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, concurrency = Number.POSITIVE_INFINITY } = definition;
+  const costs = { ...defaultCosts, ...definition.costs };
+  const randomOf = (name: string) => makeSeededRandom(seed, name);
+  const time = makeTime(start, () => processes.leave());
+  const { now } = time;
+  const record = makeRecord(now, definition);
+  const { note } = record;
+  const faults = makeFaults(plan, now, randomOf);
+  const processes = makeProcesses({ time, costs, note, randomOf }, plan.skew);
+  const callsOf = makeCalls({ time, costs, faults, note });
+  const queues = makeQueues(definition.queues ?? [], { time, faults, note });
+  const tables = definition.tables?.();
+  const kms = makeKms(randomOf('kms'));
+  const topics = makeTopics(now);
+  const account = { free: concurrency };
+  const functions = new Map(definition.functions.map(each => [each.name, deploy(each)]));
+
+  return {
+    now,
+    /** Does something at a moment: what people and other services do. */
+    at: time.at,
+    /** Runs until this moment. */
+    run: time.runUntil,
+    runUntilSo: time.runUntilSo,
+    invoke,
+    /** Sends a message to a queue, as somebody outside. */
+    send: (queue: string, message: Sent, sender = 'outside') => queues.find(queue).send(message, sender),
+    queue: queues.find,
+    function: functionOf,
+    published: topics.published,
+    logs: record.logs,
+    writeLog: record.writeLog,
+    currentProcess: processes.current,
+    /** Nothing goes wrong from now on. */
+    endFaults: faults.end,
+    digest: record.digest,
+    trace: record.trace,
+  };
+
+  /** Invokes a function, and runs until it has answered. */
+  async function invoke(name: string, event: unknown): Promise<Outcome> {
+    const ended: Outcome[] = [];
+    functionOf(name).invoke(structuredClone(event), outcome => ended.push(outcome));
+    await time.runUntilSo(() => ended.length > 0);
+    const [outcome] = ended;
+    if (!outcome) throw new Error(`${name} never answers.`);
+    return outcome;
+  }
+
+  function functionOf(name: string): VirtualFunction {
+    const found = functions.get(name);
+    if (!found) throw new Error(`There is no function ${name}.`);
+    return found;
+  }
+
+  function deploy(each: FunctionDefinition<ProcessOutside>): VirtualFunction {
+    const ids = randomOf(`invocations of ${each.name}`);
+    const target = makeFunction(each, { time, costs, note, ids, account, startProcess: processes.start, outsideOf });
+    for (const source of each.sources ?? []) {
+      connectEventSource(source, { queue: queues.find(source.queue), target, time, workOfMessage: costs.message });
+    }
+    const { every = 0 } = each.schedule ?? {};
+    if (every > 0) time.after(every, tick);
+    return target;
+
+    function tick(): void {
+      target.invoke({ source: 'aws.events', time: new Date(now()).toISOString() }, () => {});
+      time.after(every, tick);
+    }
+  }
+
+  function outsideOf(process: Process): ProcessOutside {
+    const call = callsOf(process);
+    return {
+      process,
+      time: process.time,
+      random: process.random,
+      dynamodb: { send: makeSend(call, 'dynamodb', executeInTables) },
+      sqs: { send: makeSend(call, 'sqs', command => queues.execute(command, `AROAVIRTUAL:${process.functionName}`)) },
+      kms: { send: makeSend(call, 'kms', kms.execute) },
+      sns: { send: makeSend(call, 'sns', topics.execute) },
+      call,
+      log: text => record.writeLog(process, text),
+    };
+  }
+
+  function executeInTables(command: unknown, refuse?: Refuse): object {
+    if (!tables) throw new TypeError('This virtual cloud has no tables.');
+    const execute = (each: unknown) => tables.execute(each);
+    return refuse ? executePartially(command, refuse, execute) : execute(command);
+  }
+}
+
+/** Makes what sends the commands of a service. */
+function makeSend(call: MakeCall, service: string, execute: (command: unknown, refuse?: Refuse) => object) {
+  function send(command: unknown, options?: object): Promise<never>;
+  function send(command: unknown, options?: object): Promise<unknown> {
+    const { abortSignal } = fieldsOf(options);
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
+    return call({ service, ...describe(command), signal }, refuse => execute(command, refuse));
+  }
+  return send;
+}
+
+/** Returns what a command is about, by the names that inputs of the SDK have. */
+function describe(command: unknown): Pick<Call, 'operation' | 'resource' | 'entries' | 'input'> {
+  if (typeof command !== 'object' || command === null || !('input' in command)) {
+    throw new TypeError('That is no command of the SDK.');
+  }
+  const { input } = command;
+  const operation = command.constructor.name.replace(/Command$/, '');
+  const { QueueUrl, TableName, RequestItems, KeyId, TopicArn, Entries, Statements } = fieldsOf(input);
+  const resource = String(QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? Object.keys(fieldsOf(RequestItems)));
+  return { operation, resource, entries: countOf(Entries ?? Statements ?? RequestItems), input };
+}
+
+/** Returns how many a call is for: entries in a list, keys or writes by table. */
+function countOf(several: unknown): number {
+  if (several === undefined) return 1;
+  if (Array.isArray(several)) return several.length;
+  const counts = Object.values(fieldsOf(several)).map(each =>
+    countOf(Array.isArray(each) ? each : fieldsOf(each).Keys),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function fieldsOf(input: unknown): Partial<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null ? input : {};
+}

@@ -1,0 +1,90 @@
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeRunDirectory, openDataDirectory } from '../../src/local/directories.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const parent = temporaryDirectory();
+
+/** Does something as a user who may not write to a directory. */
+const withoutRights = (path: string, act: () => void): void => {
+  chmodSync(path, 0o555);
+  chmodSync(parent, 0o755);
+  const self = process.geteuid?.();
+  if (self === 0) process.seteuid?.('nobody'); // root may write anywhere
+  try {
+    act();
+  } finally {
+    if (self === 0) process.seteuid?.(self);
+  }
+};
+
+describe('a data directory', () => {
+  it('belongs to one run at a time', () => {
+    const path = join(parent, 'deep', 'data');
+    const data = openDataDirectory(path);
+    expect(existsSync(data.tables)).toBe(true);
+    expect(() => openDataDirectory(path)).toThrow(
+      expect.objectContaining({ message: `${path} is in use by another local run`, problem: 'data-in-use' }),
+    );
+    data.release();
+    openDataDirectory(path).release();
+  });
+
+  it('that cannot be used is reported in one line', () => {
+    const path = join(parent, 'occupied');
+    mkdirSync(join(path, 'lock'), { recursive: true });
+    expect(() => openDataDirectory(path)).toThrow(/occupied cannot be used: unable to open database file$/);
+    rmSync(join(path, 'lock'), { recursive: true });
+    writeFileSync(join(path, 'kept'), '');
+    rmSync(join(path, 'sqs'), { recursive: true });
+    writeFileSync(join(path, 'sqs'), '');
+    expect(() => openDataDirectory(path)).toThrow(/sqs cannot be made: EEXIST/);
+  });
+
+  it('that is read-only is reported in one line', () => {
+    const path = join(parent, 'read-only');
+    openDataDirectory(path).release();
+    withoutRights(path, () => {
+      expect(() => openDataDirectory(path)).toThrow(/read-only cannot be written to: EACCES/);
+    });
+  });
+
+  it.each([['file'], ['file/below']])('cannot be made at %s', name => {
+    writeFileSync(join(parent, 'file'), '');
+    expect(() => openDataDirectory(join(parent, name))).toThrow(/cannot be made: E/);
+  });
+});
+
+describe('a run directory', () => {
+  it("stands in the system's temporary folder where none can be made beside the app", () => {
+    const runs = join(parent, 'not-writable');
+    mkdirSync(runs);
+    withoutRights(runs, () => {
+      const { path, remove } = makeRunDirectory(runs);
+      expect(dirname(path)).toBe(tmpdir());
+      writeFileSync(join(path, 'file'), '');
+      remove();
+      expect(existsSync(path)).toBe(false);
+    });
+  });
+
+  it('that can be made nowhere is reported in one line', () => {
+    vi.stubEnv('TMPDIR', join(parent, 'gone'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const reason = /^No directory can be made in \/proc\/runs, nor in \S+\/gone: ENOENT[^\n]*$/;
+    expect(() => makeRunDirectory('/proc/runs')).toThrow(reason);
+  });
+
+  it('is named by the process; those of killed runs are removed', () => {
+    const runs = join(parent, 'runs');
+    const left = join(runs, '2147483646');
+    mkdirSync(left, { recursive: true });
+    const { path, remove } = makeRunDirectory(runs);
+    expect(path).toBe(join(runs, String(process.pid)));
+    expect([existsSync(path), existsSync(left)]).toEqual([true, false]);
+    remove();
+    expect(existsSync(path)).toBe(false);
+  });
+});

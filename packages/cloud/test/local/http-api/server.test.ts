@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AnsweredRequest, makeGateway } from '../../../src/local/http-api/gateway.ts';
+import { makeRouteTable } from '../../../src/local/http-api/routes.ts';
+import { type HttpServer, startHttpServer } from '../../../src/local/http-api/server.ts';
+
+let server: HttpServer;
+let isThrottled = false;
+const answered: AnsweredRequest[] = [];
+
+/** Echoes the event; `/slow` never returns. */
+const echo = async (payload: string) => {
+  const event = JSON.parse(payload);
+  if (event.rawPath === '/slow') await new Promise(() => undefined);
+  if (event.rawPath === '/split')
+    return { outcome: 'returned', payload: '{"statusCode":200,"headers":{"a":"b\\r\\nc: d"}}' } as const;
+  if (event.rawPath === '/own')
+    return { outcome: 'returned', payload: '{"statusCode":200,"headers":{"Apigw-RequestId":"mine"}}' } as const;
+  if (event.rawPath === '/nothing') return { outcome: 'returned', payload: '{"statusCode":204}' } as const;
+  const body = JSON.stringify({ path: event.rawPath, query: event.rawQueryString, size: event.body?.length ?? 0 });
+  return { outcome: 'returned', payload: JSON.stringify({ statusCode: 200, body }) } as const;
+};
+
+/** Sends bytes as they are and returns all that comes back. */
+const raw = async (request: string): Promise<string> => {
+  const socket = connect({ port: server.port, host: '127.0.0.1' });
+  await once(socket, 'connect');
+  socket.write(request);
+  return text(socket);
+};
+
+const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.port}${path}`, init);
+
+const open = () => {
+  const target = { invoke: echo, timeoutMilliseconds: 50, throttle: () => !isThrottled };
+  server.open(
+    makeGateway({
+      address: { apiId: 'x', host: `127.0.0.1:${server.port}` },
+      findRoute: makeRouteTable([{ routeKey: 'ANY /{proxy+}', target }]),
+      onAnswered: one => answered.push(one),
+    }),
+  );
+};
+
+beforeAll(async () => {
+  server = await startHttpServer(0);
+});
+afterAll(() => server.stop());
+
+it('answers 503 before it is opened', async () => {
+  const response = await get('/x');
+  expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
+  open();
+});
+
+describe("the gateway's own answers", () => {
+  it.each([
+    ['/', 404, 'Not Found'],
+    ['/slow', 503, 'Service Unavailable'],
+    ['/split', 500, 'Internal Server Error'],
+  ])('%s', async (path, status, message) => {
+    const response = await get(path);
+    expect([response.status, await response.json()]).toEqual([status, { message }]);
+    expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('429 when the route is throttled', async () => {
+    isThrottled = true;
+    const response = await get('/x');
+    isThrottled = false;
+    expect([response.status, await response.json()]).toEqual([429, { message: 'Too Many Requests' }]);
+  });
+
+  it('413 for more than 10 MiB, with and without a length; not for exactly as much', async () => {
+    const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
+    const post = (body: Uint8Array | ReadableStream) =>
+      get('/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    for (const body of [bytes, new Blob([bytes]).stream()]) {
+      const response = await post(body);
+      expect([response.status, await response.json()]).toEqual([413, { message: 'Request Entity Too Large' }]);
+    }
+    expect((await post(bytes.subarray(1))).status).toBe(200);
+  });
+
+  it('431 for more than 10,240 bytes of request line and headers', async () => {
+    const statusFor = async (length: number) => (await get('/x', { headers: { 'x-long': 'a'.repeat(length) } })).status;
+    expect([await statusFor(9_000), await statusFor(10_241)]).toEqual([200, 431]);
+  });
+
+  it.each([['GET x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'], ['nonsense\r\n\r\n']])(
+    '400 for %j',
+    async bytes => {
+      expect(await raw(bytes)).toMatch(/^HTTP\/1\.1 400 /);
+    },
+  );
+});
+
+describe('request targets', () => {
+  it.each([
+    ['GET', '/a%20b%C3%A1?x=%20&y', '/a bá', 'x=%20&y'],
+    ['GET', '/a%zz%2', '/a%zz%2', ''],
+    ['GET', '/%ff', '/%ff', ''],
+    ['GET', 'http://elsewhere/a/b?c', '/a/b', 'c'],
+    ['POST', '//a', '//a', ''],
+  ])('%s %s', async (method, target, path, query) => {
+    const response = await raw(`${method} ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);
+    expect(response.split('\r\n\r\n')[1]).toBe(JSON.stringify({ path, query, size: 0 }));
+  });
+
+  it('204 has neither body nor length', async () => {
+    const [head] = (await raw('GET /nothing HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 204 /);
+    expect(head).not.toMatch(/content-length/i);
+  });
+
+  it('HEAD gets the headers of the answer and no body', async () => {
+    const [head, body] = (await raw('HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).split('\r\n\r\n');
+    expect(head).toMatch(/content-length: [1-9]/i);
+    expect(body).toBe('');
+  });
+});
+
+it('responses are reported, without the query string', async () => {
+  await get('/told?secret=1', { method: 'DELETE' });
+  expect(answered.at(-1)).toMatchObject({ request: { method: 'DELETE', path: '/told' }, response: { status: 200 } });
+});
+
+describe('the id of a request', () => {
+  it('is in every answer, in the form of API Gateway, and in no two', async () => {
+    const paths = ['/x', '/nothing', '/split', '/', '/slow'];
+    const ids = await Promise.all(paths.map(async path => (await get(path)).headers.get('apigw-requestid')));
+    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{15}=$/);
+    expect(new Set(ids).size).toBe(paths.length);
+  });
+
+  it('is the one that the function is given', async () => {
+    const { headers } = await get('/x');
+    expect(headers.get('apigw-requestid')).toBe(answered.at(-1)?.request.requestId);
+  });
+
+  it('is no other that the function answers', async () => {
+    const { headers } = await get('/own');
+    expect(headers.get('apigw-requestid')).toMatch(/^[A-Za-z0-9_-]{15}=$/);
+  });
+});

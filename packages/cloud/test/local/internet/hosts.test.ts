@@ -1,0 +1,157 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ipaddr from 'ipaddr.js';
+import { describe, expect, it } from 'vitest';
+import { makeHostMap } from '../../../src/local/internet/host-map.ts';
+import { normaliseName, parseHosts, parseMapping } from '../../../src/local/internet/hosts-file.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+
+describe('names', () => {
+  it.each([
+    ['Receiver.Example.COM', 'receiver.example.com'],
+    ['receiver.example.com.', 'receiver.example.com'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['localhost', 'localhost'],
+    ['_dmarc.example.com', '_dmarc.example.com'],
+    ['', undefined],
+    ['a b', undefined],
+    ['.example.com', undefined],
+    ['a..b', undefined],
+    ['1.2.3.4', undefined],
+    ['::1', undefined],
+    [`${'a'.repeat(60)}.`.repeat(5), undefined],
+  ])('%s is %s', (text, name) => {
+    expect(normaliseName(text)).toBe(name);
+  });
+});
+
+describe('a mapping of the command line', () => {
+  it.each([
+    ['a.example.com=http://127.0.0.1:9000', { name: 'a.example.com', port: 9000 }],
+    ['A.example.com=http://127.0.0.1:1/', { name: 'a.example.com', port: 1 }],
+    ['a.example.com=http://localhost:9000', { name: 'a.example.com', port: 9000 }],
+  ])('%s', (text, mapping) => {
+    expect(parseMapping(text)).toEqual(mapping);
+  });
+
+  it.each([
+    ['a.example.com', /HOST=/],
+    ['=http://127.0.0.1:9000', /HOST=/],
+    ['a b=http://127.0.0.1:9000', /HOST=/],
+    ['a.example.com=https://127.0.0.1:9000', /must lead to/],
+    ['a.example.com=http://127.0.0.1', /must lead to/],
+    ['a.example.com=http://127.0.0.1:0', /must lead to/],
+    ['a.example.com=http://127.0.0.1:65536', /must lead to/],
+    ['a.example.com=http://10.0.0.1:80', /must lead to/],
+    ['a.example.com=http://127.0.0.1:80/path', /must lead to/],
+  ])('%s is refused', (text, message) => {
+    expect(() => parseMapping(text)).toThrow(message);
+  });
+});
+
+describe('the text of a hosts file', () => {
+  it('holds mappings and lists of addresses', () => {
+    const text = JSON.stringify({
+      'A.example.com': 'http://127.0.0.1:9000',
+      'b.example.com': ['10.0.0.1', '2001:db8::1'],
+      'gone.example.com': [],
+      'slow.example.com': { url: 'http://127.0.0.1:9000', resolvesAfter: 1_900, handshakeAfter: 60_000 },
+      'plain.example.com': { url: 'http://127.0.0.1:9000' },
+    });
+    expect(Object.fromEntries(parseHosts(text))).toEqual({
+      'a.example.com': { port: 9000 },
+      'b.example.com': { addresses: ['10.0.0.1', '2001:db8::1'] },
+      'gone.example.com': { addresses: [] },
+      'slow.example.com': { port: 9000, delays: { resolvesAfter: 1_900, handshakeAfter: 60_000 } },
+      'plain.example.com': { port: 9000, delays: {} },
+    });
+  });
+
+  it.each([
+    ['', /not JSON/],
+    ['[]', /one JSON object/],
+    ['null', /one JSON object/],
+    ['{"a b":"http://127.0.0.1:1"}', /"a b" is not a host name/],
+    ['{"a.b":"http://10.0.0.1:1"}', /"a\.b" must be/],
+    ['{"a.b":["not an address"]}', /"a\.b" must be/],
+    ['{"a.b":9000}', /"a\.b" must be/],
+    ['{"a.b":null}', /"a\.b" must be/],
+    ['{"a.b":{}}', /"a\.b" must be/],
+    ['{"a.b":{"resolvesAfter":1}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://10.0.0.1:1"}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","resolvesAfter":"1"}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","handshakeAfter":-1}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","resolvesAfter":3600001}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","resolveAfter":1}}', /"a\.b" must be/],
+  ])('%s is refused', (text, message) => {
+    expect(() => parseHosts(text)).toThrow(message);
+  });
+});
+
+const hostsFile = join(temporaryDirectory(), 'hosts.json');
+
+const builtIn = new Map([['site.example.com', 4]]);
+
+const write = (hosts: object | string) =>
+  writeFileSync(hostsFile, typeof hosts === 'string' ? hosts : JSON.stringify(hosts));
+
+describe('mapped names', () => {
+  const names = Array.from({ length: 2_000 }, (_, index) => `n${index}.example.com`);
+  const hosts = makeHostMap({ builtIn, mappings: new Map(names.map((name, index) => [name, index + 1])) });
+
+  it('have an address of their own, which looks public, and are found by it', () => {
+    const addresses = names.map(name => hosts.addressesOf(name)?.[0] ?? '');
+    expect(new Set(addresses).size).toBe(names.length);
+    expect(addresses.every(address => ipaddr.parse(address).range() === 'unicast')).toBe(true);
+    expect(addresses.map(address => hosts.nameAt(address))).toEqual(names);
+    expect(hosts.portOf('N7.example.com.')).toBe(8);
+  });
+
+  it('have the same addresses in every process', () => {
+    const other = makeHostMap({ builtIn, mappings: new Map([...names].reverse().map(name => [name, 1])) });
+    expect(names.map(name => other.addressesOf(name))).toEqual(names.map(name => hosts.addressesOf(name)));
+  });
+
+  it('are the only ones that are known', () => {
+    expect(hosts.addressesOf('other.example.com')).toBeUndefined();
+    expect(hosts.addressesOf('not a name')).toBeUndefined();
+    expect(hosts.portOf('other.example.com')).toBeUndefined();
+    expect(hosts.nameAt('10.0.0.1')).toBeUndefined();
+  });
+});
+
+describe('a hosts file', () => {
+  it('is read again as soon as it changes; the command line overrides it', () => {
+    write({ 'a.example.com': ['10.0.0.1', '::1'], 'fixed.example.com': ['10.0.0.1'] });
+    const hosts = makeHostMap({ builtIn, mappings: new Map([['fixed.example.com', 5]]), hostsFile });
+    expect(hosts.addressesOf('a.example.com')).toEqual(['10.0.0.1', '::1']);
+    expect(hosts.portOf('a.example.com')).toBeUndefined();
+    expect(hosts.portOf('fixed.example.com')).toBe(5);
+    for (let port = 9_000; port < 9_050; port += 1) {
+      write({ 'a.example.com': `http://127.0.0.1:${port}` }); // the same size within the same moment
+      expect(hosts.portOf('a.example.com')).toBe(port);
+    }
+    write({});
+    expect(hosts.addressesOf('a.example.com')).toBeUndefined();
+  });
+
+  it('may override a site', () => {
+    const hosts = makeHostMap({ builtIn, mappings: new Map(), hostsFile });
+    write({});
+    expect(hosts.portOf('site.example.com')).toBe(4);
+    write({ 'site.example.com': ['10.0.0.1'] });
+    expect(hosts.addressesOf('site.example.com')).toEqual(['10.0.0.1']);
+  });
+
+  it('that is malformed, half written or gone leaves the last good one in force', () => {
+    write({ 'a.example.com': 'http://127.0.0.1:9000' });
+    const hosts = makeHostMap({ builtIn, mappings: new Map(), hostsFile });
+    expect(hosts.portOf('a.example.com')).toBe(9_000);
+    write('{"a.exam');
+    expect(hosts.portOf('a.example.com')).toBe(9_000);
+    rmSync(hostsFile);
+    expect(hosts.portOf('a.example.com')).toBe(9_000);
+    write({ 'a.example.com': [] });
+    expect(hosts.addressesOf('a.example.com')).toEqual([]);
+  });
+});

@@ -1,0 +1,314 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Internet, startInternet } from '../../../src/local/internet/internet.ts';
+import { writeRuntimeFiles } from '../../../src/local/lambda/runtime-context.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+
+/** Runs in a process of its own, with the preload: evaluates the code that it is sent. */
+const probe = `
+import { Resolver } from 'node:dns/promises';
+import * as https from 'node:https';
+import * as http from 'node:http';
+import * as tls from 'node:tls';
+const resolve4 = name => new Resolver({ timeout: 100 }).resolve4(name);
+const resolve6 = name => new Resolver({ timeout: 100 }).resolve6(name);
+/** As the functions do: resolves the name, then connects to the address. */
+const request = async (options, body) => {
+  const [address] = await resolve4(options.host);
+  const pinned = { servername: options.host, ...options, host: address, headers: { host: options.host, ...options.headers } };
+  return new Promise((resolve, reject) => {
+    const sent = https.request(pinned, response => {
+      const chunks = [];
+      const { authorized, remoteAddress, remotePort } = response.socket;
+      response.on('data', chunk => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.rawHeaders, body: String(Buffer.concat(chunks)), authorized, remoteAddress, remotePort }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+};
+const tools = { Resolver, resolve4, resolve6, https, http, tls, request };
+process.on('message', async ({ id, code }) => {
+  try {
+    const run = new Function(...Object.keys(tools), 'return (async () => { ' + code + ' })()');
+    process.send({ id, result: await run(...Object.values(tools)) ?? null });
+  } catch (error) {
+    process.send({ id, error: error.code ?? error.message });
+  }
+});
+process.send({ id: 0, result: null });
+`;
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
+
+const directory = temporaryDirectory();
+const hostsFile = join(directory, 'hosts.json');
+const servers: (Server | TcpServer)[] = [];
+let internet: Internet;
+let child: ChildProcess;
+let plainPort: number;
+let tcpPort: number;
+const outages: string[] = [];
+
+const listen = async (server: Server | TcpServer): Promise<number> => {
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
+/** Evaluates code in the probing process. */
+const evaluate = (code: string): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const id = Math.random();
+    const onMessage = (message: { id: number; result?: unknown; error?: string }) => {
+      if (message.id !== id) return;
+      child.off('message', onMessage);
+      if (message.error === undefined) resolve(message.result);
+      else reject(new Error(message.error));
+    };
+    child.on('message', onMessage);
+    child.send({ id, code });
+  });
+
+const writeHosts = (hosts: object): void => writeFileSync(hostsFile, JSON.stringify(hosts));
+
+const answer: RequestListener = (incoming, response) => {
+  response
+    .writeHead(207, { 'Set-Cookie': ['a=1', 'b=2'] })
+    .end(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
+};
+
+beforeAll(async () => {
+  plainPort = await listen(createServer(answer));
+  tcpPort = await listen(
+    createTcpServer({ allowHalfOpen: true }, socket => {
+      socket.on('error', () => undefined);
+      socket.once('data', data => {
+        const [, how] = /^GET \/(\w+)/.exec(String(data)) ?? [];
+        if (how === 'reset') socket.resetAndDestroy();
+        if (how === 'half') {
+          socket.write('HTTP/1.1 299 Odd\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 10\r\n\r\nhalf');
+          socket.end();
+        }
+        if (how === 'nonsense') socket.end('this is not HTTP\r\n\r\n');
+      });
+      socket.on('end', () => socket.end('after your end'));
+    }),
+  );
+  writeHosts({ 'listed.example.net': ['10.0.0.1', '2606:4700::1'], 'gone.example.net': [] });
+  internet = await startInternet(
+    {
+      mappings: new Map([
+        ['plain.example.net', plainPort],
+        ['tcp.example.net', tcpPort],
+        ['down.example.net', 1],
+      ]),
+      hostsFile,
+      sites: [{ name: 'site.example.com', output: 'SiteUrl', handle: answer }],
+    },
+    { onHostsChange: () => undefined, onUnreachable: (name, port) => outages.push(`${name} ${port}`) },
+  );
+  const files = await writeRuntimeFiles(directory, internet.settings, internet.authorityCertificate);
+  writeFileSync(join(directory, 'probe.mjs'), probe);
+  child = fork(join(directory, 'probe.mjs'), {
+    execArgv: ['--import', files.preloadUrl],
+    env: { NODE_EXTRA_CA_CERTS: files.authorityFile },
+  });
+  await once(child, 'message');
+});
+afterAll(async () => {
+  child.kill('SIGKILL');
+  await internet.stop();
+  for (const server of servers) server.close();
+});
+
+describe('names', () => {
+  it.each(['plain.example.net', 'PLAIN.example.net.'])('resolve to an address that looks public: %s', async name => {
+    expect(await evaluate(`return resolve4('${name}')`)).toEqual([expect.stringMatching(/^93\.184\./)]);
+  });
+
+  it('resolve to any listed addresses, of either family', async () => {
+    expect(await evaluate("return resolve4('listed.example.net')")).toEqual(['10.0.0.1']);
+    expect(await evaluate("return resolve6('listed.example.net')")).toEqual(['2606:4700::1']);
+  });
+
+  it.each([
+    ["return resolve6('plain.example.net')", 'ENODATA'],
+    ["return resolve4('gone.example.net')", 'ENOTFOUND'],
+    ["return resolve6('gone.example.net')", 'ENOTFOUND'],
+  ])('without an address fail as in DNS: %s', async (code, error) => {
+    await expect(evaluate(code)).rejects.toThrow(error);
+  });
+});
+
+// An event loop accepts one connection in each of its turns: beside busy tables, handshakes took seconds.
+it('ends handshakes while the thread of tables and queues is at work', async () => {
+  const ended = join(directory, 'handshakes-ended');
+  const answer = evaluate(`
+    const [host] = await resolve4('plain.example.net');
+    const handshake = () => new Promise((resolve, reject) => {
+      const socket = tls.connect({ host, port: 443, servername: 'plain.example.net' }, () => resolve(socket.destroy()));
+      socket.on('error', reject);
+    });
+    await Promise.all(Array.from({ length: 20 }, handshake));
+    process.getBuiltinModule('fs').writeFileSync(${JSON.stringify(ended)}, '');
+  `);
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  for (let looks = 0; looks < 500 && !existsSync(ended); looks++) Atomics.wait(asleep, 0, 0, 20);
+  expect(existsSync(ended)).toBe(true);
+  await answer;
+});
+
+describe('connections', () => {
+  it('to a mapped name use real TLS, and reach its server as they were sent', async () => {
+    expect(await evaluate("return request({ host: 'plain.example.net', path: '/a?b', method: 'PUT' })")).toMatchObject({
+      status: 207,
+      headers: expect.arrayContaining(['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']),
+      body: 'PUT plain.example.net /a?b',
+      authorized: true,
+      remoteAddress: expect.stringMatching(/^93\.184\./),
+      remotePort: 443,
+    });
+  });
+
+  it.each([[1024], [8443], [65535]])('to its port %i do too', async port => {
+    expect(await evaluate(`return request({ host: 'plain.example.net', port: ${port} })`)).toMatchObject({
+      status: 207,
+      remotePort: port,
+    });
+  });
+
+  it('to its other ports are refused', async () => {
+    await expect(evaluate("return request({ host: 'plain.example.net', port: 80 })")).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('need the name for TLS (SNI)', async () => {
+    const code = (name: string) => `return request({ host: 'plain.example.net', servername: ${JSON.stringify(name)} })`;
+    expect(await evaluate(code('plain.example.net'))).toMatchObject({ status: 207, authorized: true });
+    await expect(evaluate(code('tcp.example.com'))).rejects.toThrow('ERR_TLS_CERT_ALTNAME_INVALID');
+  });
+
+  it('that the server resets, half-closes or answers with garbage do the same on this side', async () => {
+    await expect(evaluate("return request({ host: 'tcp.example.net', path: '/reset' })")).rejects.toThrow('ECONNRESET');
+    await expect(evaluate("return request({ host: 'tcp.example.net', path: '/half' })")).rejects.toThrow(
+      /aborted|ECONNRESET/,
+    );
+    await expect(evaluate("return request({ host: 'tcp.example.net', path: '/nonsense' })")).rejects.toThrow(/^HPE_/);
+    await expect(evaluate("return request({ host: 'down.example.net' })")).rejects.toThrow('ECONNRESET');
+    const halfClosing = `const [address] = await resolve4('tcp.example.net');
+      return new Promise((resolve, reject) => {
+      const socket = tls.connect({ host: address, port: 443, servername: 'tcp.example.net', allowHalfOpen: true }, () => socket.end('x'));
+      let text = ''; socket.on('data', data => text += data).on('end', () => resolve(text)).on('error', reject); });`;
+    expect(await evaluate(halfClosing)).toBe('after your end');
+  });
+
+  it('to other names and addresses are not diverted', async () => {
+    const code = `return new Promise((resolve, reject) => http.get('http://127.0.0.1:${plainPort}/x', answer => resolve(answer.socket.remoteAddress)).on('error', reject))`;
+    expect(await evaluate(code)).toBe('127.0.0.1');
+  });
+});
+
+it('follows the hosts file at once, in running processes and in the TLS terminator', async () => {
+  await expect(evaluate("return resolve4('later.example.test')")).rejects.toThrow();
+  writeHosts({ 'later.example.test': `http://127.0.0.1:${plainPort}` });
+  expect(await evaluate("return request({ host: 'later.example.test' })")).toMatchObject({
+    status: 207,
+    authorized: true,
+  });
+  writeHosts({ 'later.example.test': ['169.254.169.254'] });
+  expect(await evaluate("return resolve4('later.example.test')")).toEqual(['169.254.169.254']);
+});
+
+describe('a host with delays', () => {
+  const write = (delays: object) =>
+    writeHosts({ 'slow.example.test': { url: `http://127.0.0.1:${plainPort}`, ...delays } });
+
+  it('answers like any other after them', async () => {
+    write({ resolvesAfter: 20, handshakeAfter: 20 });
+    expect(await evaluate("return request({ host: 'slow.example.test' })")).toMatchObject({
+      status: 207,
+      authorized: true,
+    });
+  });
+
+  it('leaves its name unanswered until then, or until the resolver is cancelled', async () => {
+    write({ resolvesAfter: 3_600_000 });
+    const code = `const resolver = new Resolver();
+      const asked = [resolver.resolve4('slow.example.test'), resolver.resolve6('slow.example.test')];
+      const settled = Promise.allSettled(asked);
+      await request({ host: 'plain.example.net' });
+      resolver.cancel();
+      const codes = (await settled).map(({ reason }) => reason?.code);
+      return [...codes, (await resolver.resolve4('plain.example.net')).length];`;
+    expect(await evaluate(code)).toEqual(['ECANCELLED', 'ECANCELLED', 1]);
+  });
+
+  it('accepts the connection and leaves the handshake unanswered until then', async () => {
+    write({ handshakeAfter: 3_600_000 });
+    const code = `const [address] = await resolve4('slow.example.test');
+      const seen = [];
+      const socket = tls.connect({ host: address, port: 443, servername: 'slow.example.test' });
+      for (const event of ['connect', 'secureConnect', 'close']) socket.on(event, () => seen.push(event));
+      await new Promise(resolve => socket.once('connect', resolve));
+      await request({ host: 'plain.example.net' });
+      socket.destroy();
+      return seen;`;
+    expect(await evaluate(code)).toEqual(['connect']);
+  });
+});
+
+it('reports once per outage that nothing listens behind a mapped name', async () => {
+  const server = createServer(answer);
+  const port = await listen(server);
+  const close = async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  const request = () => evaluate("return request({ host: 'outage.example.net', agent: false })");
+  const refused = () => expect(request()).rejects.toThrow('ECONNRESET');
+  writeHosts({ 'outage.example.net': `http://127.0.0.1:${port}` });
+  outages.splice(0);
+
+  await close();
+  await Promise.all([refused(), refused()]);
+  await refused();
+  expect(outages).toEqual([`outage.example.net ${port}`]);
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  expect(await request()).toMatchObject({ status: 207 });
+  await close();
+  await refused();
+  expect(outages).toEqual(Array(2).fill(`outage.example.net ${port}`));
+});
+
+it('leads from the name of a site to its server', async () => {
+  expect(await evaluate("return request({ host: 'site.example.com', path: '/a' })")).toMatchObject({
+    status: 207,
+    body: 'GET site.example.com /a',
+    authorized: true,
+  });
+  const { status } = await fetch(`${internet.siteUrls.SiteUrl}/b`);
+  expect(status).toBe(207);
+});
+
+it('changes nothing in the environment of the process but the certificate authority', async () => {
+  expect(Object.keys((await evaluate('return process.env')) as object)).toEqual(['NODE_EXTRA_CA_CERTS']);
+});
+
+it('refuses a hosts file that it cannot use', async () => {
+  const bad = join(directory, 'bad.json');
+  const start = () =>
+    startInternet(
+      { mappings: new Map(), hostsFile: bad },
+      { onHostsChange: () => undefined, onUnreachable: () => undefined },
+    );
+  await expect(start()).rejects.toThrow(/^The hosts file .*bad\.json cannot be used: ENOENT/);
+  writeFileSync(bad, '{');
+  await expect(start()).rejects.toThrow(/It is not JSON/);
+});

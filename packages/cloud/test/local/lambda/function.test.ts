@@ -1,0 +1,326 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { FunctionDefinition } from '../../../src/local/lambda/definition.ts';
+import { makeStartLock } from '../../../src/local/lambda/execution-environment.ts';
+import { type LocalFunction, makeLocalFunction } from '../../../src/local/lambda/function.ts';
+import { type RuntimeContext, writeRuntimeFiles } from '../../../src/local/lambda/runtime-context.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
+
+const directory = temporaryDirectory();
+let runtimeContext: RuntimeContext;
+const made: LocalFunction[] = [];
+const lines: string[] = [];
+const startLock = makeStartLock();
+
+/** A function whose module is `code`. */
+const functionOf = (name: string, code: string, changes: Partial<FunctionDefinition> = {}): LocalFunction => {
+  writeFileSync(join(directory, `${name}.mjs`), code);
+  const definition: FunctionDefinition = {
+    name,
+    arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+    label: `test/${name}`,
+    directory,
+    handler: `${name}.handler`,
+    memory: 128,
+    timeoutSeconds: 5,
+    variables: { OWN: 'value' },
+    logFormat: 'JSON',
+    logGroup: `/aws/lambda/${name}`,
+    ...changes,
+  };
+  const local = makeLocalFunction(definition, { runtimeContext, startLock, onLine: (_, line) => lines.push(line) });
+  made.push(local);
+  return local;
+};
+
+const returned = async (local: LocalFunction, event: unknown = {}): Promise<unknown> => {
+  const result = await local.invoke(JSON.stringify(event));
+  if (result.outcome === 'failed') throw new Error(result.error.errorMessage);
+  return JSON.parse(result.payload);
+};
+
+const errorOf = async (local: LocalFunction, event: unknown = {}) => {
+  const result = await local.invoke(JSON.stringify(event));
+  return result.outcome === 'failed' ? result.error : result;
+};
+
+beforeAll(async () => {
+  const preload = { terminatorPort: 1, builtIn: [], mappings: [] };
+  const files = await writeRuntimeFiles(directory, preload, '');
+  runtimeContext = { ...files, endpoints: { DYNAMODB: 'http://127.0.0.1:8000' } };
+});
+afterAll(() => {
+  for (const { end } of made) end();
+});
+
+it('the files that each process loads do not import node:http, which loads undici', () => {
+  for (const file of [runtimeContext.bootstrapFile, fileURLToPath(runtimeContext.preloadUrl.split('?')[0] ?? '')]) {
+    const imported = [...readFileSync(file, 'utf8').matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
+    expect(imported).not.toEqual([]);
+    expect(imported).not.toContain('node:http');
+  }
+});
+
+describe('an invocation', () => {
+  it('has the event, the context of Lambda and an environment of its own', async () => {
+    const local = functionOf(
+      'whole',
+      `export const handler = async (event, context) => ({ event, context: { ...context, left: context.getRemainingTimeInMillis() },
+        variables: process.env, trace: process.env._X_AMZN_TRACE_ID, directory: process.cwd() });`,
+      { timeoutSeconds: 900 },
+    );
+    const { event, context, variables, trace } = (await returned(local, { a: 1 })) as Record<
+      string,
+      Record<string, unknown>
+    >;
+    expect(event).toEqual({ a: 1 });
+    expect(context).toMatchObject({
+      functionName: 'whole',
+      functionVersion: '1',
+      invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:whole',
+      memoryLimitInMB: '128',
+      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(context?.left).toBeGreaterThan(800_000);
+    expect(context?.left).toBeLessThanOrEqual(900_000);
+    expect(trace).toMatch(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24};Parent=[0-9a-f]{16};Sampled=0$/);
+    expect(variables).toMatchObject({
+      OWN: 'value',
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000',
+      AWS_LAMBDA_FUNCTION_NAME: 'whole',
+      AWS_REGION: 'us-east-1',
+      TZ: ':UTC',
+    });
+    for (const name of Object.keys(process.env).filter(key => /^(HOME|npm_|VITEST)/.test(key))) {
+      expect(variables).not.toHaveProperty(name);
+    }
+    expect(JSON.stringify(variables)).not.toContain('terminatorPort');
+  });
+
+  it('reuses an idle process and starts others when several come at once, up to the reserved concurrency', async () => {
+    const local = functionOf(
+      'counting',
+      `let count = 0; export const handler = async ({ milliseconds }) => {
+        count += 1; await new Promise(resolve => setTimeout(resolve, milliseconds)); return { count, process: process.pid }; };`,
+      { reservedConcurrency: 2 },
+    );
+    const first = (await returned(local, { milliseconds: 0 })) as { process: number };
+    expect(await returned(local, { milliseconds: 0 })).toEqual({ count: 2, process: first.process });
+    const together = (await Promise.all(
+      [1, 2, 3, 4].map(() => returned(local, { milliseconds: 1_000 })),
+    )) as (typeof first)[];
+    expect(new Set(together.map(answer => answer.process)).size).toBe(2);
+    await local.drain();
+  });
+});
+
+describe('processes', () => {
+  /** Writes when its start began and ended, and waits in between. */
+  const slowStart = (name: string) =>
+    `import { appendFileSync } from 'node:fs';
+     appendFileSync('starts', 'begin ${name}\\n');
+     await new Promise(resolve => setTimeout(resolve, 150));
+     appendFileSync('starts', 'end ${name}\\n');
+     export const handler = async () => new Promise(resolve => setTimeout(() => resolve('${name}'), 300));`;
+
+  it('of all functions start one after another', async () => {
+    const one = functionOf('starting-one', slowStart('one'));
+    const two = functionOf('starting-two', slowStart('two'));
+    const calls = [one, two, one, two, one].map(local => returned(local));
+    expect(await Promise.all(calls)).toEqual(['one', 'two', 'one', 'two', 'one']);
+    const starts = readFileSync(join(directory, 'starts'), 'utf8').trim().split('\n');
+    expect(starts.length).toBeGreaterThanOrEqual(4);
+    const pairs = starts.flatMap((line, at) => (at % 2 === 0 ? [[line, starts[at + 1]]] : []));
+    const over = pairs.filter(([, end]) => end !== undefined); // the last may be under way, with nothing left to do
+    for (const [begin, end] of over) expect(end).toBe(begin?.replace('begin', 'end'));
+  });
+
+  it('of one function are spread: the next one begins after as long as the last start took', async () => {
+    const local = functionOf(
+      'spread',
+      `import { appendFileSync, readFileSync } from 'node:fs';
+       const begun = Date.now();
+       await new Promise(resolve => setTimeout(resolve, 300));
+       appendFileSync('spread', begun + ' ' + Date.now() + '\\n');
+       export const handler = async () => {
+         while (readFileSync('spread', 'utf8').split('\\n').length < 3) await new Promise(resolve => setTimeout(resolve, 20));
+       };`,
+      { timeoutSeconds: 30 },
+    );
+    await Promise.all([returned(local), returned(local)]);
+    const [first = [], second = []] = readFileSync(join(directory, 'spread'), 'utf8')
+      .split('\n')
+      .map(line => line.split(' ').map(Number));
+    expect(Number(second[0]) - Number(first[1])).toBeGreaterThanOrEqual(300);
+  });
+
+  it('may take a minute to start, and are ended after it: the next one starts', async () => {
+    const local = functionOf('never', 'await new Promise(resolve => setTimeout(resolve, 3_600_000));');
+    const after = functionOf('after', "export const handler = async () => 'well';");
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let hasFailed = false;
+      const result = errorOf(local).finally(() => {
+        hasFailed = true;
+      });
+      const next = returned(after);
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { timeout: 10_000 });
+      vi.advanceTimersByTime(59_000);
+      await new Promise(resolve => setImmediate(resolve));
+      expect(hasFailed).toBe(false); // slow ones were killed after ten seconds, again and again
+      vi.advanceTimersByTime(1_000);
+      expect(await result).toMatchObject({ errorType: 'Sandbox.Timedout' });
+      expect(await next).toBe('well');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('are used most recently used first; those idle for three minutes end', async () => {
+    for (const { end } of made) end(); // their timers would be counted below
+    await wait(200);
+    const local = functionOf(
+      'resting',
+      `import { appendFileSync, readFileSync } from 'node:fs';
+       export const handler = async ({ meets }) => {
+         if (meets) appendFileSync('meeting', 'x');
+         while (meets && readFileSync('meeting', 'utf8').length < 2) await new Promise(resolve => setTimeout(resolve, 20));
+         return process.pid;
+       };`,
+    );
+    const isAlive = (pid: number): boolean => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      /** Idle processes have a timer each, and nothing else has one then. */
+      const idle = (count: number) => vi.waitFor(() => expect(vi.getTimerCount()).toBe(count), { timeout: 10_000 });
+      const both = await Promise.all([returned(local, { meets: true }), returned(local, { meets: true })]);
+      expect(new Set(both).size).toBe(2);
+      await idle(2);
+      const used = await returned(local);
+      const other = both.find(pid => pid !== used);
+      await idle(2);
+      vi.advanceTimersByTime(179_000);
+      expect(await returned(local)).toBe(used);
+      await idle(2);
+      expect(both.map(pid => isAlive(pid as number))).toEqual([true, true]);
+      vi.advanceTimersByTime(1_000);
+      await vi.waitFor(() => expect(isAlive(other as number)).toBe(false), { timeout: 10_000 });
+      expect(await returned(local)).toBe(used);
+      await idle(1);
+      vi.advanceTimersByTime(180_000);
+      expect(await returned(local)).not.toBe(used);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('a function that fails', () => {
+  it('reports what its handler threw, and keeps its process', async () => {
+    const local = functionOf(
+      'throwing',
+      `export const handler = async ({ bad }) => { if (bad) throw new RangeError('too far'); return process.pid; };`,
+    );
+    const before = await returned(local);
+    expect(await errorOf(local, { bad: true })).toEqual({ errorType: 'RangeError', errorMessage: 'too far' });
+    expect(await returned(local)).toBe(before);
+    expect(lines.some(line => line.includes('"Invoke Error"') && line.includes('too far'))).toBe(true);
+  });
+
+  it('is ended at its timeout, even in an endless loop, and replaced', async () => {
+    const local = functionOf(
+      'looping',
+      'export const handler = async ({ loop }) => { while (loop) {} return process.pid; };',
+      { timeoutSeconds: 1 },
+    );
+    const before = await returned(local);
+    expect(await errorOf(local, { loop: true })).toEqual({
+      errorType: 'Sandbox.Timedout',
+      errorMessage: expect.stringMatching(/^RequestId: [0-9a-f-]{36} Error: Task timed out after 1\.00 seconds$/),
+    });
+    expect(await returned(local)).not.toBe(before);
+  });
+
+  it.each([
+    ['exits', 'process.exit(3)', 'Runtime.ExitError', /Runtime exited with error: exit status 3$/],
+    [
+      'is killed',
+      "process.kill(process.pid, 'SIGKILL')",
+      'Runtime.ExitError',
+      /Runtime exited with error: signal: SIGKILL$/,
+    ],
+    [
+      'throws later',
+      "setTimeout(() => { throw new TypeError('late'); }); await new Promise(() => {});",
+      'TypeError',
+      /^late$/,
+    ],
+    [
+      'rejects later',
+      "void Promise.reject(new TypeError('lost')); await new Promise(() => {});",
+      'TypeError',
+      /^lost$/,
+    ],
+  ])('%s: the invocation fails with the reason, the next one works', async (name, code, errorType, errorMessage) => {
+    const local = functionOf(
+      name.replace(' ', '-'),
+      `export const handler = async ({ bad }) => { if (bad) { ${code} } return 'well'; };`,
+    );
+    expect(await errorOf(local, { bad: true })).toEqual({
+      errorType,
+      errorMessage: expect.stringMatching(errorMessage),
+    });
+    expect(await returned(local)).toBe('well');
+  });
+
+  it('is bounded in memory', async () => {
+    const local = functionOf(
+      'hoarding',
+      'const kept = []; export const handler = async () => { for (;;) kept.push(new Array(1e5).fill(1.5)); };',
+      { timeoutSeconds: 20 },
+    );
+    expect(await errorOf(local)).toMatchObject({
+      errorType: 'Runtime.ExitError',
+      errorMessage: expect.stringMatching(/SIGABRT$|134$/),
+    });
+  });
+
+  it.each([
+    ['broken', "throw new SyntaxError('cannot start');", 'SyntaxError', 'cannot start'],
+    ['empty', 'export const other = 1;', 'TypeError', 'empty.handler is undefined or not exported'],
+  ])(
+    'that cannot be loaded (%s) fails every invocation with the reason',
+    async (name, code, errorType, errorMessage) => {
+      const local = functionOf(name, code);
+      expect(await errorOf(local)).toEqual({ errorType, errorMessage });
+      expect(await errorOf(local)).toEqual({ errorType, errorMessage });
+    },
+  );
+
+  it('may not return more than 6 MiB', async () => {
+    const local = functionOf('verbose', "export const handler = async () => 'x'.repeat(6 * 1024 * 1024);");
+    expect(await errorOf(local)).toMatchObject({ errorType: 'Function.ResponseSizeTooLarge' });
+  });
+});
+
+it('ends its processes with the run; waiting invocations fail', async () => {
+  const local = functionOf('ending', 'export const handler = async () => new Promise(() => {});', {
+    reservedConcurrency: 1,
+  });
+  const both = [local.invoke('{}'), local.invoke('{}')];
+  await wait(300);
+  local.end();
+  expect((await Promise.all(both)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+  expect(await errorOf(local)).toMatchObject({ errorType: 'Sandbox.Ended' });
+});

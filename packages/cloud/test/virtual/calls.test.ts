@@ -1,0 +1,83 @@
+import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, it } from 'vitest';
+import type { Fate } from '../../src/virtual/faults.ts';
+import {
+  makeVirtualCloud,
+  type ProcessOutside,
+  ServiceError,
+  type VirtualCloudDefinition,
+} from '../../src/virtual/virtual-cloud.ts';
+
+/** Has a function do something whose tries of calls meet these fates. */
+async function run(
+  fates: readonly Fate[],
+  act: (outside: ProcessOutside) => Promise<unknown>,
+  others: Partial<VirtualCloudDefinition> = {},
+) {
+  const functions = [{ name: 'f', timeout: 30_000, start: (outside: ProcessOutside) => () => act(outside) }];
+  const faults = { fateOf: ({ number }: { readonly number: number }) => fates[number - 1] };
+  return makeVirtualCloud({ seed: 1, faults, functions, ...others }).invoke('f', {});
+}
+
+async function meet(fates: readonly Fate[], service = 'dynamodb', refusal?: ServiceError) {
+  let effects = 0;
+  const outcome = await run(fates, async ({ call, time }) => {
+    const from = time.elapsed();
+    const effect = () => {
+      effects += 1;
+      if (refusal) throw refusal;
+      return { told: 'answer' };
+    };
+    const ended: unknown = await call({ service, operation: 'PutItem', takes: 8 }, effect).catch(error => error);
+    return { ended, took: time.elapsed() - from };
+  });
+  return { status: outcome.status, ...(outcome.status === 'answered' && Object(outcome.result)), effects };
+}
+
+const throttlingName = 'ProvisionedThroughputExceededException';
+
+it.each<[string, Fate[], string, object, number]>([
+  ['an answer', ['fine'], 'dynamodb', { told: 'answer', $metadata: { attempts: 1 } }, 1],
+  ['a second try', ['request_lost'], 'sqs', { told: 'answer', $metadata: { attempts: 2 } }, 1],
+  ['an effect that nobody was told of', ['answer_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
+  ['no answer', ['request_lost', 'answer_lost', 'request_lost'], 'sqs', { name: 'TimeoutError' }, 1],
+  ['throttling of a table', thrice('throttled'), 'dynamodb', { name: throttlingName, $fault: 'client' }, 0],
+  ['throttling of a key', thrice('throttled'), 'kms', { name: 'ThrottlingException', $metadata: { attempts: 3 } }, 0],
+  ['a service that fails', thrice('failed'), 'sqs', { name: 'InternalServerError', $fault: 'server' }, 0],
+])('a call ends with %s', async (_, fates, service, ended, effects) => {
+  expect(await meet(fates, service)).toMatchObject({ ended, effects });
+});
+
+function thrice(fate: Fate): Fate[] {
+  return [fate, fate, fate];
+}
+
+it('a refusal is not repeated', async () => {
+  const name = 'ConditionalCheckFailedException';
+  const refused = await meet([], 'dynamodb', new ServiceError(name, 'no'));
+  expect(refused).toMatchObject({ ended: { name, $metadata: { attempts: 1 } }, effects: 1 });
+});
+
+it('a call takes its latency and the time of the thread; a try without answer a second', async () => {
+  expect((await meet([])).took).toBeCloseTo(8 + 0.85 / (1_024 / 1_769));
+  expect((await meet(['request_lost'])).took).toBeGreaterThan(1_008);
+});
+
+it.each<[Fate, number]>([
+  ['dies_before', 0],
+  ['dies_after', 1],
+])('%s: the process dies, and the call is never answered', async (fate, effects) => {
+  expect(await meet([fate])).toEqual({ status: 'died', effects });
+});
+
+it('a batch that DynamoDB refuses for now is done in part', async () => {
+  const Keys = Array.from({ length: 50 }, (_, number) => ({ id: String(number) }));
+  const batch = new BatchGetCommand({ RequestItems: { Things: { Keys } } });
+  const outcome = await run(['throttled'], ({ dynamodb }) => dynamodb.send(batch), {
+    tables: () => ({ execute: ({ input }: typeof batch) => ({ done: input.RequestItems?.Things?.Keys }) }),
+  });
+  const { done, UnprocessedKeys } = Object(outcome.status === 'answered' && outcome.result);
+  const left = UnprocessedKeys.Things.Keys;
+  expect([done.length > 0, left.length > 0]).toEqual([true, true]);
+  expect(new Set([...done, ...left])).toEqual(new Set(Keys));
+});

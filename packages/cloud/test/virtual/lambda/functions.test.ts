@@ -1,0 +1,154 @@
+import type { SQSEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import {
+  type FaultPlan,
+  type FunctionDefinition,
+  makeVirtualCloud,
+  type ProcessOutside,
+  standardScaling,
+} from '../../../src/virtual/virtual-cloud.ts';
+
+type Definition = Partial<FunctionDefinition<ProcessOutside>>;
+
+function makeCloud(definition: Definition, faults: FaultPlan = {}) {
+  const functions = [{ name: 'f', timeout: 10_000, start: () => () => undefined, ...definition }];
+  return makeVirtualCloud({ seed: 1, start: 0, queues: [{ name: 'q', visibilityTimeout: 60 }], functions, faults });
+}
+
+const sources = [{ queue: 'q', scaling: standardScaling(5) }];
+
+describe('an invocation', () => {
+  it.each<[string, Definition, object]>([
+    ['an answer', { start: () => async () => ({ a: 1 }) }, { status: 'answered', result: { a: 1 } }],
+    ['an error', { start: () => () => Promise.reject(new TypeError('bad')) }, { error: new TypeError('bad') }],
+    ['a time-out', { start: () => () => new Promise(() => {}) }, { status: 'died' }],
+    ['a process that does not start', { start: () => Promise.reject(new Error('no key')) }, { status: 'failed' }],
+    ['no place', { concurrency: 0 }, { status: 'throttled' }],
+  ])('ends with %s', async (_, definition, outcome) => {
+    expect(await makeCloud(definition).invoke('f', {})).toMatchObject(outcome);
+  });
+
+  it('has a context: its function, its id, and the time that remains', async () => {
+    const start: Definition['start'] = outside => async (_, context) => {
+      await outside.time.pause(1_000);
+      return { ...context, remaining: context.getRemainingTimeInMillis() };
+    };
+    const about = { functionName: 'f', functionVersion: '1', awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/) };
+    expect(await makeCloud({ start }).invoke('f', {})).toMatchObject({ result: { ...about, remaining: 9_000 } });
+  });
+
+  it('leaves what it did not wait for until the next one thaws the process', async () => {
+    const start: Definition['start'] = outside => () => void outside.time.after(500, () => outside.log('timer'));
+    const cloud = makeCloud({ start });
+    await cloud.invoke('f', {});
+    await cloud.run(60_000);
+    expect(cloud.logs()).toEqual([]);
+    await cloud.invoke('f', {});
+    await cloud.run(120_000);
+    const logs = cloud.logs({ text: 'timer', from: 60_000 });
+    expect(logs).toMatchObject([{ at: 60_020, functionName: 'f', processId: 'f#1' }]);
+  });
+
+  it('of any function is throttled while all executions of the account are in use', async () => {
+    const start: Definition['start'] =
+      ({ time }) =>
+      () =>
+        time.pause(1_000);
+    const functions = ['f', 'g'].map(name => ({ name, timeout: 10_000, start }));
+    const cloud = makeVirtualCloud({ seed: 1, start: 0, functions, concurrency: 2 });
+    const outcomes: string[] = [];
+    const invokeAt = (moment: number, name: string) =>
+      cloud.at(moment, () =>
+        cloud.function(name).invoke({}, ({ status }) => outcomes.push(`${name} ${moment} ${status}`)),
+      );
+    for (const moment of [0, 1, 2, 2_000]) invokeAt(moment, moment === 1 ? 'f' : 'g');
+    await cloud.run(10_000);
+    expect(outcomes).toEqual(['g 2 throttled', 'g 0 answered', 'f 1 answered', 'g 2000 answered']);
+  });
+
+  // Bug: the death gave back its execution a second time, and a later invocation was given to the dead process.
+  it('whose process dies once it has answered leaves the executions of the account as they are', async () => {
+    const start: Definition['start'] =
+      ({ call, time }) =>
+      event => {
+        if (event !== 'first') return time.pause(1_000);
+        void call({ service: 'other', operation: 'Do', takes: 100 }, () => ({}));
+        return undefined;
+      };
+    const functions = [{ name: 'f', timeout: 10_000, start }];
+    const faults: FaultPlan = { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) };
+    const cloud = makeVirtualCloud({ seed: 1, start: 0, functions, concurrency: 1, faults });
+    const outcomes: string[] = [];
+    const invokeAt = (moment: number, event: string) =>
+      cloud.at(moment, () => cloud.function('f').invoke(event, ({ status }) => outcomes.push(`${event} ${status}`)));
+    invokeAt(0, 'first');
+    invokeAt(5_000, 'second');
+    invokeAt(5_100, 'third');
+    invokeAt(30_000, 'fourth');
+    await cloud.run(60_000);
+    expect(outcomes).toEqual(['first answered', 'third throttled', 'second answered', 'fourth answered']);
+  });
+
+  it('comes by a schedule', async () => {
+    const begun: number[] = [];
+    const start: Definition['start'] = outside => () => begun.push(outside.time.now());
+    await makeCloud({ schedule: { every: 60_000 }, start }).run(200_000);
+    expect(begun).toEqual([60_420, 120_020, 180_020]);
+  });
+});
+
+describe('an event source', () => {
+  it('deletes what succeeded; what failed comes back', async () => {
+    const received: string[][] = [];
+    const start = () => (event: SQSEvent) => {
+      received.push(event.Records.map(({ body }) => body));
+      const isFirst = received.length === 1;
+      const failed = event.Records.filter(({ body }) => body === 'b' && isFirst);
+      return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    };
+    const cloud = makeCloud({ sources, start });
+    for (const body of ['a', 'b', 'c']) cloud.send('q', { body });
+    await cloud.run(180_000);
+    expect(received).toEqual([['a', 'b', 'c'], ['b']]);
+    expect(cloud.queue('q').bodies()).toEqual([]);
+  });
+
+  it.each<[string, unknown, number]>([
+    ['nothing', undefined, 0],
+    ['an empty list', { batchItemFailures: [] }, 0],
+    ['no list', { batchItemFailures: 'all' }, 1],
+    ['a message of another batch', { batchItemFailures: [{ itemIdentifier: 'other' }] }, 1],
+    ['a text', 'done', 1],
+  ])('an answer of %s', async (_, result, kept) => {
+    const cloud = makeCloud({ sources, start: () => () => result });
+    cloud.send('q', { body: 'a' });
+    await cloud.run(30_000);
+    expect(cloud.queue('q').bodies()).toHaveLength(kept);
+  });
+
+  it.each([
+    [standardScaling(100), [5, 55, 100]],
+    [standardScaling(2), [2, 2, 2]],
+  ])('grows while messages wait: %j', async (scaling, places) => {
+    const start = () => () => new Promise(() => {});
+    const cloud = makeCloud({ timeout: 3_600_000, sources: [{ queue: 'q', batchSize: 1, scaling }], start });
+    for (let number = 0; number < 400; number += 1) cloud.send('q', { body: 'hangs' });
+    const busy: number[] = [];
+    for (const moment of [50, 10_000, 50_000]) {
+      await cloud.run(moment);
+      busy.push(cloud.queue('q').inFlight());
+    }
+    expect(busy).toEqual(places);
+  });
+
+  it('a process that dies gives its batch back when the visibility is over, and another one takes it', async () => {
+    const start: Definition['start'] = outside => async () =>
+      void (await outside.call({ service: 'other', operation: 'Do' }, () => ({})));
+    const cloud = makeCloud({ sources, start }, { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) });
+    cloud.send('q', { body: 'a' });
+    await cloud.run(180_000);
+    const told = cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text);
+    expect(told).toEqual(['f#1 starts', 'f#1 dies: after other:Do', 'f#2 starts']);
+    expect(cloud.queue('q').bodies()).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { makeSeededRandom } from '../../src/seeded-random.ts';
+import { makeTime } from '../../src/time.ts';
+import { makeProcesses } from '../../src/virtual/processes.ts';
+
+function start(skew = 0) {
+  const time = makeTime(0, () => processes.leave());
+  const randomOf = (name: string) => makeSeededRandom(1, name);
+  const processes = makeProcesses({ time, costs: { coreShare: 0.5, timer: 0 }, note: () => {}, randomOf }, skew);
+  const process = processes.start('f', 1);
+  const said: string[] = [];
+  const say = (word: string) => () => void said.push(`${time.now()} ${word}`);
+  return { time, process, processes, said, say };
+}
+
+describe('a process', () => {
+  it('handles what arrives in order, once its thread is free', async () => {
+    const { time, process, said, say } = start();
+    process.time.after(3, say('late timer'));
+    process.deliver(() => process.work(5)); // 10 ms on half a core
+    time.at(2, () => process.deliver(say('late answer')));
+    await time.runUntil(20);
+    expect(said).toEqual(['10 late answer', '10 late timer']);
+  });
+
+  it('stands still while it is frozen', async () => {
+    const { time, process, said, say } = start();
+    process.time.after(5, say('timer'));
+    process.freeze();
+    time.at(50, () => process.thaw('1'));
+    await time.runUntil(100);
+    expect(said).toEqual(['50 timer']);
+  });
+
+  it('gets nothing any more once it is dead', async () => {
+    const { time, process, said, say } = start();
+    process.onDeath(say('dead'));
+    process.time.after(5, say('timer'));
+    process.deliver(() => process.kill('in a test'));
+    process.deliver(say('answer'));
+    await time.runUntil(100);
+    process.thaw('1');
+    process.deliver(say('answer'));
+    await time.runUntil(200);
+    expect(said).toEqual(['0 dead']);
+  });
+
+  it('has timers that can be cancelled, pauses that abort, and turns', async () => {
+    const { time, process, processes, said, say } = start();
+    const abort = new AbortController();
+    process.deliver(async () => {
+      const cancel = process.time.after(5, say('never'));
+      process.time.pause(10, abort.signal).catch(say('aborted'));
+      process.time.after(0, say('after a millisecond'));
+      process.deliver(say('arrived'));
+      await process.time.turn();
+      say(processes.current() === process ? 'turn' : 'lost')();
+      cancel();
+      process.time.after(2, () => abort.abort());
+    });
+    await time.runUntil(20);
+    expect(said).toEqual(['0 arrived', '0 turn', '1 after a millisecond', '2 aborted']);
+    expect(processes.current()).toBeUndefined();
+  });
+
+  it('has a clock that is wrong by the skew at most, and chance of its own', () => {
+    const { process, processes } = start(100);
+    const other = processes.start('f', 2);
+    expect(Math.abs(process.time.now())).toBeLessThanOrEqual(100);
+    expect(process.time.now()).not.toBe(other.time.now());
+    expect(process.random.bytes(8)).not.toEqual(other.random.bytes(8));
+    expect(process.time.elapsed()).toBe(0);
+  });
+});
