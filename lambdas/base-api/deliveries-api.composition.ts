@@ -15,11 +15,11 @@ import { makeReadHistory } from '../delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../delivery/store/delivery-store.ts';
 import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../delivery/store/read-answers.ts';
-import type { DeliveryTelemetry } from '../delivery/telemetry.ts';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import type { Outside } from '../platform/outside.ts';
+import type { Telemetry } from '../platform/telemetry.ts';
 import { webhookProblems } from '../webhooks/routes.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 
@@ -27,7 +27,7 @@ import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 export function composeDeliveriesApi(
   environment: Environment<typeof deliveriesApiEnvironment>,
   { dynamo, sqs, time, random }: Pick<Outside, 'dynamo' | 'sqs' | 'time' | 'random'>,
-  telemetry: DeliveryTelemetry,
+  { log }: Pick<Telemetry, 'log'>,
   perMinute = requestLimits,
 ) {
   const table = environment.deliveriesTable;
@@ -38,7 +38,7 @@ export function composeDeliveriesApi(
   const findWebhook = makeFindWebhook(dynamo, environment.webhooksTable);
   const readHistory = makeReadHistory({ dynamo, table, store });
   const makeId = makeRandomIds(random);
-  const shared = { ...environment, ...telemetry, ...time, store, retryQueue, findWebhook, makeId };
+  const shared = { ...environment, log, ...time, store, retryQueue, findWebhook, makeId };
   const limits = makeRequestLimits({ ...stored, ...perMinute });
   const run = makeRunReplay({ ...shared, replays, readHistory });
 
@@ -47,7 +47,7 @@ export function composeDeliveriesApi(
     environment,
     dynamo,
     keyring: makeKeyring({ ...time, dynamo, table: environment.keyringTable }),
-    log: telemetry.log,
+    log,
     resources: resourcesOf(
       deliveryRoutes,
       { ...webhookProblems, ...deliveryProblems },

@@ -1,14 +1,14 @@
 import { deliveriesApiEnvironment } from '../delivery/environment.ts';
-import { makeDeliveryTelemetry } from '../delivery/telemetry.ts';
 import { makeDynamo } from '../platform/aws/dynamo.ts';
 import { makeSqs } from '../platform/aws/sqs.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { makeHttpHandler } from '../platform/lambda-handler.ts';
 import { machine } from '../platform/outside.ts';
+import { makeTelemetry } from '../platform/telemetry.ts';
 import { composeDeliveriesApi } from './deliveries-api.composition.ts';
 
 const environment = readEnvironment(deliveriesApiEnvironment);
-const telemetry = makeDeliveryTelemetry('history');
+const telemetry = makeTelemetry('history');
 const outside = { ...machine, dynamo: makeDynamo(), sqs: makeSqs() };
 
 /** {base_url}: the delivery history of a webhook, with resends, replays and tests. */

@@ -63,19 +63,18 @@ export function makeAttemptQueue({
 }
 
 /**
- * Sends the message of a delivery that is stored. What the queue does not take is counted and logged, and left to the
+ * Sends the message of a delivery that is stored. What the queue does not take is logged, and left to the
  * sweeper, which finds the delivery overdue. Returns whether the queue took it. Never throws.
  */
 export async function sendOrLeave(
   queue: Pick<AttemptQueue, 'send'>,
   delivery: WaitingDelivery,
-  { log, count }: DeliveryTelemetry,
+  { log }: Pick<DeliveryTelemetry, 'log'>,
 ): Promise<boolean> {
   try {
     await queue.send(delivery);
     return true;
   } catch (error) {
-    count('AttemptNotSent');
     log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
     return false;
   }
@@ -85,7 +84,7 @@ export async function sendOrLeave(
 export async function sendAllOrLeave(
   queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],
-  { log, count }: DeliveryTelemetry,
+  { log }: Pick<DeliveryTelemetry, 'log'>,
 ): Promise<readonly WaitingDelivery[]> {
   let [unsent, reason] = [deliveries, {}];
   try {
@@ -94,7 +93,6 @@ export async function sendAllOrLeave(
     reason = describeError(error);
   }
   if (unsent.length === 0) return unsent;
-  count('AttemptNotSent', unsent.length);
   log.error('delivery.not_sent', { failed: unsent.length, ...reason });
   return unsent;
 }
@@ -103,7 +101,7 @@ export async function sendAllOrLeave(
 export async function sendNext(
   queue: Pick<AttemptQueue, 'send'>,
   { wait, ...delivery }: Delivery,
-  telemetry: DeliveryTelemetry,
+  telemetry: Pick<DeliveryTelemetry, 'log'>,
 ): Promise<void> {
   if (wait && waitsInQueue(wait)) await sendOrLeave(queue, { ...delivery, wait }, telemetry);
 }

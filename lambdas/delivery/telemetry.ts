@@ -1,5 +1,5 @@
 import { isReservedAccount } from '../auth/principals/account.ts';
-import { type Log, makeTelemetry, type Telemetry } from '../platform/telemetry.ts';
+import type { Log } from '../platform/telemetry.ts';
 import type { AttemptRecord, Delivery } from './delivery.ts';
 
 export type DeliveryMetric =
@@ -12,27 +12,10 @@ export type DeliveryMetric =
   | 'Blocked'
   /** Attempts that failed for a fault of our own, and messages that go back to their queue because a store or a queue failed. */
   | 'InternalError'
-  /** Deliveries by how they ended without being delivered. */
-  | 'Exhausted'
-  | 'Held'
-  | 'Cancelled'
-  /** Messages that no attempt was made for. */
+  /** Events that are dropped because their account has no webhook for them. */
   | 'EventWithoutWebhook'
-  | 'DuplicateDropped'
-  /** Copies of an event's id that tell something else: a publisher uses an id twice, and the second event is lost. */
-  | 'ConflictingCopyDropped'
-  | 'StaleDropped'
-  | 'DeadLettered'
   /** Refused events that their publishers could not be told of. */
-  | 'RefusalNotTold'
-  /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook, or its time is over. */
-  | 'MessageShed'
-  /** Messages of the retry queue or the slow queue that could not be sent: the sweeper sends them. */
-  | 'AttemptNotSent'
-  | 'WebhookSuspended'
-  /** Deliveries that the sweeper sent: at the end of a long wait, or because they were overdue. */
-  | 'SweptDue'
-  | 'SweptOverdue';
+  | 'RefusalNotTold';
 
 /** The log and the counts of the units of delivery. */
 export interface DeliveryTelemetry {
@@ -40,24 +23,14 @@ export interface DeliveryTelemetry {
   readonly count: Count;
 }
 
-/** The log and the metrics of the sweeper. */
-export interface SweepTelemetry extends DeliveryTelemetry {
+/** The log of the sweeper, and its one metric. */
+export interface SweepTelemetry {
+  readonly log: Log;
   /**
    * Each sweep that succeeds writes `OldestDue`: by how many milliseconds the oldest pending delivery is overdue, 0 if
    * none is.
    */
   readonly measure: (metric: 'OldestDue', milliseconds: number) => void;
-}
-
-/**
- * Makes the log and the metrics of a delivery function; the middleware of its handler flushes both. The consumers of all lanes are
- * counted together, as `delivery`: the log tells the lane.
- */
-export function makeDeliveryTelemetry<Service extends string>(
-  serviceName: Service,
-  countedAs: string = serviceName,
-): Telemetry & SweepTelemetry & { readonly service: Service } {
-  return makeTelemetry(serviceName, countedAs);
 }
 
 /**

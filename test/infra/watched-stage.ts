@@ -5,10 +5,9 @@ import { consumerTimeout, deliveryEnvironment, queueOf, visibilityTimeout } from
 import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
 import { type Lane, lanes } from '../../lambdas/delivery/lane-routing.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
-import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
-import type { Telemetry } from '../../lambdas/platform/telemetry.ts';
+import { makeTelemetry, type Telemetry } from '../../lambdas/platform/telemetry.ts';
 import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
 import { isAcknowledged, makeSteppedCloud, type Start } from '../support/delivery-world/stepped-cloud.ts';
 import { makeFakeKms } from '../support/fake-kms.ts';
@@ -115,7 +114,7 @@ export async function startDelivery() {
 
   function consumerOf(lane: Lane): Start {
     return process => (event: SQSEvent) => {
-      const telemetry = makeDeliveryTelemetry(`deliver-${lane}`, 'delivery');
+      const telemetry = makeTelemetry(`deliver-${lane}`, 'delivery');
       const environment = { ...consumers, lane, queueUrl: queueOf[lane] };
       const deliver = composeDeliver(environment, outsideOf(process), telemetry);
       return invoke(telemetry, each => atItsTime(deliver(each, contextIn(process, consumerTimeout))), event);
@@ -124,7 +123,7 @@ export async function startDelivery() {
 
   function sweep(...[process]: Parameters<Start>) {
     return () => {
-      const telemetry = makeDeliveryTelemetry('sweep');
+      const telemetry = makeTelemetry('sweep');
       const run = composeSweep(sweeper, outsideOf(process), telemetry);
       return invoke(telemetry, each => atItsTime(run(each, contextIn(process, sweepTimeout))), undefined);
     };

@@ -1,4 +1,4 @@
-import { isResent, isTest } from '../../../lambdas/delivery/delivery.ts';
+import { isResent } from '../../../lambdas/delivery/delivery.ts';
 import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
 import type { Evidence } from './evidence.ts';
@@ -46,7 +46,6 @@ export function judgeMetrics(
         account,
         lines.map(({ text }) => text),
       );
-    for (const [state, metric] of Object.entries(metricOf)) judgeEnds(state, metric);
     const failed = cloud.trace(({ kind, text }) => kind === 'invocation' && text.includes(' failed'));
     for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
   }
@@ -70,22 +69,6 @@ export function judgeMetrics(
     return due.every(isResent) ? 'yes' : 'meanwhile';
   }
 
-  /**
-   * Where nothing goes wrong, each delivery that came to an end was counted, but for tests, and what the 410 of an earlier URL holds until it counts as a failure: its schedule goes on.
-   */
-  function judgeEnds(state: string, metric: string): void {
-    let ends = 0;
-    for (const [id, changes] of evidence().deliveries) {
-      if (isTest({ id })) continue;
-      ends += changes.filter(({ delivery }, index) => {
-        const [before, after] = [changes[index - 1]?.delivery, changes[index + 1]?.delivery];
-        const goesOn = after && after.state !== state && after.scheduledAt === delivery?.scheduledAt;
-        return delivery?.state === state && before?.state !== state && !goesOn;
-      }).length;
-    }
-    if (metrics.sum(metric) !== ends) violate(`${metrics.sum(metric)} × ${metric}, and ${ends} became ${state}`);
-  }
-
   /** Where nothing goes wrong and nobody changes anything, each attempt that is recorded was told. */
   function judgeLines({ id, isRestless }: World['accounts'][number], lines: readonly string[]): void {
     if (isRestless) return;
@@ -98,16 +81,9 @@ export function judgeMetrics(
 
 /** A process that dies has written neither a line nor a metric, or both: nothing lies between them. */
 const lineOf: Readonly<Record<string, RegExp>> = {
-  DeadLettered: /"message":"(?:event|retry)\.refused"/,
   InternalError: /"message":"delivery\.attempt".*"result":"internal"|"message":"message\.deferred"/,
-  WebhookSuspended: /"message":"webhook\.suspended"/,
   EventWithoutWebhook: /"message":"event\.without_webhook"/,
-  DuplicateDropped: /"message":"event\.duplicate"/,
-  ConflictingCopyDropped: /"message":"event\.conflicting_copy"/,
 };
-
-/** The metric of each state in which a delivery ends, but `delivered`. */
-const metricOf: Readonly<Record<string, string>> = { failed: 'Exhausted', held: 'Held', cancelled: 'Cancelled' };
 
 /** Two sweeps begin in this time, and the first of them has ended. */
 const longestSweep = 2.25 * minute;

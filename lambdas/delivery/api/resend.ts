@@ -25,20 +25,20 @@ export type Resend = (delivery: Delivery) => Promise<boolean>;
 
 /** Returns the function that resends. A resend is stored first, then sent: the sweeper finds it when its message is lost. */
 export function makeResend(
-  dependencies: DeliveryTelemetry & {
+  dependencies: Pick<DeliveryTelemetry, 'log'> & {
     readonly store: Pick<DeliveryStore, 'update' | 'read'>;
     readonly retryQueue: Pick<AttemptQueue, 'send'>;
     readonly now: Clock;
   },
 ): Resend {
-  const { store, retryQueue, now, log, count } = dependencies;
+  const { store, retryQueue, now, log } = dependencies;
   return async function resend(delivery) {
     let latest = delivery;
     for (let tries = 0; tries < maxTries; tries++) {
       const after = resent(latest, now());
       if (!after) return false;
       if (await store.update(latest, after)) {
-        await sendOrLeave(retryQueue, after, { log, count });
+        await sendOrLeave(retryQueue, after, { log });
         return true;
       }
       const [found] = await store.read([delivery.id]);

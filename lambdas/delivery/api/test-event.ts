@@ -21,7 +21,7 @@ import type { deliveryRoutes } from './routes.ts';
  * The write to the webhook itself fails if an operator has suspended it.
  */
 export function makeSendTest(
-  dependencies: DeliveryTelemetry & {
+  dependencies: Pick<DeliveryTelemetry, 'log'> & {
     readonly webhooks: Pick<WebhookStore, 'noteTest'>;
     readonly limits: Pick<RequestLimits, 'countTest'>;
     readonly store: Pick<DeliveryStore, 'create'>;
@@ -31,7 +31,7 @@ export function makeSendTest(
     readonly now: Clock;
   },
 ): Handlers<typeof deliveryRoutes>['sendTest'] {
-  const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
+  const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log } = dependencies;
 
   return async function sendTest(context: ContextOf<typeof deliveryRoutes, 'sendTest'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
@@ -48,7 +48,7 @@ export function makeSendTest(
     const origin = { accountId, eventName, webhookId, body: sampleBody(eventName, demandsUrl), createdAt: moment };
     const delivery = dueNow(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
     await store.create(delivery);
-    await sendOrLeave(retryQueue, delivery, { log, count });
+    await sendOrLeave(retryQueue, delivery, { log });
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   };
 }

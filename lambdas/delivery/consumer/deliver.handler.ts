@@ -7,12 +7,13 @@ import { makeResolver } from '../../platform/egress/resolver.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
 import { machine } from '../../platform/outside.ts';
+import { makeTelemetry } from '../../platform/telemetry.ts';
 import { deliverEnvironment } from '../environment.ts';
-import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { composeDeliver } from './deliver.composition.ts';
 
 const environment = readEnvironment(deliverEnvironment);
-const telemetry = makeDeliveryTelemetry(`deliver-${environment.lane}`, 'delivery');
+/** The consumers of all lanes are counted together, as `delivery`; the log names the lane. */
+const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
 const outside = { ...machine, ...services, resolve: makeResolver(), post: makePinnedPost() };
 

@@ -30,7 +30,6 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       const { deliveryId, publisherId, accountId: account, eventName: event, reason, detail } = parsed;
       const sender = record.attributes.SenderId || unknownSender;
       await moveToDeadLetters(record, parsed, () => {
-        count('DeadLettered');
         log.warn('event.refused', { messageId, deliveryId, account, event, sender, reason, detail });
       });
       refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
@@ -83,13 +82,11 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
 
   function dropCopy(known: Delivery, event: BusinessEvent, sender: string, described: Described): void {
     if (haveSameContent(known.body, event.body)) {
-      count('DuplicateDropped');
       log.info('event.duplicate', { ...described, state: known.state });
     } else tellOfReuse(known, event, sender, described);
   }
 
   function tellOfReuse(known: Delivery, { publisherId }: BusinessEvent, sender: string, described: Described): void {
-    count('ConflictingCopyDropped');
     log.warn('event.conflicting_copy', { ...described, state: known.state });
     const { messageId } = described;
     refusals.add({ messageId, id: noticedId(publisherId), sender, reason: 'id_reused', detail: idReused });

@@ -64,7 +64,6 @@ export function makeMessageVisibility({
     },
 
     shed(record) {
-      count('MessageShed');
       return hideFor(record, shedFor);
     },
 

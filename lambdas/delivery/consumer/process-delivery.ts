@@ -166,8 +166,6 @@ export function makeProcessDelivery(
   }
 
   function report(before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook): void {
-    const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
-    if (ended) count(ended);
     const isDelivered = outcome.outcome === 'delivered';
     if (!isTest(before) && !isResent(before) && (!isDelivered || countsSuccess(before)))
       count('Delivered', isDelivered ? 1 : 0);
@@ -187,11 +185,6 @@ export function makeProcessDelivery(
     else log.warn('delivery.attempt', line);
   }
 }
-
-const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
-  failed: 'Exhausted',
-  held: 'Held',
-};
 
 function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric | undefined {
   if (outcome === 'internal_error') return 'InternalError';

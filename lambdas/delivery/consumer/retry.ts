@@ -18,7 +18,7 @@ import type { FindWebhookState } from './webhook-state.ts';
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
-  const { moveToDeadLetters, attemptTimeoutMs, now, log, count } = dependencies;
+  const { moveToDeadLetters, attemptTimeoutMs, now, log } = dependencies;
   /** The attempts in hand. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
   const inHand = new Set<string>();
 
@@ -26,7 +26,6 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const message = parseAttemptMessage(record.body);
     if (!message) {
       await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' }, () => {
-        count('DeadLettered');
         log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
       });
       return 'processed';
@@ -66,7 +65,6 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     const dueIn = delivery && isNamedBy(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
     if (!delivery || !(dueIn <= mostEarly)) {
-      count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return 'processed';
     }
@@ -87,7 +85,7 @@ export function describeAttemptMessage({ body }: SQSRecord): ReturnType<Describe
   return message ? { deliveryId: message.id, account: message.accountId, event: message.eventName } : {};
 }
 
-interface RetryDependencies extends DeliveryTelemetry {
+interface RetryDependencies extends Pick<DeliveryTelemetry, 'log'> {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
-import { type Delivery, isTest, settled } from '../delivery.ts';
+import { type Delivery, settled } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { UnattemptedEnd } from '../transitions.ts';
 import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
@@ -9,10 +9,9 @@ export async function endUnattempted(
   before: Delivery,
   state: UnattemptedEnd,
   storeChange: StoreChange,
-  dependencies: DeliveryTelemetry & { readonly now: Clock },
+  dependencies: Pick<DeliveryTelemetry, 'log'> & { readonly now: Clock },
 ): Promise<void> {
-  const { now, log, count } = dependencies;
+  const { now, log } = dependencies;
   if (!(await storeUnlessStale(before, settled(before, state, now()), storeChange, dependencies))) return;
-  if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
   log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
 }

@@ -9,10 +9,9 @@ export async function storeUnlessStale(
   before: Delivery,
   after: Delivery,
   storeChange: StoreChange,
-  { log, count }: DeliveryTelemetry,
+  { log }: Pick<DeliveryTelemetry, 'log'>,
 ): Promise<boolean> {
   if (await storeChange(after)) return true;
-  count('StaleDropped');
   log.info('delivery.stale', describeDelivery(before));
   return false;
 }

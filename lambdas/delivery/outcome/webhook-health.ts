@@ -21,8 +21,7 @@ export function makeWebhookHealth({
   store,
   now,
   log,
-  count,
-}: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry) {
+}: { readonly store: WebhookHealthStore; readonly now: Clock } & Pick<DeliveryTelemetry, 'log'>) {
   return { suspendIfGone, suspendIfFailing, failTooOld, record };
 
   /**
@@ -49,8 +48,7 @@ export function makeWebhookHealth({
   /** Ends a delivery that waited too long for a place (`isTooOld`). */
   async function failTooOld(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     await suspendIfFailing(webhook, delivery);
-    if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, { log, count }))) return;
-    count('Exhausted');
+    if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, { log }))) return;
     log.warn('delivery.too_old', describeDelivery(delivery));
   }
 
@@ -77,7 +75,6 @@ export function makeWebhookHealth({
   }
 
   function reportSuspension({ accountId, eventName }: Webhook, reason: SuspensionReason): void {
-    count('WebhookSuspended');
     log.warn('webhook.suspended', { account: accountId, event: eventName, reason });
   }
 }

@@ -44,7 +44,7 @@ export type RunReplay = (replay: Replay, most: number, hasTime: () => boolean) =
 
 /** Returns the function that runs replays. */
 export function makeRunReplay(
-  dependencies: DeliveryTelemetry & {
+  dependencies: Pick<DeliveryTelemetry, 'log'> & {
     readonly replays: Pick<ReplayStore, 'save' | 'end'>;
     readonly readHistory: ReadHistory;
     readonly store: Pick<DeliveryStore, 'update'>;
@@ -53,7 +53,7 @@ export function makeRunReplay(
     readonly now: Clock;
   },
 ): RunReplay {
-  const { replays, readHistory, store, findWebhook, retryQueue, now, log, count } = dependencies;
+  const { replays, readHistory, store, findWebhook, retryQueue, now, log } = dependencies;
 
   return async function runReplay(given, most, hasTime) {
     let replay: Replay | undefined = given;
@@ -98,7 +98,7 @@ export function makeRunReplay(
       const waiting = tried.filter(delivery => delivery !== undefined);
       if (waiting.length === 0) continue;
       sent += waiting.length;
-      await sendAllOrLeave(retryQueue, waiting, { log, count });
+      await sendAllOrLeave(retryQueue, waiting, { log });
     }
     return { sent, dueAt };
   }

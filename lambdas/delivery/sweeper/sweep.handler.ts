@@ -4,12 +4,12 @@ import { makePublish } from '../../platform/aws/topic.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
 import { machine } from '../../platform/outside.ts';
+import { makeTelemetry } from '../../platform/telemetry.ts';
 import { sweepEnvironment } from '../environment.ts';
-import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { composeSweep } from './sweep.composition.ts';
 
 const environment = readEnvironment(sweepEnvironment);
-const telemetry = makeDeliveryTelemetry('sweep');
+const telemetry = makeTelemetry('sweep');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), publish: makePublish() };
 const outside = { ...machine, ...services };
 

@@ -23,7 +23,7 @@ export function makeSweep(
     readonly now: Clock;
   },
 ): Sweep {
-  const { store, retryQueue, continueReplay, now, log, count, measure } = dependencies;
+  const { store, retryQueue, continueReplay, now, log, measure } = dependencies;
 
   return async function sweep(hasTime) {
     let oldestDue = 0;
@@ -97,7 +97,7 @@ export function makeSweep(
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
     for (const batch of chunksOf(claimed, mostMessagesOfCall)) {
-      const unsent = await sendAllOrLeave(retryQueue, batch, { log, count });
+      const unsent = await sendAllOrLeave(retryQueue, batch, { log });
       if (unsent.length === batch.length) notes.isQueueDown = true; // what is claimed now would be claimed in vain
       await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
     }
@@ -123,7 +123,6 @@ export function makeSweep(
       return undefined;
     }
     if (!(await store.claim(delivery, wait))) return undefined;
-    count(isOverdue ? 'SweptOverdue' : 'SweptDue');
     if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), overdueCount: wait.overdueCount });
     return { ...delivery, wait, version: (delivery.version ?? 0) + 1 };
   }
@@ -142,7 +141,6 @@ export function makeSweep(
     const attempts = [...delivery.attempts, record];
     const after = settled({ ...delivery, attempt: delivery.attempt + 1, attempts }, 'failed', now());
     if (!(await store.update(delivery, after))) return;
-    count('Exhausted');
     log.error('delivery.unrecorded', describeDelivery(delivery));
   }
 }

@@ -8,7 +8,7 @@ import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
 import { makeAttemptQueue } from '../../../lambdas/delivery/queues.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/store/delivery-store.ts';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
-import type { SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
+import type { DeliveryTelemetry, SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { environment } from './environment.ts';
 import type { makeServices } from './services.ts';
@@ -62,7 +62,7 @@ export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsPart
 interface FunctionsParts {
   /** Those of the retry schedule, in milliseconds. */
   readonly waits: readonly number[];
-  readonly telemetry: SweepTelemetry;
+  readonly telemetry: DeliveryTelemetry & SweepTelemetry;
   readonly outsideOf: ReturnType<typeof makeServices>['outsideOf'];
 }
 

@@ -2,7 +2,7 @@ import { type AttemptDependencies, makeAttempt } from '../../../lambdas/delivery
 import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { SlownessTracker } from '../../../lambdas/delivery/lanes/slowness-tracker.ts';
-import type { DeliveryMetric, SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
+import type { DeliveryMetric, DeliveryTelemetry, SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { sealAlike, sealing } from './test-keyring.ts';
@@ -115,7 +115,7 @@ export const silentTracker: SlownessTracker = {
   recordQuickAnswer: async () => undefined,
 };
 
-/** Telemetry that remembers: `lines` is everything logged, as text. */
+/** Telemetry that remembers: `lines` is everything logged, as text; `logged` counts the lines with a message. */
 export const fakeTelemetry = () => {
   const lines: string[] = [];
   const counts: Partial<Record<DeliveryMetric, number>> = {};
@@ -123,7 +123,7 @@ export const fakeTelemetry = () => {
   const write = (...parts: unknown[]) => {
     lines.push(JSON.stringify(parts));
   };
-  const telemetry: SweepTelemetry = {
+  const telemetry: DeliveryTelemetry & SweepTelemetry = {
     log: { info: write, warn: write, error: write },
     count: (metric, by = 1) => {
       counts[metric] = (counts[metric] ?? 0) + by;
@@ -132,5 +132,6 @@ export const fakeTelemetry = () => {
       spans[metric] = [...(spans[metric] ?? []), milliseconds];
     },
   };
-  return { ...telemetry, lines, counts, spans };
+  const logged = (message: string) => lines.filter(line => line.startsWith(`["${message}"`)).length;
+  return { ...telemetry, lines, logged, counts, spans };
 };

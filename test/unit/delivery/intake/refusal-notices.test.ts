@@ -95,7 +95,7 @@ describe('a refused event', () => {
     await world.step('first');
     expect(world.deadLetters()).toHaveLength(2);
     expect(await world.step('first')).toBe(false);
-    expect(world.counts).toEqual({ DeadLettered: 2, RefusalNotTold: 2 });
+    expect(world.counts).toEqual({ RefusalNotTold: 2 });
     expect(world.lines.filter(line => line.includes('refusal.not_told'))).toHaveLength(2);
   });
 });

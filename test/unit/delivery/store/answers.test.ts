@@ -104,7 +104,7 @@ describe('the answers of a receiver', () => {
     expect(world.posts).toHaveLength(2);
     expect(await stored()).toHaveLength(2);
     expect(world.waiting('retries')).toHaveLength(1);
-    expect(world.counts).toMatchObject({ StaleDropped: 1 });
+    expect(world.logged('delivery.stale')).toBe(1);
     const texts = await shown();
     expect(texts).toHaveLength(1);
     await world.settle();
