@@ -19,8 +19,8 @@ export function lanePlaces(accountConcurrency: number): LanePlaces {
 /** The fewest and the most batches at once that an SQS event source takes. */
 const [fewestPlaces, mostPlaces] = [2, 1_000];
 
-/** Each process of the slow lane may make an attempt of a slow webhook: together about as many as it may have in flight. */
-const mostSlowPlaces = 100;
+/** Each process of the slow lane may make two attempts of a slow webhook: together as many as it may have in flight. */
+const mostSlowPlaces = 60;
 
 /** Hundredths of the account's concurrency. */
 const laneShares = { firstConcurrency: 5, retryConcurrency: 2, slowConcurrency: 2 };

@@ -103,8 +103,8 @@ describe('the stage configuration', () => {
     [10, [2, 2, 2]],
     [100, [5, 2, 2]],
     [1_000, [50, 20, 20]],
-    [10_000, [500, 200, 100]],
-    [1_000_000, [1_000, 1_000, 100]],
+    [10_000, [500, 200, 60]],
+    [1_000_000, [1_000, 1_000, 60]],
   ])('gives the lanes their part of an account of %s: %j', (accountConcurrency, places) => {
     const { firstConcurrency, retryConcurrency, slowConcurrency } = stageConfiguration('dev', { accountConcurrency });
     expect([firstConcurrency, retryConcurrency, slowConcurrency]).toEqual(places);
@@ -204,7 +204,7 @@ describe('the stage configuration', () => {
       'lanes that leave nothing beside reservations',
       'prod',
       { ...required.prod, accountConcurrency: 10_000, tokenConcurrency: 9_800 },
-      /accountConcurrency must be 10604 at least, .* reserve 9802 and all other functions need 802: /,
+      /accountConcurrency must be 10564 at least, .* reserve 9802 and all other functions need 762: /,
     ],
     [
       'a domain without certificate',

@@ -41,7 +41,8 @@ const stage = stageConfiguration('dev');
 /** Attempts of one webhook that all processes of the slow lane have in flight. */
 const { slowConcurrency } = lanePlaces(1_000);
 const slowAttempts =
-  slowConcurrency * slowLanePlaces(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false });
+  slowConcurrency *
+  slowLanePlaces(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false, isAskedFor: false });
 
 /** The longest wait of a delivery in the slow lane, as a multiple of its age. */
 const longestSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;

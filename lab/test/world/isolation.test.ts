@@ -36,18 +36,26 @@ describe('In a new AWS account', { timeout: 5 * minutes }, () => {
   });
 });
 
-describe('After an outage of the slow lane', { timeout: 5 * minutes }, () => {
+describe('A webhook that hangs has a bounded number of attempts in flight', { timeout: 5 * minutes }, () => {
+  const hanging = (rate: number, until: number, resends = 0) => {
+    const period = { from: 0, until };
+    const behave: Tenant['behave'] = () => ({ answers: Number.POSITIVE_INFINITY, isSuccess: true });
+    const named = { account: 'hangs', webhook: 'hangs', part: 'attacker', resolves: 2 } as const;
+    return { ...run, period, tenants: [{ ...named, resends, behave, publishes: atRate(rate)(period, makeRandom(1)) }] };
+  };
+
   // Bug: copies that the sweeper had sent meanwhile came at the same time, and two processes made the same attempt.
-  test('a webhook that hangs has a bounded number of attempts in flight, one for each delivery', async () => {
-    const period = { from: 0, until: 12 * minute };
-    const hanging: Tenant = {
-      ...{ account: 'hangs', webhook: 'hangs', part: 'attacker', resolves: 2 },
-      publishes: atRate(10)(period, makeRandom(1)),
-      behave: () => ({ answers: Number.POSITIVE_INFINITY, isSuccess: true }),
-    };
+  test('after an outage of the slow lane, one for each delivery', async () => {
     const standstill: Standstill = { lane: 'slow', from: 3 * minute, until: 10 * minute };
-    const result = await runTenants({ ...run, period, tenants: [hanging], standstill });
+    const result = await runTenants({ ...hanging(10, 12 * minute), standstill });
     expect(result.postedTwice).toBe(0);
+    expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
+  });
+
+  // Bug: resends took no place, and up to 160 attempts were in flight.
+  test('if its owner resends sixty deliveries', async () => {
+    const result = await runTenants(hanging(30, 1.5 * minute, 60));
+    expect(result.maxInFlight).toBeGreaterThan(100);
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
   });
 });

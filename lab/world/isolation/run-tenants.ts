@@ -1,5 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/cloud/virtual';
+import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
 import { newDelivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
@@ -8,7 +9,7 @@ import { makeWorld } from '../make-world.ts';
 import { makeWorldOutside } from '../process-outside.ts';
 import type { Answered } from '../requests.ts';
 import { webhookIdOf } from '../set-up.ts';
-import { deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
+import { type Compositions, deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
 import { minute, second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
 import { type Situation, scalingIn } from './plan.ts';
@@ -53,7 +54,7 @@ export async function runTenants(
   const now = () => world.cloud.now() - began;
   const receivers = makeTenantReceivers(tenants, period, seed, now);
   const events = [...receivers.events.values()];
-  const world = makeWorld(seed, 'calm', undefined, {
+  const world = makeWorld(seed, 'calm', productLimits, {
     accounts: tenants.map(accountOf),
     publications: events.filter(({ tenant }) => !tenant.isReplayed).map(({ publication }) => publication),
     queues: { isFair: situation.isFair, countLag: 0 },
@@ -99,19 +100,25 @@ export async function runTenants(
 
   /** The owner of a webhook replaces its URL now and then, or has its failed deliveries replayed, over the API. */
   function planDeeds(tenant: Tenant, { from, until }: Period): void {
-    const { isReplayed, putEvery = Number.POSITIVE_INFINITY } = tenant;
+    const { isReplayed, putEvery = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
     const webhook = `/v1/webhooks/${eventOf(tenant)}`;
     if (isReplayed) {
       const [desde, ate] = [began - hour, began + hour].map(moment => new Date(moment).toISOString());
       ask(from + 1, tenant, 'POST', `${webhook}/reenvios`, { desde, ate, estado: 'falhou' });
     }
+    world.cloud.at(began + from + minute, () => {
+      const waiting = resends > 0 ? world.tables.items(deliveryEnvironment.deliveriesTable) : [];
+      const later = waiting.filter(({ nextAttemptAt }) => Number(nextAttemptAt) > world.cloud.now() + 20 * second);
+      for (const { id } of later.slice(0, resends))
+        ask(from + minute, tenant, 'POST', `${webhook}/entregas/${id}/reenvio`);
+    });
     for (let at = from + putEvery; at < until; at += putEvery) {
       ask(at, tenant, 'PUT', webhook, { url: `https://${hostOf(tenant)}/hooks/${at}` });
     }
   }
 
   /** Makes a request, and again after a second if no execution is free for it. */
-  function ask(at: number, tenant: Tenant, method: string, path: string, body: Answered['body']): void {
+  function ask(at: number, tenant: Tenant, method: string, path: string, body?: Answered['body']): void {
     const { account, resolves } = tenant;
     world.cloud.at(began + at, async () => {
       const { status } = await world.request(method, path, { account, body });
@@ -140,6 +147,11 @@ const drainTime = 30_000;
 
 /** A stage's default, as the other values are. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
+
+/** Requests have the product's limits. */
+const productLimits: Partial<Compositions> = {
+  deliveriesApi: (...given) => composeDeliveriesApi(given[0], given[1], given[2]),
+};
 
 /** Nothing that a run measures is looked at. */
 const quiet = {

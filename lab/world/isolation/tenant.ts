@@ -25,6 +25,8 @@ export interface Tenant {
   readonly resolves: number;
   /** Replaces its URL once in this time, in milliseconds. */
   readonly putEvery?: number;
+  /** Resends this many waiting deliveries a minute after the period began. */
+  readonly resends?: number;
   /** Its events are failed deliveries already, and are replayed once the period begins. */
   readonly isReplayed?: boolean;
 }

@@ -39,16 +39,16 @@ export type Admit = (owner: SlownessOwner, receiveCount: number, isAskedFor?: bo
 /**
  * Returns the judgement of a process. What a webhook's burst would cost beyond its places is not even read: of ten messages that
  * are shed, one call is made. One that was shed before is admitted at last, so that none stays out of sight for long. In the slow lane
- * what was asked for needs no place.
+ * an attempt that was asked for has places of its own, and is shed until one is free: to store it would put it off by its age.
  */
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {
   return function admit(owner, receiveCount, isAskedFor = false) {
     const id = slownessId(owner);
     const isBusy = (hasStopped: boolean) => limit.isBusy(id, hasStopped);
-    const leave = limit.enter(id);
+    const leave = limit.enter(id, isAskedFor);
     if (leave) return { outcome: 'admitted', mayAttempt: true, isBusy, leave };
-    const mayAttempt = lane === 'slow' && isAskedFor;
-    if (!mayAttempt && receiveCount < storedFromReceive[lane]) return { outcome: 'shed' };
-    return { outcome: 'admitted', mayAttempt, isBusy, leave: () => undefined };
+    const isShed = receiveCount < storedFromReceive[lane] || (lane === 'slow' && isAskedFor);
+    if (isShed) return { outcome: 'shed' };
+    return { outcome: 'admitted', mayAttempt: false, isBusy, leave: () => undefined };
   };
 }

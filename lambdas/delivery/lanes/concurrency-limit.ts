@@ -19,6 +19,8 @@ interface WebhookInHand {
   readonly finished: number;
   /** True while none of its messages is in hand for more than half a second. */
   readonly isQuick: boolean;
+  /** True for a test, or an attempt that a resend brought forward. */
+  readonly isAskedFor: boolean;
 }
 
 /**
@@ -36,16 +38,20 @@ const mostPlaces = 100;
 const placesBesideOthers = 5;
 const manyOfOthers = 10;
 
-/** Returns the places in the slow lane: all its processes together have 100 attempts of a webhook in flight at most. */
+/**
+ * Returns the places in the slow lane: all its processes together have at most 120 attempts of a webhook in flight. A sixth of them, at
+ * least one in each process, is for what was asked for, which so comes soon next to a backlog.
+ */
 export function slowLanePlaces(slowConcurrency: number): PlacesOf {
-  const share = Math.floor(100 / slowConcurrency);
-  return function placesOf({ webhooks }) {
-    return Math.max(1, Math.min(share, Math.floor(placesOfAll / webhooks)));
+  const share = Math.floor(120 / slowConcurrency);
+  return function placesOf({ webhooks, isAskedFor }) {
+    const places = Math.max(2, Math.min(share, Math.floor(placesOfAll / webhooks)));
+    return isAskedFor ? places : Math.floor((places * 5) / 6);
   };
 }
 
 /** The places of a process that its slow webhooks divide among them. */
-const placesOfAll = 300;
+const placesOfAll = 360;
 
 /**
  * Makes the limit of a process, all of its places free: a webhook that hangs fills its own places only. The limit lives as long as the
@@ -60,9 +66,9 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
   return { enter, hasRoomFor, isBusy };
 
   /** Takes a place. Returns what leaves it, or `undefined` where all of the webhook's places are taken. */
-  function enter(key: string): (() => void) | undefined {
+  function enter(key: string, isAskedFor = false): (() => void) | undefined {
     const of = inHand.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
-    if (of.since.size >= countOf(of)) return undefined;
+    if (of.since.size >= countOf(of, isAskedFor)) return undefined;
     const place = Symbol();
     of.since.set(place, elapsed());
     inHand.set(key, of);
@@ -94,12 +100,13 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
     return isFull || takenByAll >= busyFrom * capacity || (hasStopped && takenByAll > 1);
   }
 
-  function countOf(of: Places): number {
+  function countOf(of: Places, isAskedFor = false): number {
     return placesOf({
       webhooks: inHand.size + (of.since.size === 0 ? 1 : 0),
       ofOthers: takenByAll - of.since.size,
       finished: of.finished,
       isQuick: isQuick(of, quickFor),
+      isAskedFor,
     });
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Lane, lanes } from '../../../../lambdas/delivery/lane-routing.ts';
 import { makeAdmission } from '../../../../lambdas/delivery/lanes/admission.ts';
-import { makeConcurrencyLimit } from '../../../../lambdas/delivery/lanes/concurrency-limit.ts';
+import { makeConcurrencyLimit, slowLanePlaces } from '../../../../lambdas/delivery/lanes/concurrency-limit.ts';
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 /** The admission of a process in which each webhook has two places. */
@@ -34,14 +34,15 @@ describe('the admission of a message', () => {
     expect(admit(owner, receive)).toMatchObject({ outcome: 'admitted', mayAttempt: false });
   });
 
-  it('needs no place in the slow lane where somebody asked for the attempt', () => {
-    for (const [lane, expected] of [
-      ['slow', { outcome: 'admitted', mayAttempt: true }],
-      ['retry', { outcome: 'shed' }],
-    ] as const) {
-      const admit = admissionIn(lane);
-      for (let taken = 0; taken < 2; taken++) admit(owner, 1);
-      expect(admit(owner, 1, true)).toMatchObject(expected);
-    }
+  it('has places of its own in the slow lane if somebody asked for the attempt, and is shed until one is free', () => {
+    const limit = makeConcurrencyLimit(slowLanePlaces(20), 400, () => 0);
+    const admit = makeAdmission({ limit, lane: 'slow' });
+    for (let taken = 0; taken < 5; taken++) expect(admit(owner, 1)).toMatchObject({ mayAttempt: true });
+    expect(admit(owner, 1)).toEqual({ outcome: 'shed' });
+    const asked = admit(owner, 1, true);
+    expect(asked).toMatchObject({ mayAttempt: true });
+    expect(admit(owner, 100, true)).toEqual({ outcome: 'shed' });
+    if (asked.outcome === 'admitted') asked.leave();
+    expect(admit(owner, 101, true)).toMatchObject({ mayAttempt: true });
   });
 });

@@ -146,17 +146,19 @@ describe('a concurrency limit has room', () => {
 
 describe('the places of a webhook in the slow lane', () => {
   it.each([
-    [2, 1, 50],
-    [2, 6, 50],
-    [2, 10, 30],
-    [2, 400, 1],
-    [20, 1, 5],
-    [20, 100, 3],
-    [31, 1, 3],
-    [100, 1, 1],
-  ])('of %i processes where %i webhooks are in hand are %i', (processes, webhooks, expected) => {
-    const placesOf = slowLanePlaces(processes);
-    expect(placesOf({ webhooks, ofOthers: 0, finished: 0, isQuick: true })).toBe(expected);
+    [2, 1, 50, 60],
+    [2, 6, 50, 60],
+    [2, 10, 30, 36],
+    [2, 400, 1, 2],
+    [20, 1, 5, 6],
+    [20, 100, 2, 3],
+    [31, 1, 2, 3],
+    [60, 1, 1, 2],
+  ])('of %i processes where %i webhooks are in hand are %i, and %i for what is asked for', (...numbers) => {
+    const [processes, webhooks, ...expected] = numbers;
+    const webhook = { webhooks, ofOthers: 0, finished: 0, isQuick: true };
+    const places = [false, true].map(isAskedFor => slowLanePlaces(processes)({ ...webhook, isAskedFor }));
+    expect(places).toEqual(expected);
   });
 
   it('count those that have messages in hand, and itself', () => {
