@@ -34,6 +34,7 @@ export function makeWebhookHealth({
     const suspended = await store.suspendGone(webhook, { lastResult: record.result, deliveryId });
     if (suspended === 'outdated') return { outcome: 'failed', retryAfterMs: undefined, record };
     if (suspended === 'suspended') reportSuspension(webhook, 'gone');
+    else if (webhook.failingSince === undefined) await store.startedFailing(webhook);
     return outcome;
   }
 

@@ -42,7 +42,7 @@ describe('an outcome that comes late', () => {
     world.answers.push(answer(410));
     await world.step('first');
     expect(world.only()).toMatchObject({ state: 'held' });
-    expect(await world.webhook()).toMatchObject({ suspensionReason: 'operator' });
+    expect(await world.webhook()).toMatchObject({ suspensionReason: 'operator', failingSince: expect.any(Number) });
     expect(world.logged('webhook.suspended')).toBe(0);
   });
 
