@@ -15,8 +15,8 @@ export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries'
   ];
 }
 
-function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly string[] {
-  const named = groups.slice(0, mostNamed).map(group => lateGroup(group, ops));
+function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): readonly string[] {
+  const named = groups.slice(0, mostNamed).map(group => `${atLeast(isCutOff)}${lateGroup(group, ops)}`);
   const count = groups.length - named.length;
   if (count === 0) return named;
   const number = counted(count, 'more account and event has', 'more accounts and events have');
@@ -26,10 +26,10 @@ function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly strin
 /** Accounts and events whose late deliveries are told in a sentence each. */
 const mostNamed = 5;
 
-function lateGroup({ account, event, cause, count, isCutOff, since, first }: LateGroup, ops: string): string {
+function lateGroup({ account, event, cause, count, since, first }: LateGroup, ops: string): string {
   const number = counted(count, 'delivery', 'deliveries');
   const section = cause === 'own fault' ? 'InternalErrors' : 'RetriesLate';
-  return `${atLeast(isCutOff)}${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${ops} deliveries show ${first} shows the first. docs/runbook.md, "${section}".`;
+  return `${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${ops} deliveries show ${first} shows the first. docs/runbook.md, "${section}".`;
 }
 
 function atLeast(isCutOff: boolean): string {

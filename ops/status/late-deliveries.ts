@@ -12,8 +12,6 @@ export interface LateGroup {
   readonly event: string;
   readonly cause: LateCause;
   readonly count: number;
-  /** True where there may be more. */
-  readonly isCutOff: boolean;
   /** Since when the first of them is late; of `own fault` when it is tried again. */
   readonly since: string;
   /** The first of them. */
@@ -41,16 +39,18 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
     pages.flatMap(({ ids: read }) => read),
     batchGetLimit,
   )) {
-    for (const { id, accountId: account, eventName: event, attempts, wait } of await openDeliveries(target).read(ids)) {
+    for (const { id, accountId: account, eventName: event, internalErrors, wait } of await openDeliveries(target).read(
+      ids,
+    )) {
       if (!wait) continue;
-      const isOurs = attempts.at(-1)?.result === 'internal';
+      const isOurs = internalErrors > 0;
       if (!isOurs && now - wait.nextAttemptAt < shownLateAfter) continue;
       const cause: LateCause = isOurs ? 'own fault' : 'overdue';
       const since = isoTime(wait.nextAttemptAt);
       const key = `${account} ${event} ${cause}`;
       const earlier = groups.get(key);
       const count = (earlier?.count ?? 0) + 1;
-      const group = earlier && earlier.since <= since ? earlier : { account, event, cause, isCutOff, since, first: id };
+      const group = earlier && earlier.since <= since ? earlier : { account, event, cause, since, first: id };
       groups.set(key, { ...group, count });
     }
   }

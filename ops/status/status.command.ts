@@ -208,7 +208,7 @@ const lateShape = makeShape<LateGroup>([
   { heading: 'account', value: ({ account }) => account },
   { heading: 'event', value: ({ event }) => event },
   { heading: 'why late', value: ({ cause }) => cause },
-  { heading: 'deliveries', value: ({ count, isCutOff }) => (count === null ? '?' : `${count}${isCutOff ? '+' : ''}`) },
+  { heading: 'deliveries', value: ({ count }) => String(count) },
   { heading: 'since', value: ({ since }) => since },
 ]);
 

@@ -8,8 +8,7 @@ import { slowLaneWait, webhookLimitWait } from '../backoff.ts';
 import { type AttemptOutcome, type Delivery, isResent, isTest } from '../delivery.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import type { AdmittedMessage } from '../lanes/admission.ts';
-import { isSlow } from '../lanes/slowness.ts';
-import type { StoredSlowness } from '../lanes/slowness-store.ts';
+import { isSlow, type Slowness } from '../lanes/slowness.ts';
 import { endUnattempted } from '../outcome/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../outcome/store-unless-stale.ts';
 import type { WebhookHealth } from '../outcome/webhook-health.ts';
@@ -126,7 +125,7 @@ export function makeProcessDelivery(
   }
 
   /** A test says nothing of its webhook's speed, and would hold a place of the retry lane each time its receiver hangs. */
-  function otherLaneFor(delivery: Delivery, webhook: Webhook, slowness: StoredSlowness): LaterLane | undefined {
+  function otherLaneFor(delivery: Delivery, webhook: Webhook, slowness: Slowness): LaterLane | undefined {
     if (isTest(delivery)) return lane === 'retry' ? 'slow' : undefined;
     return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
   }
@@ -154,7 +153,7 @@ export function makeProcessDelivery(
   async function makeAttempt(
     delivery: Delivery,
     webhook: Webhook,
-    slowness: StoredSlowness,
+    slowness: Slowness,
     { onAttempt, isBusy }: MessageInHand,
   ): Promise<AttemptOutcome> {
     const watch = isTest(delivery) ? undefined : startAttemptWatch(webhook, slowness, isBusy);

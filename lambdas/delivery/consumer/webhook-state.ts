@@ -1,13 +1,14 @@
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import { slownessId } from '../lanes/slow-since.ts';
-import { type StoredSlowness, slownessOf } from '../lanes/slowness-store.ts';
+import type { Slowness } from '../lanes/slowness.ts';
+import { slownessOf } from '../lanes/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';
 
 /** The state that decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
 export interface WebhookState {
   readonly webhook: Webhook | undefined;
-  readonly slowness: StoredSlowness;
+  readonly slowness: Slowness;
 }
 
 export type FindWebhookState = ReturnType<typeof makeFindWebhookState>;

@@ -12,7 +12,7 @@ import type { Slowness } from './slowness.ts';
  */
 
 /** Slowness as it is stored. */
-export interface StoredSlowness extends Slowness {
+interface StoredSlowness extends Slowness {
   readonly version: number;
 }
 

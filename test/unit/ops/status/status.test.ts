@@ -235,7 +235,9 @@ describe('ops status of deliveries', () => {
   beforeAll(async () => {
     for (const id of ['f1', 'f2']) await add(id, settled(aDelivery({ accountId: 'acme' }), 'failed', now));
     await add('h1', settled(aDelivery({ accountId: 'acme' }), 'held', now));
-    await add('own', { ...due(now + 10 * minute), attempts: [aRecord({ result: 'internal', status: null })] });
+    const attempts = [aRecord({ result: 'internal', status: null })];
+    await add('own', { ...due(now + 10 * minute), attempts, internalErrors: 1 });
+    await add('replayed', { ...due(now + 10 * minute), attempts });
     await add('late1', due(now - 50 * minute));
     await add('late2', due(now - 4 * minute));
     await add('soon', due(now + 5_000));
