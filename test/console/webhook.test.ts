@@ -122,7 +122,7 @@ describe('a replay', () => {
     expect(page.url()).toContain('state=retida');
     await until('its progress', async () => {
       const [, sent = 0] = /(\d+) sent again/.exec((await page.textContent('#replay')) ?? '') ?? [];
-      return (Number(sent) > 0 && Number(sent) < held) || undefined;
+      return Number(sent) > 0 || undefined; // all, if a sweep has come between: it is under way until the next
     });
     await expectAccessible(page);
     await page.click('button:has-text("Cancel the replay")');
