@@ -108,7 +108,7 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ['lists', [put({ l: [0, 1, 2] }), update('SET l[9] = :v, l[8] = l[0], l[1] = l[2] REMOVE l[2]', 'x'), get]],
   ['removed', [put({ l: [0, 1, 2] }), update('REMOVE l[0], l[2], n'), get]],
   ['no place', [put({ l: 1 }), update('SET l[0] = :v', 1), update('SET m.a = :v', 1), update('REMOVE m.a')]],
-  ['functions', [put({ l: [0] }), update('SET l = list_append(:v, l), m = if_not_exists(m, :v)', ['x']), get]],
+  ['functions', [put({ n: 1 }), update('SET n = if_not_exists(n, :v), m = if_not_exists(m, :v)', ['x']), get]],
   ['overlaps', [put({ m: {} }), update('SET m = :v, m.a = :v', 1), update('SET generation = :v', 5)]],
   ['operands', [put({ s: 'a' }), update('SET n = m + :v', 1), update('SET n = s + :v', 1)]],
   ['texts', ['a', '\ufb01', '\u{1f600}', '\ud7ff'].flatMap(s => [put({ s }), when('s < :w', '\ufb02')])],

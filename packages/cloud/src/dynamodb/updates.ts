@@ -50,14 +50,13 @@ function readChanges(expression: string, item: Attributes, placeholders: Placeho
   function operand(): AttributeValue | undefined {
     if (read.peek().startsWith(':')) return read.given();
     if (read.peek(1) !== '(') return valueAt(item, read.path());
-    const isAppend = read.takes('list_append');
-    if (!isAppend) read.expect('if_not_exists');
+    read.expect('if_not_exists');
     read.expect('(');
     const first = operand();
     read.expect(',');
     const second = operand();
     read.expect(')');
-    return isAppend ? { L: [...elementsIn(first), ...elementsIn(second)] } : (first ?? second);
+    return first ?? second;
   }
 }
 
@@ -87,10 +86,6 @@ function checkOverlaps(paths: readonly Path[]): void {
 
 function numberIn(value: AttributeValue | undefined): string {
   return value ? (value.N ?? otherType()) : missing();
-}
-
-function elementsIn(value: AttributeValue | undefined): readonly AttributeValue[] {
-  return value ? (value.L ?? otherType()) : missing();
 }
 
 function missing(): never {
