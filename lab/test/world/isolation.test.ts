@@ -55,7 +55,6 @@ describe('A webhook that hangs has a bounded number of attempts in flight', { ti
   // Bug: resends took no place, and up to 160 attempts were in flight.
   test('if its owner resends sixty deliveries', async () => {
     const result = await runTenants(hanging(30, 1.5 * minute, 60));
-    expect(result.maxInFlight).toBeGreaterThan(100);
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
   });
 });

@@ -7,6 +7,7 @@ import { composeDeliver } from '../../../lambdas/delivery/consumer/deliver.compo
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { runSeed } from '../../world/run-seed.ts';
 import type { Compositions } from '../../world/stage.ts';
+import { consumersWith } from './faulty-delivery.ts';
 
 test('The same seed makes the same world, also in two programs.', async () => {
   const [one, other] = [await runProgram('7'), await runProgram('7')];
@@ -84,6 +85,21 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   ],
   ['has no sweeper', { sweep: () => async () => undefined }, /pending after all/],
 ];
+
+test('An event reaches its POST in 10 calls through at most 8 files.', async () => {
+  Error.stackTraceLimit = 50;
+  const stacks: string[] = [];
+  const altered = consumersWith(({ post }) => ({
+    post: request => {
+      stacks.push(new Error('POST').stack ?? '');
+      return post(request);
+    },
+  }));
+  await runSeed(1, 'calm', altered);
+  const calls = stacks[0]?.split('\n').filter(line => line.includes('/lambdas/')) ?? [];
+  expect(calls).toHaveLength(10);
+  expect(new Set(calls.map(line => /[^/]+\.ts/.exec(line)?.[0])).size).toBeLessThanOrEqual(8);
+});
 
 test.each(faults)('A product that %s is found out.', async (_, fault, found) => {
   for (const seed of [1, 2, 3, 4, 5]) {

@@ -41,11 +41,7 @@ export function judgeMetrics(
     if (!isBetween(metrics.sum('Delivered'), successes))
       violate(`${metrics.sum('Delivered')} × Delivered, and another number of successes`);
     if (faultClass !== 'calm') return;
-    for (const account of accounts)
-      judgeLines(
-        account,
-        lines.map(({ text }) => text),
-      );
+    for (const account of accounts) judgeLines(account, lines);
     const failed = cloud.trace(({ kind, text }) => kind === 'invocation' && text.includes(' failed'));
     for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
   }
@@ -70,9 +66,9 @@ export function judgeMetrics(
   }
 
   /** Where nothing goes wrong and nobody changes anything, each attempt that is recorded was told. */
-  function judgeLines({ id, isRestless }: World['accounts'][number], lines: readonly string[]): void {
+  function judgeLines({ id, isRestless }: World['accounts'][number], lines: ReturnType<typeof cloud.logs>): void {
     if (isRestless) return;
-    const told = lines.filter(text => text.includes(`"account":"${id}"`)).length;
+    const told = lines.filter(({ text }) => text.includes(`"account":"${id}"`)).length;
     const own = [...storedDeliveries(watched).values()].filter(({ accountId }) => accountId === id);
     const recorded = own.reduce((sum, { attempts }) => sum + attempts.length, 0);
     if (told !== recorded) violate(`${told} attempts of ${id} were told, and ${recorded} recorded`);

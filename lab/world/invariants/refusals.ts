@@ -29,11 +29,8 @@ export function judgeRefusals(
     const notices = readNotices();
     for (const reason of new Set(refused.map(one => one.reason))) {
       const came = refused.filter(one => one.reason === reason);
-      judgeReason(
-        reason,
-        came,
-        notices.filter(one => one.reason === reason),
-      );
+      const told = notices.filter(one => one.reason === reason);
+      judgeReason(reason, came, told);
     }
     const known = new Set(refused.map(({ messageId }) => messageId));
     for (const { messageId } of notices) {

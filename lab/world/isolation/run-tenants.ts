@@ -154,10 +154,6 @@ const productLimits: Partial<Compositions> = {
 };
 
 /** Nothing that a run measures is looked at. */
-const quiet = {
-  beginInvocation: ignore,
-  count: ignore,
-  measure: ignore,
-};
+const quiet = { beginInvocation: ignore, count: ignore, measure: ignore };
 
 function ignore(): void {}
