@@ -96,7 +96,7 @@ export interface Delivery {
   /** The moment when the delivery reached its state; not set while `pending`. */
   readonly settledAt?: number;
   /** Set while a resend has brought the next attempt forward: that is not charged. */
-  readonly broughtForward?: BroughtForward;
+  readonly expedited?: Expedited;
   /** Grows with each stored change, so that a resend, a sweep and a deferral do not undo each other. Only the store sets it. */
   readonly version?: number;
 }
@@ -118,8 +118,8 @@ export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
 }
 
 /** Returns whether its next attempt was asked for: by a resend, a replay or a redrive. */
-export function isResent({ createdAt, scheduledAt, broughtForward }: Delivery): boolean {
-  return scheduledAt !== createdAt || broughtForward !== undefined;
+export function isResent({ createdAt, scheduledAt, expedited }: Delivery): boolean {
+  return scheduledAt !== createdAt || expedited !== undefined;
 }
 
 /** The form of the id of a delivery: of an event's, or of a test's. */
@@ -152,12 +152,12 @@ export function newDelivery(origin: NewDelivery): Delivery {
 
 /** Returns a delivery that has ended in a state. A resend or a replay may begin a new schedule. */
 export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pending'>, at: number): Delivery {
-  const { wait: _, broughtForward: __, ...rest } = delivery;
+  const { wait: _, expedited: __, ...rest } = delivery;
   return { ...rest, state, settledAt: at };
 }
 
-/** An attempt that a resend brought forward. Milliseconds since the epoch. */
-interface BroughtForward {
+/** An attempt that a resend made due before its time. Milliseconds since the epoch. */
+interface Expedited {
   /** The moment when that was. The attempt's message names it: one that does not was sent before, and is stale. */
   readonly at: number;
   /** The moment when the attempt was due before; unless it succeeds, the next one is due then. */

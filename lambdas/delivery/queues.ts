@@ -21,8 +21,8 @@ export const attemptMessage = z.object({
   accountId: z.string(),
   eventName: eventNameSchema,
   attempt: z.int().check(z.positive()),
-  /** The moment when a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
-  broughtForwardAt: z.optional(z.int()),
+  /** The moment when a resend expedited the attempt: of two messages for one attempt only the later one is not stale. */
+  expeditedAt: z.optional(z.int()),
 });
 
 export type AttemptMessage = z.infer<typeof attemptMessage>;
@@ -107,7 +107,7 @@ export async function sendNext(
 }
 
 function messageOf(
-  { id, accountId, eventName, attempt, wait, broughtForward }: WaitingDelivery,
+  { id, accountId, eventName, attempt, wait, expedited }: WaitingDelivery,
   now: number,
 ): Pick<SendMessageCommandInput, 'DelaySeconds' | 'MessageGroupId'> & { MessageBody: string } {
   const delay = Math.min(Math.max(wait.nextAttemptAt - now, 0), maxQueueDelay);
@@ -116,7 +116,7 @@ function messageOf(
     accountId,
     eventName,
     attempt,
-    ...(broughtForward && { broughtForwardAt: broughtForward.at }),
+    ...(expedited && { expeditedAt: expedited.at }),
   };
   return {
     MessageBody: JSON.stringify(message),

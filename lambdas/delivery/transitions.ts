@@ -36,7 +36,7 @@ export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Deli
  * - `given_up` is repeated at once in the slow lane, not charged;
  * - `internal_error` is repeated with a backoff of its own, not charged, for up to ten days.
  *
- * A test gets one attempt. An attempt that a resend brought forward is not charged. If it does not succeed, the old due time
+ * A test gets one attempt. An expedited attempt is not charged. If it does not succeed, the old due time
  * stays, and the place in the table that comes of it.
  */
 export function makeApplyOutcome({
@@ -51,14 +51,14 @@ export function makeApplyOutcome({
 }): ApplyOutcome {
   return function applyOutcome(delivery, outcome) {
     const moment = now();
-    const { broughtForward, ...rest } = delivery;
+    const { expedited, ...rest } = delivery;
     const attempted: Delivery = {
       ...rest,
       attempt: delivery.attempt + 1,
       internalErrors: 0,
       attempts: withRecord(delivery.attempts, outcome.record),
     };
-    const originalWait = broughtForward && waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment);
+    const originalWait = expedited && waitOf(Math.max(0, expedited.originalDueAt - moment), moment);
     if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'delivered' : 'failed', moment);
     switch (outcome.outcome) {
       case 'delivered':
@@ -73,7 +73,7 @@ export function makeApplyOutcome({
         return { ...attempted, charged, wait: waitOf(wait, moment) };
       }
       case 'given_up':
-        return { ...attempted, ...(broughtForward && { broughtForward }), wait: waitOf(0, moment) };
+        return { ...attempted, ...(expedited && { expedited }), wait: waitOf(0, moment) };
       case 'internal_error': {
         if (isTooOld(delivery, moment)) return settled(attempted, 'failed', moment);
         const internalErrors = delivery.internalErrors + 1;
@@ -133,15 +133,15 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * A waiting delivery whose next attempt a resend brings forward to now. Returns nothing while it is due and may be in
+ * Makes the next attempt of a waiting delivery due now, for a resend. Returns nothing while it is due and may be in
  * flight: for 2 min from when its latest message came.
  */
-export function broughtForward(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
+export function expedited(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;
   const inFlightUntil = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait) + overdueAfter;
   if (nextAttemptAt <= now && now < inFlightUntil) return undefined;
-  const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
-  return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
+  const originalDueAt = delivery.expedited?.originalDueAt ?? nextAttemptAt;
+  return { ...delivery, expedited: { at: now, originalDueAt }, wait: waitOf(0, now) };
 }
 
 /**

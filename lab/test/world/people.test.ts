@@ -103,8 +103,8 @@ const products: readonly Faulty[] = [
     seed: 6,
     altered: consumersWith(
       reading((_, item) => {
-        const { broughtForward } = item;
-        return broughtForward ? { ...item, broughtForward: { ...broughtForward, originalDueAt: 9e12 } } : item;
+        const { expedited } = item;
+        return expedited ? { ...item, expedited: { ...expedited, originalDueAt: 9e12 } } : item;
       }),
     ),
     found: [/a resend moved/],

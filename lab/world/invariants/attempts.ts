@@ -41,7 +41,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     const isCharged = charged > (before?.charged ?? 0);
     const isNew = before !== undefined && scheduledAt !== before.scheduledAt;
     const isLater = wait && wait.nextAttemptAt > (before?.wait?.nextAttemptAt ?? 0);
-    if (!isLater || isOurs || isCharged || isNew || before?.broughtForward) return;
+    if (!isLater || isOurs || isCharged || isNew || before?.expedited) return;
     const longest = Math.min(Math.max(2 * (at - createdAt), shortestDeferral), day);
     if (wait.nextAttemptAt > at + longest + clockError) violate('deferred for longer than promised', id);
   }
@@ -72,11 +72,11 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (record.result === 'delivered' && after.state !== 'delivered') violate('a success did not end it', id);
     if (record.result === 'internal' && faultClass === 'calm') violate('taken for a fault of ours in calm', id);
     const isGone = record.status === 410 && after.state === 'held';
-    const forwardAt = before?.broughtForward && broughtForwardAt(before);
+    const resentAt = before?.expedited && expeditedAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
-    // One that was under way may be brought forward, by the clocks of two processes or a write that is repeated: it counts as what it was.
-    const isUnderWay = forwardAt !== undefined && Date.parse(record.startedAt) < forwardAt + clockError;
-    const isCharged = mayCharge && (forwardAt === undefined || (isUnderWay && charged > (before?.charged ?? 0)));
+    // One that was in flight may be expedited, by the clocks of two processes or a write that is repeated: it counts as what it was.
+    const isUnderWay = resentAt !== undefined && Date.parse(record.startedAt) < resentAt + clockError;
+    const isCharged = mayCharge && (resentAt === undefined || (isUnderWay && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged otherwise than it went', id);
     if (isCharged && after.wait) {
       const wait = stage.values.retrySchedule[charged - 1] ?? Number.POSITIVE_INFINITY;
@@ -88,7 +88,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
       if (nextAttemptAt > at + Math.max(wait, asked) + clockError)
         violate('its wait is longer than the schedule and its receiver have it', id);
     }
-    const original = before?.broughtForward?.originalDueAt;
+    const original = before?.expedited?.originalDueAt;
     const isResent = !isCharged && (!isUnderWay || isFailure(record)) && record.result !== 'slow';
     if (isResent && original !== undefined && after.wait) {
       const { nextAttemptAt } = after.wait;
@@ -108,16 +108,16 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change was undone by another', id);
     const isReplayed = isNew && [...evidence().replays.values()].some(run => maySend(run, before, at));
     if (isNew && !isReplayed && !evidence().wasResent(id, at)) violate('sent again, though nobody asked for it', id);
-    const isForward = after.broughtForward && after.broughtForward.at !== before.broughtForward?.at;
-    if (isForward && !evidence().wasResent(id, at)) violate('brought forward, though nobody asked for it', id);
-    const isResent = isForward || (isNew && !isReplayed);
+    const isExpedited = after.expedited && after.expedited.at !== before.expedited?.at;
+    if (isExpedited && !evidence().wasResent(id, at)) violate('expedited, though no one asked for it', id);
+    const isResent = isExpedited || (isNew && !isReplayed);
     if (isResent && after.wait && after.wait.nextAttemptAt > at + clockError) violate('resent, and not at once', id);
   }
 
   /** Returns when it was stored that a resend brought the next attempt forward. */
-  function broughtForwardAt({ id, broughtForward }: Delivery): number | undefined {
+  function expeditedAt({ id, expedited }: Delivery): number | undefined {
     const changes = evidence().deliveries.get(id) ?? [];
-    return changes.find(({ delivery }) => delivery?.broughtForward?.at === broughtForward?.at)?.at;
+    return changes.find(({ delivery }) => delivery?.expedited?.at === expedited?.at)?.at;
   }
 
   /** Judges why a delivery has come to a state, by what its webhook was just before. */

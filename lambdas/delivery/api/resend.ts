@@ -4,7 +4,7 @@ import { type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import { broughtForward, restarted } from '../transitions.ts';
+import { expedited, restarted } from '../transitions.ts';
 
 /** The reason why a delivery is not sent again. */
 export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
@@ -51,8 +51,8 @@ export function makeResend(
 
 /** Returns whether no other resend and no outcome was quicker, which would count: a claim of the sweeper is neither. */
 function isSameTurn(found: Delivery, read: Delivery): boolean {
-  const { state, attempt, broughtForward } = read;
-  return found.state === state && found.attempt === attempt && found.broughtForward?.at === broughtForward?.at;
+  const { state, attempt, expedited } = read;
+  return found.state === state && found.attempt === attempt && found.expedited?.at === expedited?.at;
 }
 
 /** The most times that a resend is tried while others change what the delivery waits for. */
@@ -60,5 +60,5 @@ const maxTries = 5;
 
 function resent(delivery: Delivery, now: number): WaitingDelivery | undefined {
   if (delivery.state !== 'pending') return restarted(delivery, now);
-  return delivery.wait ? broughtForward({ ...delivery, wait: delivery.wait }, now) : undefined;
+  return delivery.wait ? expedited({ ...delivery, wait: delivery.wait }, now) : undefined;
 }

@@ -35,7 +35,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     // Not acknowledged: there is no outcome yet. When it comes back there is, and it is stale.
     if (inHand.has(key)) return { hiddenFor: attemptTimeoutMs };
     const receiveCount = receiveCountOf(record);
-    const isAskedFor = message.broughtForwardAt !== undefined || isTest(message);
+    const isAskedFor = message.expeditedAt !== undefined || isTest(message);
     const admission = admit(message, receiveCount, isAskedFor);
     if (admission.outcome === 'shed') {
       if (receiveCount === 1)
@@ -115,8 +115,8 @@ const maxTries = 3;
 
 /** Returns whether a message names the next attempt. One that was sent before a resend does not. */
 function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is WaitingDelivery {
-  const { attempt, wait, broughtForward } = delivery;
-  return wait !== undefined && attempt === message.attempt && message.broughtForwardAt === broughtForward?.at;
+  const { attempt, wait, expedited } = delivery;
+  return wait !== undefined && attempt === message.attempt && message.expeditedAt === expedited?.at;
 }
 
 /** Clocks of processes differ by this much: a message that comes no earlier is on time. Milliseconds. */

@@ -32,7 +32,7 @@ export interface AdmittedMessage {
  * Judges a message of an account's event.
  *
  * @param receiveCount - how many times it was received by now
- * @param isAskedFor - a test, or an attempt that a resend brought forward: somebody waits for it, and they are limited
+ * @param isAskedFor - a test or an expedited attempt: a person waits for it, and requests for them are limited
  */
 export type Admit = (owner: SlownessOwner, receiveCount: number, isAskedFor?: boolean) => Admission;
 

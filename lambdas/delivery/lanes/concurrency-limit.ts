@@ -19,7 +19,7 @@ interface WebhookInHand {
   readonly finished: number;
   /** True while none of its messages is in hand for more than half a second. */
   readonly isQuick: boolean;
-  /** True for a test, or an attempt that a resend brought forward. */
+  /** True for a test or an expedited attempt. */
   readonly isAskedFor: boolean;
 }
 

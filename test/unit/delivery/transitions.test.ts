@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AttemptOutcome, type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
 import {
-  broughtForward,
   dueNow,
+  expedited,
   makeApplyOutcome,
   sweeperActsAt,
   waitAfterSweep,
@@ -113,10 +113,10 @@ describe('when the sweeper looks', () => {
   });
 });
 
-it('what is due is not brought forward for 2 min from each of its messages', () => {
+it('what is due is not expedited for 2 min from each of its messages', () => {
   const due = dueNow(aDelivery(), noon);
   for (let [next, cameAt] = [due.wait, noon]; cameAt < noon + day; next = waitAfterSweep(next, cameAt)) {
-    const isLeft = (late: number) => broughtForward({ ...due, wait: next }, cameAt + late) === undefined;
+    const isLeft = (late: number) => expedited({ ...due, wait: next }, cameAt + late) === undefined;
     expect([isLeft(0), isLeft(2 * minute - 1), isLeft(2 * minute)]).toEqual([true, true, false]);
     cameAt = next.sweepAt;
   }

@@ -63,14 +63,14 @@ describe('a resend of a delivery in a final state', () => {
 
 describe('a resend of a waiting delivery', () => {
   // A receiver that asked for a day's wait and was mended after a minute got nothing for a day.
-  it('brings its next attempt forward, even before Retry-After', async () => {
+  it('expedites its next attempt, even before Retry-After', async () => {
     world.answers.push(answer(503, { 'retry-after': '86400' }));
     await world.step('first');
     await world.pass(60_000);
     await resend();
     expect(world.only()).toMatchObject({
       wait: { nextAttemptAt: noon + 60_000 },
-      broughtForward: { at: noon + 60_000, originalDueAt: noon + 24 * hour },
+      expedited: { at: noon + 60_000, originalDueAt: noon + 24 * hour },
     });
     await world.step('retry');
     expect(world.posts.map(({ at }) => at)).toEqual([noon, noon + 60_000]);
@@ -91,7 +91,7 @@ describe('a resend of a waiting delivery', () => {
     const delivery = world.only();
     expect(delivery).toMatchObject({ state: 'pending', attempt: 3, charged: 1 });
     expect(delivery.wait?.nextAttemptAt).toBe(noon + wait);
-    expect(delivery).not.toHaveProperty('broughtForward');
+    expect(delivery).not.toHaveProperty('expedited');
     await world.settle();
     expect(world.posts).toHaveLength(3);
     // The queue delays by whole seconds, and never less than was asked for.
@@ -129,7 +129,7 @@ describe('a resend of a waiting delivery', () => {
     expect(world.logged('delivery.stale')).toBe(1);
   });
 
-  it('makes the earlier message stale also while the attempt that was brought forward is under way', async () => {
+  it('makes the earlier message stale also while the expedited attempt is in flight', async () => {
     world.answers.push(answer(500));
     await world.step('first');
     await world.pass(2_000);
@@ -207,21 +207,21 @@ describe('a resend of a waiting delivery', () => {
   });
 });
 
-describe('an attempt that was brought forward', () => {
-  const broughtForward = { at: noon, originalDueAt: noon + hour };
+describe('an expedited attempt', () => {
+  const expedited = { at: noon, originalDueAt: noon + hour };
   const wait = { nextAttemptAt: noon, sweepAt: noon + 120_000, overdueCount: 0 };
-  const delivery = aDelivery({ attempt: 2, charged: 1, wait, broughtForward });
+  const delivery = aDelivery({ attempt: 2, charged: 1, wait, expedited });
   const applyOutcome = makeApplyOutcome({ schedule, now: () => noon + 5_000, random: () => 1 });
 
   it('is repeated at once when it was given up, and is still not charged', () => {
     const repeated = applyOutcome(delivery, { outcome: 'given_up', record: aRecord({ result: 'slow' }) });
-    expect(repeated).toMatchObject({ state: 'pending', attempt: 3, charged: 1, broughtForward });
+    expect(repeated).toMatchObject({ state: 'pending', attempt: 3, charged: 1, expedited });
     expect(applyOutcome(repeated, failure())).toMatchObject({
       attempt: 4,
       charged: 1,
       wait: { nextAttemptAt: noon + hour },
     });
-    expect(applyOutcome(repeated, failure())).not.toHaveProperty('broughtForward');
+    expect(applyOutcome(repeated, failure())).not.toHaveProperty('expedited');
   });
 
   it('keeps the schedule where it fails through an internal error', () => {
@@ -230,7 +230,7 @@ describe('an attempt that was brought forward', () => {
   });
 
   it('is followed at once by the scheduled attempt, if that fell due meanwhile', () => {
-    const late = { ...delivery, broughtForward: { at: noon, originalDueAt: noon + 1_000 } };
+    const late = { ...delivery, expedited: { at: noon, originalDueAt: noon + 1_000 } };
     for (const outcome of [failure(), internalError()]) {
       const wait = { nextAttemptAt: noon + 5_000 };
       expect(applyOutcome(late, outcome)).toMatchObject({ charged: 1, wait });
@@ -238,8 +238,8 @@ describe('an attempt that was brought forward', () => {
   });
 
   it('leaves nothing behind when the delivery ends', () => {
-    expect(applyOutcome(delivery, success)).not.toHaveProperty('broughtForward');
-    expect(settled(delivery, 'held', noon)).not.toHaveProperty('broughtForward');
+    expect(applyOutcome(delivery, success)).not.toHaveProperty('expedited');
+    expect(settled(delivery, 'held', noon)).not.toHaveProperty('expedited');
   });
 });
 

@@ -20,8 +20,8 @@ const failOnce = async () => {
 };
 /** Expects the resend to come now, and its failure not to be charged: the old due time stays. */
 const expectResent = async (charged: number) => {
-  const { broughtForward, attempts } = world.only();
-  expect(broughtForward).toBeDefined();
+  const { expedited, attempts } = world.only();
+  expect(expedited).toBeDefined();
   const before = attempts.length;
   const due = world.now();
   world.answers.push(answer(500));
@@ -49,7 +49,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
       await resend();
     });
     await world.step('retry');
-    expect(world.only()).toMatchObject({ state: 'pending', broughtForward: { at: world.now() - second } });
+    expect(world.only()).toMatchObject({ state: 'pending', expedited: { at: world.now() - second } });
     await expectResent(1);
   });
 });
@@ -65,7 +65,7 @@ describe('whoever finds a delivery changed since it was read', () => {
     await world.pass(second);
     world.between('PutCommand', mark);
     await world.resend(world.only());
-    expect(world.only()).toMatchObject({ broughtForward: { at: world.now() } });
+    expect(world.only()).toMatchObject({ expedited: { at: world.now() } });
     expect(world.waiting('retries')).toHaveLength(2);
   });
 
