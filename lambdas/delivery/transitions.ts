@@ -94,14 +94,14 @@ export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
 }
 
-/** The states in which a delivery ends without an attempt. */
-export type UnattemptedEnd = 'cancelled' | 'held';
+/** The state in which a delivery ends without an attempt. */
+export type SkipReason = 'cancelled' | 'held';
 
 /**
- * Returns how a delivery ends whose webhook makes an attempt impossible: without its registration it is cancelled, and held while
- * that is suspended. `undefined`: it may be attempted.
+ * Returns the state in which a delivery ends without an attempt: `cancelled` if its registration is gone, `held` if that is suspended.
+ * `undefined`: it may be attempted.
  */
-export function unattemptedEndOf(delivery: Delivery, webhook: Webhook | undefined): UnattemptedEnd | undefined {
+export function skipReason(delivery: Delivery, webhook: Webhook | undefined): SkipReason | undefined {
   if (webhook?.webhookId !== delivery.webhookId) return 'cancelled';
   if (webhook.status === 'suspended' && !isTest(delivery)) return 'held';
   // Only a test gets here. An operator has suspended since it was requested.

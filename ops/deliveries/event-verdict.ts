@@ -1,6 +1,6 @@
 import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { wireResults } from '../../lambdas/delivery/representation.ts';
-import { unattemptedEndOf } from '../../lambdas/delivery/transitions.ts';
+import { skipReason } from '../../lambdas/delivery/transitions.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
@@ -168,7 +168,7 @@ const cancelledTest: Judgement = {
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSince: number | undefined): string {
   const { attempt, wait } = delivery;
   const due = `attempt ${attempt} is due at ${wait ? isoTime(wait.nextAttemptAt) : 'once'}; ${last}`;
-  const end = unattemptedEndOf(delivery, webhook);
+  const end = skipReason(delivery, webhook);
   if (end) return `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is ${end} when that is due`;
   if (slowSince === undefined) return due;
   return `${due}. Its receiver is slow since ${isoTime(slowSince)}: its attempts are made in the slow lane`;

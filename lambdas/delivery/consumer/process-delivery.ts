@@ -9,7 +9,7 @@ import { type AttemptOutcome, type Delivery, isResent, isTest } from '../deliver
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import type { AdmittedMessage } from '../lanes/admission.ts';
 import { isSlow, type Slowness } from '../lanes/slowness.ts';
-import { endUnattempted } from '../outcome/end-unattempted.ts';
+import { skipDelivery } from '../outcome/skip-delivery.ts';
 import { type StoreChange, storeUnlessStale } from '../outcome/store-unless-stale.ts';
 import type { WebhookHealth } from '../outcome/webhook-health.ts';
 import { type AttemptQueue, sendNext } from '../queues.ts';
@@ -20,7 +20,7 @@ import {
   describeAttempt,
   describeDelivery,
 } from '../telemetry.ts';
-import { type ApplyOutcome, dueNow, isTooOld, scheduled, unattemptedEndOf } from '../transitions.ts';
+import { type ApplyOutcome, dueNow, isTooOld, scheduled, skipReason } from '../transitions.ts';
 import type { ConsumerState, OnAttempt } from './messages-in-hand.ts';
 import type { WebhookState } from './webhook-state.ts';
 
@@ -74,8 +74,8 @@ export function makeProcessDelivery(
   const { lane, queues, now, random, log, count } = dependencies;
 
   return async function processDelivery(delivery, { webhook, slowness }, storeChange, message) {
-    const end = unattemptedEndOf(delivery, webhook);
-    if (!webhook || end) return endUnattempted(delivery, end ?? 'cancelled', storeChange, dependencies);
+    const reason = skipReason(delivery, webhook);
+    if (!webhook || reason) return skipDelivery(delivery, reason ?? 'cancelled', storeChange, dependencies);
 
     const other = otherLaneFor(delivery, webhook, slowness);
     if (other !== undefined) return move(delivery, storeChange, other);

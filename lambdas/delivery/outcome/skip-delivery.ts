@@ -1,13 +1,13 @@
 import type { Clock } from '../../platform/clock.ts';
 import { type Delivery, settled } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import type { UnattemptedEnd } from '../transitions.ts';
+import type { SkipReason } from '../transitions.ts';
 import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
 
-/** Stores that a delivery has ended without an attempt, and reports it. */
-export async function endUnattempted(
+/** Ends a delivery without an attempt, and reports it. */
+export async function skipDelivery(
   before: Delivery,
-  state: UnattemptedEnd,
+  state: SkipReason,
   storeChange: StoreChange,
   dependencies: Pick<DeliveryTelemetry, 'log'> & { readonly now: Clock },
 ): Promise<void> {
