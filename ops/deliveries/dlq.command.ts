@@ -89,7 +89,7 @@ export const redriveLetters = command('dlq redrive', {
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
     const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again when it ends.`;
     const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
-    return { json: { moved, kept, inHand: inFlight, isCutOff }, text };
+    return { json: { moved, kept, inFlight, isCutOff }, text };
   },
 });
 

@@ -39,7 +39,7 @@ export const deleteAccount = command('accounts delete', {
   report: ({ inFlight, deadLetters, ...counts }) => {
     const text = `Deleted: ${told(counts)}, ${deadLetters} dead letters.`;
     const others = `\n\nBut ${lookedAt(inFlight)}: repeat this command then, some may be of this account.`;
-    return { json: { ...counts, deadLetters, inHand: inFlight }, text: inFlight === 0 ? text : text + others };
+    return { json: { ...counts, deadLetters, inFlight }, text: inFlight === 0 ? text : text + others };
   },
 });
 

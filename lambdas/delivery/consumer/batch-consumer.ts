@@ -3,8 +3,8 @@ import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecor
 import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
+import { type ConsumerState, type InFlightMessages, makeInFlightMessages } from './in-flight-messages.ts';
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
-import { type ConsumerState, type MessagesInHand, makeMessagesInHand } from './messages-in-hand.ts';
 import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 
 /** The time that an invocation needs beyond the attempt: to read before it and to store after it. Its timeout leaves more. */
@@ -66,16 +66,16 @@ export function makeConsumer(
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
   return async function consume(event, context) {
     const batchItemFailures: SQSBatchItemFailure[] = [];
-    const inHand = makeMessagesInHand();
+    const inFlight = makeInFlightMessages();
     const invocation: Invocation = {
-      inHand,
+      inFlight,
       /** Returns the time in which a whole attempt can still begin. */
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
       stopsEarlier: leastStopsEarlier + random() * (mostStopsEarlier - leastStopsEarlier),
       hasFailed: false,
-      state: { onAttempt: inHand.onAttempt, hasStopped: () => !mayReceive(invocation) },
+      state: { onAttempt: inFlight.onAttempt, hasStopped: () => !mayReceive(invocation) },
     };
-    for (const record of event.Records) inHand.begin(processGiven(record));
+    for (const record of event.Records) inFlight.begin(processGiven(record));
     await receiveMeanwhile(invocation, pauseBeforeReceiving(event.Records.length));
     await settled?.();
     return { batchItemFailures };
@@ -86,13 +86,13 @@ export function makeConsumer(
     }
   };
 
-  /** Receives and processes further messages until none is in hand; `wait` is the pause before the first receiving. */
+  /** Receives and processes further messages until none is in flight; `wait` is the pause before the first receiving. */
   async function receiveMeanwhile(invocation: Invocation, wait: number): Promise<void> {
-    const { inHand } = invocation;
+    const { inFlight } = invocation;
     const deletions: Promise<void>[] = [];
     let processed: SQSRecord[] = [];
-    for (let next = wait; inHand.count() > 0; ) {
-      const lateness = await Promise.race([inHand.untilEmpty().then(() => 0), pauseLate(next)]);
+    for (let next = wait; inFlight.count() > 0; ) {
+      const lateness = await Promise.race([inFlight.untilEmpty().then(() => 0), pauseLate(next)]);
       deleteProcessed();
       next = await receiveIfRoom(lateness, next);
     }
@@ -102,9 +102,9 @@ export function makeConsumer(
     /** Returns the pause before the next receiving. */
     async function receiveIfRoom(lateness: number, pauseBefore: number): Promise<number> {
       if (!mayReceive(invocation)) return longestReceivePause;
-      if (!hasRoom(invocation.inHand, lateness)) return pauseWithoutRoom;
+      if (!hasRoom(invocation.inFlight, lateness)) return pauseWithoutRoom;
       const records = await queue.receive();
-      for (const record of records) inHand.begin(processReceived(record));
+      for (const record of records) inFlight.begin(processReceived(record));
       if (records.length > 0) return pauseWhileMessages;
       return Math.min(Math.max(pauseBefore * 2, firstReceivePause), longestReceivePause);
     }
@@ -141,19 +141,19 @@ export function makeConsumer(
   }
 
   /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not mend the store. */
-  function hasRoom(inHand: MessagesInHand, lateness: number): boolean {
+  function hasRoom(inFlight: InFlightMessages, lateness: number): boolean {
     return (
       lateness <= maxPauseLateness &&
-      inHand.countOwnWork() < messagesInOwnWork &&
-      inHand.count() > 0 &&
-      inHand.count() + receiveBatch <= maxInFlight &&
+      inFlight.countOwnWork() < messagesInOwnWork &&
+      inFlight.count() > 0 &&
+      inFlight.count() + receiveBatch <= maxInFlight &&
       hasRoomFor(receiveBatch)
     );
   }
 }
 
 interface Invocation {
-  readonly inHand: MessagesInHand;
+  readonly inFlight: InFlightMessages;
   readonly remainingTime: () => number;
   /** The time by which it stops receiving earlier than it must, in milliseconds: drawn, so that processes do not stop together. */
   readonly stopsEarlier: number;

@@ -11,7 +11,7 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
-import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
+import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
@@ -46,16 +46,16 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     }
     // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
-    const inHand = messageInHand(admission, consumer);
+    const inFlight = inFlightMessage(admission, consumer);
     const sender = record.attributes.SenderId || unknownSender;
-    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inHand).finally(admission.leave);
+    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inFlight).finally(admission.leave);
     return 'processed';
   };
 
   async function attemptEvent(
     event: BusinessEvent,
     { messageId, acceptedAt, scheduledAt, sender }: Origin,
-    inHand: MessageInHand,
+    inFlight: InFlightMessage,
   ): Promise<void> {
     const { deliveryId: id, accountId, eventName, body } = event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
@@ -69,7 +69,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     }
     const { webhookId } = webhook;
     const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
-    await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inHand);
+    await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inFlight);
 
     /** Stores it, or finds that a copy was quicker, which was not there before the attempt: its publisher is told where that differs. */
     async function create(delivery: Delivery): Promise<boolean> {

@@ -21,7 +21,7 @@ import {
   describeDelivery,
 } from '../telemetry.ts';
 import { type ApplyOutcome, dueNow, isTooOld, scheduled, skipReason } from '../transitions.ts';
-import type { ConsumerState, OnAttempt } from './messages-in-hand.ts';
+import type { ConsumerState, OnAttempt } from './in-flight-messages.ts';
 import type { WebhookState } from './webhook-state.ts';
 
 /**
@@ -36,18 +36,18 @@ export type ProcessDelivery = (
   delivery: Delivery,
   state: WebhookState,
   storeChange: StoreChange,
-  message: MessageInHand,
+  message: InFlightMessage,
 ) => Promise<void>;
 
 /** The message that a delivery came with, as it was admitted. */
-export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt'> {
+export interface InFlightMessage extends Pick<AdmittedMessage, 'mayAttempt'> {
   /** Returns whether others may wait for its place. */
   readonly isBusy: () => boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
 
 /** Returns an admitted message in the hand of a consumer. */
-export function messageInHand({ mayAttempt, isBusy }: AdmittedMessage, consumer?: ConsumerState): MessageInHand {
+export function inFlightMessage({ mayAttempt, isBusy }: AdmittedMessage, consumer?: ConsumerState): InFlightMessage {
   return { mayAttempt, isBusy: () => isBusy(consumer?.hasStopped() ?? false), onAttempt: consumer?.onAttempt };
 }
 
@@ -154,7 +154,7 @@ export function makeProcessDelivery(
     delivery: Delivery,
     webhook: Webhook,
     slowness: Slowness,
-    { onAttempt, isBusy }: MessageInHand,
+    { onAttempt, isBusy }: InFlightMessage,
   ): Promise<AttemptOutcome> {
     const watch = isTest(delivery) ? undefined : startAttemptWatch(webhook, slowness, isBusy);
     const onEnd = onAttempt?.();

@@ -9,7 +9,7 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord, RecordOutcome } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
-import { type MessageInHand, messageInHand, type ProcessDelivery } from './process-delivery.ts';
+import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
@@ -19,8 +19,8 @@ import type { FindWebhookState } from './webhook-state.ts';
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log } = dependencies;
-  /** The attempts in hand. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
-  const inHand = new Set<string>();
+  /** The attempts in flight. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
+  const inFlight = new Set<string>();
 
   return async function retry(record, consumer) {
     const message = parseAttemptMessage(record.body);
@@ -33,7 +33,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const { id, accountId, eventName, attempt } = message;
     const key = `${id} ${attempt}`;
     // Not acknowledged: there is no outcome yet. When it comes back there is, and it is stale.
-    if (inHand.has(key)) return { hiddenFor: attemptTimeoutMs };
+    if (inFlight.has(key)) return { hiddenFor: attemptTimeoutMs };
     const receiveCount = receiveCountOf(record);
     const isAskedFor = message.expeditedAt !== undefined || isTest(message);
     const admission = admit(message, receiveCount, isAskedFor);
@@ -42,25 +42,25 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
         log.info('delivery.shed', { deliveryId: id, account: accountId, event: eventName, attempt });
       return 'shed';
     }
-    inHand.add(key);
-    return attemptDelivery(message, messageInHand(admission, consumer)).finally(() => {
-      inHand.delete(key);
+    inFlight.add(key);
+    return attemptDelivery(message, inFlightMessage(admission, consumer)).finally(() => {
+      inFlight.delete(key);
       admission.leave();
     });
   };
 
   /** Goes by what stands there now where the delivery changed before it was moved, held or ended: no other message may come. */
-  async function attemptDelivery(message: AttemptMessage, inHand: MessageInHand): Promise<RecordOutcome> {
+  async function attemptDelivery(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
-        return await attemptAsRead(message, inHand);
+        return await attemptAsRead(message, inFlight);
       } catch (error) {
         if (!(error instanceof DeliveryChangedError) || tries === maxTries) throw error;
       }
     }
   }
 
-  async function attemptAsRead(message: AttemptMessage, inHand: MessageInHand): Promise<RecordOutcome> {
+  async function attemptAsRead(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     const dueIn = delivery && isNamedBy(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
@@ -74,7 +74,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       if (after.attempt === delivery.attempt) throw new DeliveryChangedError();
       return false;
     };
-    await processDelivery(delivery, { webhook, slowness }, storeChange, inHand);
+    await processDelivery(delivery, { webhook, slowness }, storeChange, inFlight);
     return 'processed';
   }
 }

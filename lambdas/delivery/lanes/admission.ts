@@ -9,7 +9,7 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
 export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 
 /**
- * The verdict on a message that was received. `shed`: the process has as many messages of its webhook in hand as it may. Nothing
+ * The verdict on a message that was received. `shed`: the process has as many messages of its webhook in flight as it may. Nothing
  * is read or stored, and the message has to come back in a moment.
  */
 type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
@@ -21,7 +21,7 @@ export interface AdmittedMessage {
   /**
    * Returns whether others may wait for its place: in a fast lane an attempt that takes long is given up then.
    *
-   * @param hasStopped - true when the process takes no more messages until those in hand are processed
+   * @param hasStopped - true when the process takes no more messages until those in flight are processed
    */
   isBusy(hasStopped: boolean): boolean;
   /** Ends it: must be called once the message was processed. */

@@ -7,17 +7,17 @@ export const attemptsPerProcess = { first: 300, retry: 300, slow: 400 } as const
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
 /** Returns the number of places that a webhook has in this process. */
-export type PlacesOf = (webhook: WebhookInHand) => number;
+export type PlacesOf = (webhook: InFlightWebhook) => number;
 
-/** A webhook that has messages in hand, or is about to. */
-interface WebhookInHand {
-  /** The number of webhooks that have messages in hand. */
+/** A webhook that has messages in flight, or is about to. */
+interface InFlightWebhook {
+  /** The number of webhooks that have messages in flight. */
   readonly webhooks: number;
-  /** The number of messages in hand of other webhooks. */
+  /** The number of messages in flight of other webhooks. */
   readonly ofOthers: number;
   /** Messages that it has finished since it was last not quick. */
   readonly finished: number;
-  /** True while none of its messages is in hand for more than half a second. */
+  /** True while none of its messages is in flight for more than half a second. */
   readonly isQuick: boolean;
   /** True for a test or an expedited attempt. */
   readonly isAskedFor: boolean;
@@ -27,7 +27,7 @@ interface WebhookInHand {
  * Places in the fast lanes: 25, and 5 beside ten messages of others. A quick webhook has one more for each message that it has finished,
  * up to 100, so that a burst to a healthy receiver passes, and fewer of those the more others want.
  */
-export function fastLanePlaces({ ofOthers, finished, isQuick }: WebhookInHand): number {
+export function fastLanePlaces({ ofOthers, finished, isQuick }: InFlightWebhook): number {
   if (ofOthers >= manyOfOthers) return placesBesideOthers;
   const earned = isQuick ? Math.min(finished, mostPlaces - fewestPlaces) : 0;
   return fewestPlaces + earned * (1 - ofOthers / manyOfOthers);
@@ -55,38 +55,38 @@ const placesOfAll = 360;
 
 /**
  * Makes the limit of a process, all of its places free: a webhook that hangs fills its own places only. The limit lives as long as the
- * process, and remembers only webhooks that have messages in hand.
+ * process, and remembers only webhooks that have messages in flight.
  *
  * @param capacity - the messages that the process has at once at most
  * @param elapsed - in milliseconds; never goes back
  */
 export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elapsed: () => number) {
-  const inHand = new Map<string, Places>();
+  const inFlight = new Map<string, Places>();
   let takenByAll = 0;
   return { enter, hasRoomFor, isBusy };
 
   /** Takes a place. Returns what leaves it, or `undefined` where all of the webhook's places are taken. */
   function enter(key: string, isAskedFor = false): (() => void) | undefined {
-    const of = inHand.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
+    const of = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
     if (of.since.size >= countOf(of, isAskedFor)) return undefined;
     const place = Symbol();
     of.since.set(place, elapsed());
-    inHand.set(key, of);
+    inFlight.set(key, of);
     takenByAll += 1;
     return function leave() {
       of.finished = isQuick(of, quickFor) ? of.finished + 1 : 0;
       of.since.delete(place);
       takenByAll -= 1;
-      if (of.since.size === 0) inHand.delete(key);
+      if (of.since.size === 0) inFlight.delete(key);
     };
   }
 
   /**
-   * Returns whether so many more are worth taking in, where the next ones are likely to be of the webhooks in hand. They are not where one
-   * webhook has all that is in hand, too few places for them, and may soon leave some. Beside one that does not, others may wait for us.
+   * Returns whether so many more are worth taking in, where the next ones are likely to be of the webhooks in flight. They are not where one
+   * webhook has all that is in flight, too few places for them, and may soon leave some. Beside one that does not, others may wait for us.
    */
   function hasRoomFor(more: number): boolean {
-    const [of, another] = inHand.values();
+    const [of, another] = inFlight.values();
     return !of || another !== undefined || !isQuick(of, awaitedFor) || of.since.size + more <= countOf(of);
   }
 
@@ -95,14 +95,14 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
    * in a process that has stopped receiving.
    */
   function isBusy(key: string, hasStopped = false): boolean {
-    const of = inHand.get(key);
+    const of = inFlight.get(key);
     const isFull = of !== undefined && of.since.size >= countOf(of);
     return isFull || takenByAll >= busyFrom * capacity || (hasStopped && takenByAll > 1);
   }
 
   function countOf(of: Places, isAskedFor = false): number {
     return placesOf({
-      webhooks: inHand.size + (of.since.size === 0 ? 1 : 0),
+      webhooks: inFlight.size + (of.since.size === 0 ? 1 : 0),
       ofOthers: takenByAll - of.since.size,
       finished: of.finished,
       isQuick: isQuick(of, quickFor),
@@ -122,7 +122,7 @@ interface Places {
   finished: number;
 }
 
-/** A webhook is quick while none of its messages is in hand for longer than this, in milliseconds. */
+/** A webhook is quick while none of its messages is in flight for longer than this, in milliseconds. */
 const quickFor = 500;
 
 /** The time in which a place may be waited for, in milliseconds: less than `quickFor`. */

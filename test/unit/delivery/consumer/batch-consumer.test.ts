@@ -293,7 +293,7 @@ describe('a consumer that waits for receivers', () => {
     expect(pauses).toEqual([100]);
   });
 
-  it('has no more than 100 messages in hand, and receives again when there is room', async () => {
+  it('has no more than 100 messages in flight, and receives again when there is room', async () => {
     const queued = Array.from({ length: 10 }, (_, at) => messagesOf(10, `m${at}-`));
     const { inFlight, end, most, finish } = await consuming(ten, { queued }, { count: 100 });
     expect(inFlight.size).toBe(100);

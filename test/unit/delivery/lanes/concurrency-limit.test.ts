@@ -79,7 +79,7 @@ describe('the places of a key that is quick', () => {
     expect(fill('one')).toHaveLength(all - 1);
   });
 
-  it('are lost at once where something is in hand for longer than half a second', () => {
+  it('are lost at once where something is in flight for longer than half a second', () => {
     finish('one', 75);
     fill('one', 50);
     moment += 500;
@@ -107,18 +107,18 @@ describe('the places of a key that is quick', () => {
     expect(fill('one')).toHaveLength(5 - 1);
   });
 
-  it('are never earned by one that hangs, whatever it has in hand', () => {
+  it('are never earned by one that hangs, whatever it has in flight', () => {
     expect([pass('one', 15_000), pass('one', 15_000), pass('one', 15_000)]).toEqual([25, 25, 25]);
   });
 
-  it('are forgotten with the last that it has in hand', () => {
+  it('are forgotten with the last that it has in flight', () => {
     finish('one', 75)();
     expect(fill('one')).toHaveLength(25);
   });
 });
 
 describe('a concurrency limit has room', () => {
-  it('where nothing is in hand, or what several keys have', () => {
+  it('where nothing is in flight, or what several keys have', () => {
     expect(limit.hasRoomFor(10)).toBe(true);
     fill('one');
     fill('another', 1);
@@ -135,7 +135,7 @@ describe('a concurrency limit has room', () => {
   });
 
   // Others may wait behind the messages of a webhook that hangs.
-  it('again once the only key has something in hand for longer than that', () => {
+  it('again once the only key has something in flight for longer than that', () => {
     fill('one');
     moment += 100;
     expect(limit.hasRoomFor(1)).toBe(false);
@@ -154,14 +154,14 @@ describe('the places of a webhook in the slow lane', () => {
     [20, 100, 2, 3],
     [31, 1, 2, 3],
     [60, 1, 1, 2],
-  ])('of %i processes where %i webhooks are in hand are %i, and %i for what is asked for', (...numbers) => {
+  ])('of %i processes where %i webhooks are in flight are %i, and %i for what is asked for', (...numbers) => {
     const [processes, webhooks, ...expected] = numbers;
     const webhook = { webhooks, ofOthers: 0, finished: 0, isQuick: true };
     const places = [false, true].map(isAskedFor => slowLanePlaces(processes)({ ...webhook, isAskedFor }));
     expect(places).toEqual(expected);
   });
 
-  it('count those that have messages in hand, and itself', () => {
+  it('count those that have messages in flight, and itself', () => {
     const slow = makeConcurrencyLimit(slowLanePlaces(1), 400, () => 0);
     for (const key of ['a', 'b', 'c']) slow.enter(key);
     expect(Array.from({ length: 200 }, () => slow.enter('d')).filter(leave => leave !== undefined)).toHaveLength(75);
@@ -207,17 +207,17 @@ describe('whatever happens', () => {
       fc.property(steps, taken => {
         moment = 0;
         limit = makeConcurrencyLimit(fastLanePlaces, 300, () => moment);
-        const inHand = new Map<string, (() => void)[]>();
+        const inFlight = new Map<string, (() => void)[]>();
         for (const { key, does, times } of taken) {
-          const of = inHand.get(key) ?? [];
-          inHand.set(key, of);
+          const of = inFlight.get(key) ?? [];
+          inFlight.set(key, of);
           if (does === 'waits') moment += times * 10;
           if (does === 'enters') of.push(...fill(key, times));
           if (does === 'leaves') for (const leave of of.splice(0, times)) leave();
           expect(of.length).toBeLessThanOrEqual(100);
         }
-        for (const leave of [...inHand.values()].flat()) leave();
-        for (const key of inHand.keys()) expect(pass(key, 1)).toBe(25);
+        for (const leave of [...inFlight.values()].flat()) leave();
+        for (const key of inFlight.keys()) expect(pass(key, 1)).toBe(25);
       }),
     );
   });

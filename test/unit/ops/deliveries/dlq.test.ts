@@ -116,7 +116,7 @@ describe('ops dlq list', () => {
     for (let index = 1; index <= 13; index += 1) await put(JSON.stringify(event(index)));
     expect(await list('--limit', '3')).toHaveLength(3);
     expect(await list()).toHaveLength(13);
-    expect(await redrive()).toEqual({ moved: 13, kept: [], inHand: 0, isCutOff: false });
+    expect(await redrive()).toEqual({ moved: 13, kept: [], inFlight: 0, isCutOff: false });
     expect(await dlq('list')).toBe('There are no dead letters.\n');
   });
 
@@ -344,7 +344,7 @@ describe('ops dlq redrive', () => {
     await put(JSON.stringify(event(1)));
     expect(await take(urls.dead)).toHaveLength(1);
     vi.setSystemTime(Date.now() + 61_000);
-    expect(await redrive()).toEqual({ moved: 1, kept: [], inHand: 0, isCutOff: false });
+    expect(await redrive()).toEqual({ moved: 1, kept: [], inFlight: 0, isCutOff: false });
   });
 
   it('goes on past kept messages that show again', async () => {

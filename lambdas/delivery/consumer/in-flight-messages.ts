@@ -8,16 +8,16 @@ export interface ConsumerState {
 /** Called when an attempt begins. From then on it only waits for the receiver. Returns the function to call when it ends. */
 export type OnAttempt = () => () => void;
 
-export type MessagesInHand = ReturnType<typeof makeMessagesInHand>;
+export type InFlightMessages = ReturnType<typeof makeInFlightMessages>;
 
-/** Makes the record of messages in hand, of which there are none yet. */
-export function makeMessagesInHand() {
+/** Makes the record of messages in flight, of which there are none yet. */
+export function makeInFlightMessages() {
   let messages = 0;
   let attempts = 0;
   let onEmpty = () => {};
   return { begin, onAttempt, count, countOwnWork, untilEmpty };
 
-  /** Has a message in hand until its processing is over, which never rejects. */
+  /** Has a message in flight until its processing is over, which never rejects. */
   function begin(processing: Promise<void>): void {
     messages += 1;
     void processing.finally(() => {
@@ -43,7 +43,7 @@ export function makeMessagesInHand() {
     return messages - attempts;
   }
 
-  /** Resolves once no message is in hand. */
+  /** Resolves once no message is in flight. */
   function untilEmpty(): Promise<void> {
     return new Promise(resolve => {
       onEmpty = resolve;
