@@ -28,7 +28,7 @@ export const attemptMessage = z.object({
 export type AttemptMessage = z.infer<typeof attemptMessage>;
 
 /** SQS takes, hides and hands over this many messages in one call. */
-export const mostMessagesOfCall = 10;
+export const maxMessagesOfCall = 10;
 
 export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
 

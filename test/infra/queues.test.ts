@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { mostStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
+import { maxStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
 import { deferral } from '../../lambdas/delivery/consumer/message-visibility.ts';
 import { authDomain, baseDomain, type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
@@ -100,7 +100,7 @@ describe('the queues', () => {
     for (const source of sources) {
       const { Timeout, Environment } = functionOf(source);
       const attempt = Number(Environment.Variables.ATTEMPT_TIMEOUT_MS);
-      expect(Timeout * 1_000).toBeGreaterThan(attempt + timeAroundAttempt + mostStopsEarlier);
+      expect(Timeout * 1_000).toBeGreaterThan(attempt + timeAroundAttempt + maxStopsEarlier);
     }
   });
 

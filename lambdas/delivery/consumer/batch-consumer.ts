@@ -15,8 +15,8 @@ export const timeAroundAttempt = 10_000;
  * receive usually lasts. What the process holds must end before it is given more, and processes that began together, with a burst, must
  * not all stop at the same moment.
  */
-const leastStopsEarlier = 2_000;
-export const mostStopsEarlier = 10_000;
+const minStopsEarlier = 2_000;
+export const maxStopsEarlier = 10_000;
 
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
 export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
@@ -71,7 +71,7 @@ export function makeConsumer(
       inFlight,
       /** Returns the time in which a whole attempt can still begin. */
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
-      stopsEarlier: leastStopsEarlier + random() * (mostStopsEarlier - leastStopsEarlier),
+      stopsEarlier: minStopsEarlier + random() * (maxStopsEarlier - minStopsEarlier),
       hasFailed: false,
       state: { onAttempt: inFlight.onAttempt, hasStopped: () => !mayReceive(invocation) },
     };
@@ -101,12 +101,12 @@ export function makeConsumer(
 
     /** Returns the pause before the next receiving. */
     async function receiveIfRoom(lateness: number, pauseBefore: number): Promise<number> {
-      if (!mayReceive(invocation)) return longestReceivePause;
+      if (!mayReceive(invocation)) return maxReceivePause;
       if (!hasRoom(invocation.inFlight, lateness)) return pauseWithoutRoom;
       const records = await queue.receive();
       for (const record of records) inFlight.begin(processReceived(record));
       if (records.length > 0) return pauseWhileMessages;
-      return Math.min(Math.max(pauseBefore * 2, firstReceivePause), longestReceivePause);
+      return Math.min(Math.max(pauseBefore * 2, firstReceivePause), maxReceivePause);
     }
 
     async function processReceived(record: SQSRecord): Promise<void> {
@@ -183,7 +183,7 @@ const firstReceivePause = 100;
 const receivePauseOfOne = 250;
 
 /** The pause doubles up to this. */
-const longestReceivePause = 1_000;
+const maxReceivePause = 1_000;
 
 /** The pause after a receive that brought messages, and before the first one where the batch was full. */
 const pauseWhileMessages = 1;

@@ -9,7 +9,7 @@ import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Turn } from '../../platform/timer.ts';
 import { storedFromReceive } from '../lanes/admission.ts';
-import { mostMessagesOfCall } from '../queues.ts';
+import { maxMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
@@ -83,7 +83,7 @@ export function makeMessageVisibility({
     const messages = together;
     together = [];
     nextCalls = undefined;
-    await Promise.all(chunksOf(messages, mostMessagesOfCall).map(hide));
+    await Promise.all(chunksOf(messages, maxMessagesOfCall).map(hide));
   }
 
   /** Hides messages. One that the queue refuses is asked for once more: it would stay hidden as long as if its process had died. */

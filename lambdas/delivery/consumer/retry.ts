@@ -64,7 +64,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     const dueIn = delivery && isNamedBy(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
-    if (!delivery || !(dueIn <= mostEarly)) {
+    if (!delivery || !(dueIn <= maxEarliness)) {
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return 'processed';
     }
@@ -123,4 +123,4 @@ function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is Wai
 export const clockTolerance = 500;
 
 /** A message that comes earlier than this was sent before its delivery got another time, and has a successor. Milliseconds. */
-const mostEarly = 5_000;
+const maxEarliness = 5_000;

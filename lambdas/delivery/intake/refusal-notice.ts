@@ -28,8 +28,8 @@ export type RefusalReason = z.infer<typeof refusalReason>;
 /** Returns the `id` of a notice: the first 128 characters, not UTF-16 units, of the publisher's own. */
 export function noticedId(publisherId: string | undefined): string | null {
   if (publisherId === undefined) return null;
-  return [...publisherId.slice(0, 2 * longestId)].slice(0, longestId).join('');
+  return [...publisherId.slice(0, 2 * maxIdLength)].slice(0, maxIdLength).join('');
 }
 
 /** Characters of an `id`: as many as an event's may have. */
-const longestId = 128;
+const maxIdLength = 128;

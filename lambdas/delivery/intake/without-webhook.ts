@@ -31,10 +31,10 @@ export function makeWithoutWebhook({
   function note(accountId: string, eventName: EventName, acceptedAt: number): void {
     const key = `${accountId}#${eventName}`;
     if (isReservedAccount(accountId) || acceptedAt < (notBefore.get(key) ?? 0)) return;
-    remember(notBefore, key, acceptedAt + interval, mostKeys);
+    remember(notBefore, key, acceptedAt + interval, maxKeys);
     const done = store(accountId, eventName, acceptedAt)
       .catch(error => {
-        remember(notBefore, key, acceptedAt + pauseAfterFailure, mostKeys);
+        remember(notBefore, key, acceptedAt + pauseAfterFailure, maxKeys);
         log.warn('event.not_noted', { account: accountId, event: eventName, ...describeError(error) });
       })
       .finally(() => underWay.delete(done));
@@ -82,4 +82,4 @@ const pauseAfterFailure = 60_000;
 const patience = 200;
 
 /** Accounts and events that a process remembers at most: the one that was noted first is forgotten first. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;

@@ -29,12 +29,12 @@ interface InFlightWebhook {
  */
 export function fastLanePlaces({ ofOthers, finished, isQuick }: InFlightWebhook): number {
   if (ofOthers >= manyOfOthers) return placesBesideOthers;
-  const earned = isQuick ? Math.min(finished, mostPlaces - fewestPlaces) : 0;
-  return fewestPlaces + earned * (1 - ofOthers / manyOfOthers);
+  const earned = isQuick ? Math.min(finished, maxPlaces - minPlaces) : 0;
+  return minPlaces + earned * (1 - ofOthers / manyOfOthers);
 }
 
-const fewestPlaces = 25;
-const mostPlaces = 100;
+const minPlaces = 25;
+const maxPlaces = 100;
 const placesBesideOthers = 5;
 const manyOfOthers = 10;
 

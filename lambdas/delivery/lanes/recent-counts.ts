@@ -22,7 +22,7 @@ export function makeRecentCounts() {
     counted.push({ number, count: 1 });
     if (counted.length > pieces + 1) counted.shift();
     byKey.set(key, counted);
-    const oldest = byKey.size > mostKeys ? byKey.keys().next().value : undefined;
+    const oldest = byKey.size > maxKeys ? byKey.keys().next().value : undefined;
     if (oldest !== undefined) byKey.delete(oldest);
   }
 
@@ -45,4 +45,4 @@ const pieces = 6;
 const pieceLength = slownessWindow / pieces;
 
 /** Keys that are kept at most; the one that was counted first is forgotten first. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;

@@ -38,7 +38,7 @@ export function withSlowAttempts(slowness: Slowness, added: { slow: number; quic
 }
 
 /** Returns whether a quick answer that comes now ends the slowness. */
-export function mayRecover({ slowSince, reachedAt = 0, hold = shortestHold }: Slowness, now: number): boolean {
+export function mayRecover({ slowSince, reachedAt = 0, hold = minHold }: Slowness, now: number): boolean {
   return slowSince !== undefined && now >= reachedAt + hold;
 }
 
@@ -69,18 +69,18 @@ function addTally(
 function reachesShare(tallies: readonly AttemptTally[]): boolean {
   const slow = tallies.reduce((sum, tally) => sum + tally.slow, 0);
   const all = tallies.reduce((sum, tally) => sum + tally.quick, slow);
-  return slow >= fewestSlowAttempts && slow >= slowShare * all;
+  return slow >= minSlowAttempts && slow >= slowShare * all;
 }
 
 function slowedDown(slowness: Slowness, now: number): Slowness {
-  const { slowSince, endedAt, hold = shortestHold } = slowness;
+  const { slowSince, endedAt, hold = minHold } = slowness;
   if (slowSince !== undefined) return { ...slowness, reachedAt: now };
   const isRelapse = endedAt !== undefined && now - endedAt < relapseWindow;
   return {
     ...slowness,
     slowSince: now,
     reachedAt: now,
-    hold: isRelapse ? Math.min(hold * 2, longestHold) : shortestHold,
+    hold: isRelapse ? Math.min(hold * 2, maxHold) : minHold,
   };
 }
 
@@ -88,13 +88,13 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
 const tallyLength = 5_000;
 
 /** The fewest slow attempts within the window that make a webhook slow, where they also reach `slowShare`. */
-const fewestSlowAttempts = 2;
+const minSlowAttempts = 2;
 
 /** A webhook stays slow for at least this long after its share was last reached; each relapse doubles that. */
-const shortestHold = 60_000;
+const minHold = 60_000;
 
 /** Relapses double the hold up to this. */
-const longestHold = 60 * 60_000;
+const maxHold = 60 * 60_000;
 
 /** A webhook that becomes slow again within this time relapses. */
 const relapseWindow = 24 * 60 * 60_000;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
-import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
+import { type AttemptQueue, maxMessagesOfCall, sendAllOrLeave } from '../queues.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
@@ -91,7 +91,7 @@ export function makeRunReplay(
   /** Sends deliveries again, from a due time on: a process that was frozen does not send a burst. */
   async function send(deliveries: readonly Delivery[], firstDueAt: number): Promise<Sent> {
     let [sent, dueAt] = [0, firstDueAt];
-    for (const batch of chunksOf(deliveries, mostMessagesOfCall)) {
+    for (const batch of chunksOf(deliveries, maxMessagesOfCall)) {
       const from = Math.max(dueAt, now());
       const tried = await Promise.all(batch.map((delivery, index) => restart(delivery, from + index * replayInterval)));
       dueAt = from + batch.length * replayInterval;

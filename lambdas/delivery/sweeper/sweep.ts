@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDelivery } from '../delivery.ts';
-import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
+import { type AttemptQueue, maxMessagesOfCall, sendAllOrLeave } from '../queues.ts';
 import type { ContinueReplay } from '../replay/replay-runner.ts';
 import { dueShards, replayShard } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -96,7 +96,7 @@ export function makeSweep(
     const toSend = waiting.filter(isDue);
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
-    for (const batch of chunksOf(claimed, mostMessagesOfCall)) {
+    for (const batch of chunksOf(claimed, maxMessagesOfCall)) {
       const unsent = await sendAllOrLeave(retryQueue, batch, { log });
       if (unsent.length === batch.length) notes.isQueueDown = true; // what is claimed now would be claimed in vain
       await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
