@@ -7,7 +7,7 @@ import type { EventName } from '../webhooks/webhook.ts';
  */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'held' | 'cancelled';
 
-/** The results of an attempt, as its record and the history tell them. */
+/** The results of an attempt, as its record and the history show them. */
 export type AttemptResult =
   | 'delivered'
   | 'http'
@@ -29,11 +29,11 @@ export interface AttemptRecord {
   readonly result: AttemptResult;
   /** The cause of a failure, if more is known than its result. */
   readonly cause: FailureCause | null;
-  /** The response's status code, where there was a response. */
+  /** The response's status code, if there was a response. */
   readonly status: number | null;
   /** The first KiB of the response's body, with what we sent in `Authorization` masked. */
   readonly response: string | null;
-  /** Names the answer's own item, where it has one; `response` is null until that is read. */
+  /** Names the answer's own item, if it has one; `response` is null until that is read. */
   readonly answerId?: string;
 }
 
@@ -81,7 +81,7 @@ export interface Delivery {
   /** The moment when the present schedule began: acceptance, or the latest resend, replay or redrive. */
   readonly scheduledAt: number;
   /**
-   * The number of the next attempt. It grows with every attempt, charged or not, and so tells a stale message from the one
+   * The number of the next attempt. It grows with every attempt, charged or not, and so distinguishes a stale message from the one
    * that is due.
    */
   readonly attempt: number;
@@ -137,7 +137,7 @@ export type NewDelivery = Pick<
   'id' | 'accountId' | 'eventName' | 'webhookId' | 'body' | 'createdAt' | 'messageId'
 >;
 
-/** Makes a delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
+/** Creates a delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
 export function newDelivery(origin: NewDelivery): Delivery {
   return {
     ...origin,

@@ -39,7 +39,7 @@ export const deliverEnvironment = z.object({
 /** The variables of the sweeper. */
 export const sweepEnvironment = z.object({
   DELIVERIES_TABLE: text,
-  /** Replays end, and suspensions are announced, by what stands here. */
+  /** Replays end, and suspensions are announced, by what this table holds. */
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
   /** The topic that suspensions are announced on. */

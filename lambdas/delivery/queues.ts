@@ -44,13 +44,13 @@ export function makeAttemptQueue({
 }) {
   return { send, sendAll };
 
-  /** Sends one. Throws where the queue does not take it. */
+  /** Sends one. Throws if the queue does not take it. */
   async function send(delivery: WaitingDelivery): Promise<void> {
     await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, ...messageOf(delivery, now()) }));
   }
 
   /**
-   * Sends what SQS takes in one call. Returns those of them that the queue did not take; throws where it does not
+   * Sends what SQS takes in one call. Returns those of them that the queue did not take; throws if it does not
    * answer.
    */
   async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<WaitingDelivery[]> {

@@ -53,7 +53,7 @@ export const deliveryRecord = z.object({
   tentativas: z.int().check(z.nonnegative()),
   /** Of the latest attempt; `null` before the first. */
   ultimo_resultado: z.nullable(result),
-  /** The status code that the latest attempt was answered with, where it was. */
+  /** The status code of the latest attempt, if it was answered. */
   ultimo_status: z.nullable(z.int()),
 });
 

@@ -14,7 +14,7 @@ export type DeliveryMetric =
   | 'InternalError'
   /** Events that are dropped because their account has no webhook for them. */
   | 'EventWithoutWebhook'
-  /** Refused events that their publishers could not be told of. */
+  /** Refused events of which publishers could not be notified. */
   | 'RefusalNotTold';
 
 /** The log and the counts of the units of delivery. */

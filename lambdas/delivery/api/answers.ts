@@ -9,7 +9,7 @@ import { deliveryRecord, wireReplayStates } from '../representation.ts';
 /** A page of deliveries, newest first. */
 export const deliveryPage = z.object({
   entregas: z.array(deliveryRecord),
-  /** The place where the next page begins; `null` at the end. */
+  /** The start of the next page; `null` at the end. */
   proximo_cursor: z.nullable(z.string()),
 });
 

@@ -12,7 +12,7 @@ export function decodeCursor(text: string): string | undefined {
   return listKeyPattern.test(listKey) && encodeCursor(listKey) === text ? listKey : undefined;
 }
 
-/** Returns the id of the delivery that stands at a place of the list. */
+/** Returns the id of the delivery at a position of the list. */
 export function deliveryIdIn(listKey: string): string {
   return listKey.slice(listKey.indexOf('#') + 1);
 }

@@ -46,7 +46,7 @@ export function makeDeliveryHandlers(dependencies: {
     });
   }
 
-  /** Finds the webhook. @throws {Problem} 422 where the cursor comes of the account's list of another event. */
+  /** Finds the webhook. @throws {Problem} 422 if the cursor is of the account's list of another event. */
   async function findWebhookAndPlace(
     { caller: { accountId }, refuse }: Context<'listDeliveries'>,
     eventName: EventName,
@@ -54,7 +54,7 @@ export function makeDeliveryHandlers(dependencies: {
   ): Promise<Webhook | undefined> {
     if (after === undefined) return findWebhook(accountId, eventName);
     const { delivery, webhook } = await findDeliveryWithWebhook(deliveryIdIn(after), accountId, eventName);
-    // Of another account's delivery nothing is told, not even that it is there.
+    // The answer does not reveal that another account has the delivery.
     if (delivery?.accountId === accountId && delivery.eventName !== eventName) {
       throw refuse('validation_failed', { errors: [finding({ parameter: 'cursor' }, deliveryFindings.cursor)] });
     }

@@ -6,7 +6,7 @@ import { headKey } from '../store/head-key.ts';
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
 /**
- * Makes the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. Table `Deliveries`: items
+ * Creates the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. Table `Deliveries`: items
  * `limit#tests#<account>` and `limit#resends#<account>#<event>`.
  */
 export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StoreParts & typeof requestLimits) {

@@ -18,7 +18,7 @@ export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefus
 
 /**
  * Resends a delivery that `resendRefusal` does not refuse. In a final state it begins a new schedule; while it waits its next
- * attempt is made now, without being charged. While an attempt may be under way nothing changes: its outcome counts. Returns
+ * attempt is made now, without being charged. While an attempt may be in flight nothing changes: its outcome counts. Returns
  * whether anything changed.
  */
 export type Resend = (delivery: Delivery) => Promise<boolean>;

@@ -16,7 +16,7 @@ import type { RequestLimits } from './request-limits.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 /**
- * Makes the function that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
+ * Returns the function that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
  * sweeper finds it if its message is lost, and this function needs neither the receiver's credentials nor a way to its network.
  * The write to the webhook itself fails if an operator has suspended it.
  */

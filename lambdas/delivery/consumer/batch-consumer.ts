@@ -31,7 +31,7 @@ export type Consumer = (
 ) => Promise<SQSBatchResponse>;
 
 /**
- * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
+ * Creates the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
  * A batch lasts as long as its slowest receiver, and Lambda hands a process its next batch only after that. Meanwhile the
  * process receives further messages itself, up to 300, 400 in the slow lane: a receiver that hangs takes a fraction of a process,
@@ -45,7 +45,7 @@ export function makeConsumer(
   dependencies: {
     readonly process: ProcessRecord;
     readonly describe: DescribeMessage;
-    /** Resolves when nothing is under way beside messages: after the answer the process stands still. */
+    /** Resolves when nothing else is in progress: Lambda freezes the process after the answer. */
     readonly settled?: () => Promise<void>;
     readonly sqs: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
@@ -140,7 +140,7 @@ export function makeConsumer(
     return elapsed() - due;
   }
 
-  /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not mend the store. */
+  /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not help the store. */
   function hasRoom(inFlight: InFlightMessages, lateness: number): boolean {
     return (
       lateness <= maxPauseLateness &&
@@ -167,7 +167,7 @@ function mayReceive({ hasFailed, remainingTime, stopsEarlier }: Invocation): boo
   return !hasFailed && remainingTime() >= stopsEarlier;
 }
 
-/** Behind a full batch there are more messages. Behind a single one there are none, as a rule, and a call in vain is paid for. */
+/** More messages wait behind a full batch, but rarely behind a single one, and an empty receive is billed. */
 function pauseBeforeReceiving(given: number): number {
   if (given === receiveBatch) return pauseWhileMessages;
   return given === 1 ? receivePauseOfOne : firstReceivePause;
@@ -185,7 +185,7 @@ const receivePauseOfOne = 250;
 /** The pause doubles up to this. */
 const maxReceivePause = 1_000;
 
-/** The pause after a receive that brought messages, and before the first one where the batch was full. */
+/** The pause after a receive that brought messages, and before the first one if the batch was full. */
 const pauseWhileMessages = 1;
 
 /** A process that has no room for more messages looks again after this pause. */

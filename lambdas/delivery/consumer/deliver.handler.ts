@@ -17,5 +17,5 @@ const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
 const outside = { ...machine, ...services, resolve: makeResolver(), post: makePinnedPost() };
 
-/** Makes attempts. One entry for the consumers of three queues, which are three functions: the lane says which one it is. */
+/** Makes attempts. The consumers of three queues are three functions with this entry; `LANE` names the lane. */
 export const handler = makeHandler(telemetry, composeDeliver(environment, outside, telemetry));

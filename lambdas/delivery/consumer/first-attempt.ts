@@ -71,11 +71,11 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
     await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inFlight);
 
-    /** Stores it, or finds that a copy was quicker, which was not there before the attempt: its publisher is told where that differs. */
+    /** Stores it. If a copy was quicker, which was not stored before the attempt, and differs, its publisher is notified. */
     async function create(delivery: Delivery): Promise<boolean> {
       if (await store.create(delivery)) return true;
       const [first] = await store.read([id]);
-      if (first && !haveSameContent(first.body, body)) tellOfReuse(first, event, sender, described);
+      if (first && !haveSameContent(first.body, body)) reportIdReuse(first, event, sender, described);
       return false;
     }
   }
@@ -83,10 +83,10 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
   function dropCopy(known: Delivery, event: BusinessEvent, sender: string, described: Described): void {
     if (haveSameContent(known.body, event.body)) {
       log.info('event.duplicate', { ...described, state: known.state });
-    } else tellOfReuse(known, event, sender, described);
+    } else reportIdReuse(known, event, sender, described);
   }
 
-  function tellOfReuse(known: Delivery, { publisherId }: BusinessEvent, sender: string, described: Described): void {
+  function reportIdReuse(known: Delivery, { publisherId }: BusinessEvent, sender: string, described: Described): void {
     log.warn('event.conflicting_copy', { ...described, state: known.state });
     const { messageId } = described;
     refusals.add({ messageId, id: noticedId(publisherId), sender, reason: 'id_reused', detail: idReused });

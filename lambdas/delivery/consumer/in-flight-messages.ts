@@ -1,4 +1,4 @@
-/** What the processing of a message tells its consumer, and asks it. */
+/** The consumer's state, as the processing of a message sees it. */
 export interface ConsumerState {
   readonly onAttempt: OnAttempt;
   /** Returns whether the process takes no more messages for now: what it holds ends first. */
@@ -10,14 +10,14 @@ export type OnAttempt = () => () => void;
 
 export type InFlightMessages = ReturnType<typeof makeInFlightMessages>;
 
-/** Makes the record of messages in flight, of which there are none yet. */
+/** Creates an empty record of messages in flight. */
 export function makeInFlightMessages() {
   let messages = 0;
   let attempts = 0;
   let onEmpty = () => {};
   return { begin, onAttempt, count, countOwnWork, untilEmpty };
 
-  /** Has a message in flight until its processing is over, which never rejects. */
+  /** Adds a message until its processing, which never rejects, is over. */
   function begin(processing: Promise<void>): void {
     messages += 1;
     void processing.finally(() => {

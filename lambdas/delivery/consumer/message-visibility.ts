@@ -13,11 +13,11 @@ import { maxMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Leaves messages in their queue for later, by their visibility timeout. Nothing is stored. None of these throws: a
+ * Leaves messages in their queue for later, by their visibility timeout. Stores nothing. These never throw: a
  * message whose timeout could not be changed comes back when the one that it was received with is over.
  */
 export interface MessageVisibility {
-  /** Defers a message that could not be processed, for longer where it comes again and again. */
+  /** Defers a message that could not be processed, for longer the more often it was received. */
   defer(record: SQSRecord, error: unknown): Promise<void>;
   /** Hides a message that was shed for a moment. Messages that are hidden together share a call. */
   shed(record: SQSRecord): Promise<void>;
@@ -25,7 +25,7 @@ export interface MessageVisibility {
   hide(record: SQSRecord, milliseconds: number): Promise<void>;
 }
 
-/** Describes the event of a message for the log, as far as the message tells it. Never throws. */
+/** Describes the event of a message for the log, as far as it is known. Never throws. */
 export type DescribeMessage = (record: SQSRecord) => {
   readonly deliveryId?: string | undefined;
   readonly account?: string | undefined;
@@ -42,7 +42,7 @@ export function makeMessageVisibility({
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** Until a delivery is stored, only the log tells of its event: its ids must find the line. */
+  /** Until a delivery is stored, only the log names its event: operators find the line by its ids. */
   readonly describe: DescribeMessage;
   readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {

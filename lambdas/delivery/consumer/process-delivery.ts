@@ -82,9 +82,7 @@ export function makeProcessDelivery(
     if (!message.mayAttempt) return defer(delivery, webhook, storeChange);
 
     const outcome = await makeAttempt(delivery, webhook, slowness, message);
-    const stored = await storeOrTell(delivery, outcome, () =>
-      suspendThenStore(delivery, outcome, webhook, storeChange),
-    );
+    const stored = await storeOrLog(delivery, outcome, () => suspendThenStore(delivery, outcome, webhook, storeChange));
     if (stored) await goOn(delivery, stored, webhook);
   };
 
@@ -102,8 +100,8 @@ export function makeProcessDelivery(
     return isStored ? { after, outcome } : undefined;
   }
 
-  /** Stores an outcome. Until an event's first one is stored, the log alone tells of its POST: its webhook may be gone by then. */
-  async function storeOrTell<Result>(
+  /** Stores an outcome. Until an event's first one is stored, only the log shows its POST: its webhook may be gone by then. */
+  async function storeOrLog<Result>(
     delivery: Delivery,
     { record }: AttemptOutcome,
     store: () => Promise<Result>,

@@ -19,7 +19,7 @@ import type { FindWebhookState } from './webhook-state.ts';
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log } = dependencies;
-  /** The attempts in flight. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
+  /** The attempts in flight. The sweeper sends a message again that only waits: if its lane lags, all messages of one attempt come together. */
   const inFlight = new Set<string>();
 
   return async function retry(record, consumer) {
@@ -49,7 +49,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     });
   };
 
-  /** Goes by what stands there now where the delivery changed before it was moved, held or ended: no other message may come. */
+  /** Reads the delivery again if it changed before it was moved, held or ended: no other message may come. */
   async function attemptDelivery(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
@@ -90,7 +90,7 @@ interface RetryDependencies extends Pick<DeliveryTelemetry, 'log'> {
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;
-  /** Throws where the dead-letter queue does not take the message. */
+  /** Throws if the dead-letter queue does not take the message. */
   readonly moveToDeadLetters: MoveToDeadLetters;
   /** The timeout of an attempt, in milliseconds. */
   readonly attemptTimeoutMs: number;
@@ -105,7 +105,7 @@ function parseAttemptMessage(body: string): AttemptMessage | undefined {
   }
 }
 
-/** Thrown where a delivery has changed since it was read, though its attempt was not recorded. */
+/** Thrown if a delivery has changed since it was read, though its attempt was not recorded. */
 class DeliveryChangedError extends Error {
   override readonly name = 'DeliveryChangedError';
 }

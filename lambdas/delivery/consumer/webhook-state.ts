@@ -14,7 +14,7 @@ export interface WebhookState {
 export type FindWebhookState = ReturnType<typeof makeFindWebhookState>;
 
 /**
- * Returns the function that reads the webhook's state, and the delivery where there is one already, in one consistent, uncached round
+ * Returns the function that reads the webhook's state, and the delivery if it is stored already, in one consistent, uncached round
  * trip: what changed in a webhook holds from its next attempt on.
  */
 export function makeFindWebhookState(

@@ -6,15 +6,15 @@ import type { RejectedMessage } from './event.ts';
 import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 
 /**
- * Moves a poison message, one that can never be processed, to the dead-letter queue: its body unchanged; beside it the
- * reason, its origin, and who sent it, as SQS knows them. Throws where the queue does not take it: the message then stays.
+ * Moves a poison message, one that can never be processed, to the dead-letter queue: its body unchanged, with the
+ * reason, its origin, and who sent it, as SQS knows them. Throws if the queue does not take it: the message then stays.
  *
  * It is deleted at once: its invocation may last as long as the slowest receiver, and a process that died meanwhile would have it
  * moved again. Copies are possible all the same, and have the same origin and body.
  *
- * @param tell - writes that it was moved; called before the deletion, after which nothing else tells of the message
+ * @param logMove - called before the deletion, after which only the log names the message
  */
-export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage, tell: () => void) => Promise<void>;
+export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage, logMove: () => void) => Promise<void>;
 
 /** Returns the function that moves messages of a queue to the dead-letter queue. */
 export function makeMoveToDeadLetters({
@@ -28,7 +28,7 @@ export function makeMoveToDeadLetters({
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
 } & Pick<DeliveryTelemetry, 'log'>): MoveToDeadLetters {
-  return async function moveToDeadLetters(record, { reason, detail }, tell) {
+  return async function moveToDeadLetters(record, { reason, detail }, logMove) {
     const { body: MessageBody, messageId, receiptHandle: ReceiptHandle, attributes } = record;
     const sender = attributes.SenderId;
     const MessageAttributes = textAttributes({
@@ -38,7 +38,7 @@ export function makeMoveToDeadLetters({
       ...originTexts(originOfRecord(record)),
     });
     await sqs.send(new SendMessageCommand({ QueueUrl: deadLetterQueueUrl, MessageBody, MessageAttributes }));
-    tell();
+    logMove();
     try {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
     } catch (error) {

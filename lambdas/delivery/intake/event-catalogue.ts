@@ -4,7 +4,7 @@ import type { EventField } from './event-field.ts';
 import { type EventLink, type EventRow, makeEventFormat } from './event-format.ts';
 
 /**
- * The fields that events may have beside their envelope, in the order in which documents list them. A row says everything
+ * The fields that events may have besides their envelope, in the order in which documents list them. A row says everything
  * about a field: schemas, documents, tests and the command line are made of it.
  */
 const eventFields = {
@@ -28,7 +28,7 @@ const linkToDemand: EventLink<FieldName> = {
   schema: z.string().check(z.regex(/^.+\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
 };
 
-/** The events: what each tells, its fields in the order in which they are delivered, and its link. */
+/** The events: what each reports, its fields in the order in which they are delivered, and its link. */
 const eventRows: Readonly<Record<EventName, EventRow<FieldName>>> = {
   'demanda.criada': { tells: 'A demand was created.', fields: demand },
   'demanda.cancelada': { tells: 'A demand was cancelled.', fields: demand },

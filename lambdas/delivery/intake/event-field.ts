@@ -52,7 +52,7 @@ export function sampleOf(field: EventField): FieldValue {
   return field.kind === 'integer' ? sampleInteger : field.example;
 }
 
-/** Returns the schema of a text, whose one error tells all of its limits. */
+/** Returns the schema of a text, whose one error names all of its limits. */
 export function textSchema({ maxLength, pattern }: TextLimits) {
   const characters = `must be a string of 1 to ${maxLength} characters`;
   const expected = pattern ? `${characters} that matches ${pattern.source}` : characters;

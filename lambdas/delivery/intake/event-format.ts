@@ -4,7 +4,7 @@ import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 import { deliveredField, type EventField, type FieldValue, sampleOf, sentField, textSchema } from './event-field.ts';
 
 export interface EventCatalogue {
-  /** The fields that events may have beside their envelope, in the order in which documents list them. */
+  /** The fields that events may have besides their envelope, in the order in which documents list them. */
   readonly fields: Readonly<Record<string, EventField>>;
   readonly rows: Readonly<Record<EventName, EventRow>>;
 }
@@ -32,9 +32,9 @@ export type EventValues<FieldName extends string = string> = {
 export type EventFormat = ReturnType<typeof makeEventFormat>;
 
 /**
- * Makes the format of a catalogue's events: their messages, the bodies of their deliveries, and the schemas of both.
+ * Creates the format of a catalogue's events: their messages, the bodies of their deliveries, and the schemas of both.
  *
- * @throws {Error} where a link is made of a field that is optional or a text.
+ * @throws {Error} if a link is made of a field that is optional or a text.
  */
 export function makeEventFormat({ fields, rows }: EventCatalogue) {
   for (const event of EVENT_NAMES) for (const name of rows[event].link?.of ?? []) requireForLink(event, name);
@@ -50,7 +50,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     bodySchema,
     message,
     body,
-    /** The fields beside `event` that every message has. */
+    /** The fields besides `event` that every message has. */
     requiredFields: ['id_conta', ...Object.keys(fields).filter(isInEveryMessage)],
     /** The values in tests. */
     sampleValues: valuesOf(sampleOf),
@@ -58,7 +58,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     exampleValues: valuesOf(field => field.example),
   };
 
-  /** Returns the schema of the message of a smoke test, whose account nobody else may name. */
+  /** Returns the schema of the message of a smoke test, whose account only the service itself may name. */
   function smokeMessageSchema(event: EventName) {
     return messageSchemaOf(event, anyAccount);
   }

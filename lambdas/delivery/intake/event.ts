@@ -4,7 +4,7 @@ import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook
 import { businessEvents } from './event-catalogue.ts';
 import type { EventFormat } from './event-format.ts';
 
-/** The reason why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
+/** The reason why a queue message is no event. `detail` says what the publisher must fix and never repeats the message. */
 export interface RejectedMessage {
   readonly reason: 'malformed' | 'unknown_event';
   readonly detail: string;
@@ -20,7 +20,7 @@ interface RefusedEvent {
   readonly deliveryId: string | undefined;
   /** The publisher's own `id`, as it came. */
   readonly publisherId: string | undefined;
-  /** The account and the event that it names, where they can be ones. */
+  /** The account and the event that it names, if they can be ones. */
   readonly accountId: string | undefined;
   readonly eventName: EventName | undefined;
 }
@@ -42,7 +42,7 @@ export function haveSameContent(stored: string, copy: string): boolean {
 }
 
 /**
- * Reads a message of the events queue. `messageId` stands in where the publisher gave no `id`: it is the same each time
+ * Reads a message of the events queue. `messageId` is used if the publisher gave no `id`: it is the same each time
  * the queue hands the message over.
  *
  * @param events - the events that there are: those of the product, except in tests of what a catalogue may hold.
@@ -97,7 +97,7 @@ export function parseEventMessage(
 export interface BusinessEvent {
   /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
   readonly deliveryId: string;
-  /** The publisher's own `id`, where it gave one. */
+  /** The publisher's own `id`, if it gave one. */
   readonly publisherId: string | undefined;
   readonly accountId: string;
   readonly eventName: EventName;

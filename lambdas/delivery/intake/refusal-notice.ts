@@ -12,12 +12,12 @@ const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 export const refusalNotice = z.object({
   /** The id that SQS returned to the publisher when it took the message. */
   messageId: z.string(),
-  /** The publisher's own `id`, cut to 128 characters; null where the message has none that is text. */
+  /** The publisher's own `id`, cut to 128 characters; null if the message has none that is text. */
   id: z.nullable(z.string()),
   /** The sender: `SenderId` of SQS. */
   sender: z.string(),
   reason: refusalReason,
-  /** The mistake that is to be mended. */
+  /** The mistake that is to be fixed. */
   detail: z.string(),
 });
 

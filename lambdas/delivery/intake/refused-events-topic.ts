@@ -1,10 +1,10 @@
 import type { Publish } from '../../platform/aws/topic.ts';
 import type { RefusalNotice } from './refusal-notice.ts';
 
-/** Publishes a notice to the topic of refused events. Throws where the topic does not take it. */
+/** Publishes a notice to the topic of refused events. Throws if the topic does not take it. */
 export type PublishNotice = (notice: RefusalNotice) => Promise<void>;
 
-/** Makes the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
+/** Creates the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
 export function makePublishNotice(publish: Publish, topicArn: string): PublishNotice {
   return async function publishNotice(notice) {
     const { sender, reason } = notice;

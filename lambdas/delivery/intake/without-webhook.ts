@@ -12,7 +12,7 @@ import { headKey } from '../store/head-key.ts';
 export type WithoutWebhook = ReturnType<typeof makeWithoutWebhook>;
 
 /**
- * Makes the store of table `Deliveries`, item `without-webhook#<accountId>`: an attribute for each event, its latest time in
+ * Creates the store of table `Deliveries`, item `without-webhook#<accountId>`: an attribute for each event, its latest time in
  * milliseconds since the epoch. A process writes once an hour for each account and event. No message waits for it.
  */
 export function makeWithoutWebhook({
@@ -24,7 +24,7 @@ export function makeWithoutWebhook({
 }: StoreParts & { readonly after: After; readonly log: Log }) {
   /** The moments before which this process writes no more, by account and event. */
   const notBefore = new Map<string, number>();
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
   return { note, settled };
 
   /** Notes an event that was accepted at that moment. Returns at once. */
@@ -37,19 +37,19 @@ export function makeWithoutWebhook({
         remember(notBefore, key, acceptedAt + pauseAfterFailure, maxKeys);
         log.warn('event.not_noted', { account: accountId, event: eventName, ...describeError(error) });
       })
-      .finally(() => underWay.delete(done));
-    underWay.add(done);
+      .finally(() => inProgress.delete(done));
+    inProgress.add(done);
   }
 
   /** Resolves when all is written, or after a moment: an acknowledgement must not wait for a table that does not answer. */
   async function settled(): Promise<void> {
-    if (underWay.size > 0) await withTimeout(after, Promise.all(underWay), patience);
+    if (inProgress.size > 0) await withTimeout(after, Promise.all(inProgress), patience);
   }
 
   async function store(accountId: string, eventName: EventName, acceptedAt: number): Promise<void> {
     const latest = attribute(eventName);
     await updateItem(dynamo, headKey(table, withoutWebhookId(accountId)), {
-      set: { [eventName]: acceptedAt, ttl: Math.ceil((now() + toldFor) / 1_000) },
+      set: { [eventName]: acceptedAt, ttl: Math.ceil((now() + listedFor) / 1_000) },
       when: expression`attribute_not_exists(${latest}) OR ${latest} < ${acceptedAt}`,
     });
   }
@@ -58,9 +58,9 @@ export function makeWithoutWebhook({
 export function makeReadWithoutWebhook({ dynamo, table, now }: StoreParts): ReadWithoutWebhook {
   return async function readWithoutWebhook(accountId) {
     const [item = {}] = await batchGet(dynamo, [headKey(table, withoutWebhookId(accountId))]);
-    const oldest = now() - toldFor;
-    const told = EVENT_NAMES.toSorted().map(eventName => [eventName, Number(item[eventName] ?? 0)] as const);
-    return new Map(told.filter(([, moment]) => moment > oldest));
+    const oldest = now() - listedFor;
+    const latest = EVENT_NAMES.toSorted().map(eventName => [eventName, Number(item[eventName] ?? 0)] as const);
+    return new Map(latest.filter(([, moment]) => moment > oldest));
   };
 }
 
@@ -69,8 +69,8 @@ export function withoutWebhookId(accountId: string): string {
   return `without-webhook#${accountId}`;
 }
 
-/** The time for which the latest event without a webhook is told of, in milliseconds. */
-const toldFor = 30 * 24 * 60 * 60_000;
+/** The time for which the latest event without a webhook is listed, in milliseconds. */
+const listedFor = 30 * 24 * 60 * 60_000;
 
 /** Between two writes for an account and event. Milliseconds. */
 const interval = 60 * 60_000;

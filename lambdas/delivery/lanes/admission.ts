@@ -38,7 +38,7 @@ export type Admit = (owner: SlownessOwner, receiveCount: number, isAskedFor?: bo
 
 /**
  * Returns the judgement of a process. What a webhook's burst would cost beyond its places is not even read: of ten messages that
- * are shed, one call is made. One that was shed before is admitted at last, so that none stays out of sight for long. In the slow lane
+ * are shed, one call is made. One that was shed before is admitted at last, so that no event stays unseen for long. In the slow lane
  * an attempt that was asked for has places of its own, and is shed until one is free: to store it would put it off by its age.
  */
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {

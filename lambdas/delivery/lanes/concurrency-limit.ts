@@ -17,25 +17,25 @@ interface InFlightWebhook {
   readonly ofOthers: number;
   /** Messages that it has finished since it was last not quick. */
   readonly finished: number;
-  /** True while none of its messages is in flight for more than half a second. */
+  /** True unless one of its messages has been in flight for more than half a second. */
   readonly isQuick: boolean;
   /** True for a test or an expedited attempt. */
   readonly isAskedFor: boolean;
 }
 
 /**
- * Places in the fast lanes: 25, and 5 beside ten messages of others. A quick webhook has one more for each message that it has finished,
+ * Places in the fast lanes: 25, and 5 next to ten messages of others. A quick webhook has one more for each message that it has finished,
  * up to 100, so that a burst to a healthy receiver passes, and fewer of those the more others want.
  */
 export function fastLanePlaces({ ofOthers, finished, isQuick }: InFlightWebhook): number {
-  if (ofOthers >= manyOfOthers) return placesBesideOthers;
+  if (ofOthers >= manyOfOthers) return placesNextToOthers;
   const earned = isQuick ? Math.min(finished, maxPlaces - minPlaces) : 0;
   return minPlaces + earned * (1 - ofOthers / manyOfOthers);
 }
 
 const minPlaces = 25;
 const maxPlaces = 100;
-const placesBesideOthers = 5;
+const placesNextToOthers = 5;
 const manyOfOthers = 10;
 
 /**
@@ -54,7 +54,7 @@ export function slowLanePlaces(slowConcurrency: number): PlacesOf {
 const placesOfAll = 360;
 
 /**
- * Makes the limit of a process, all of its places free: a webhook that hangs fills its own places only. The limit lives as long as the
+ * Creates the limit of a process: a webhook that hangs fills its own places only. The limit lives as long as the
  * process, and remembers only webhooks that have messages in flight.
  *
  * @param capacity - the messages that the process has at once at most
@@ -65,7 +65,7 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
   let takenByAll = 0;
   return { enter, hasRoomFor, isBusy };
 
-  /** Takes a place. Returns what leaves it, or `undefined` where all of the webhook's places are taken. */
+  /** Takes a place. Returns what leaves it, or `undefined` if all of the webhook's places are taken. */
   function enter(key: string, isAskedFor = false): (() => void) | undefined {
     const of = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
     if (of.since.size >= countOf(of, isAskedFor)) return undefined;
@@ -82,8 +82,8 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
   }
 
   /**
-   * Returns whether so many more are worth taking in, where the next ones are likely to be of the webhooks in flight. They are not where one
-   * webhook has all that is in flight, too few places for them, and may soon leave some. Beside one that does not, others may wait for us.
+   * Returns whether so many more are worth receiving: the next ones are likely to be of the webhooks in flight. They are not if one
+   * webhook has all that is in flight, too few places for them, and may soon leave some. Next to a slower one, others may wait.
    */
   function hasRoomFor(more: number): boolean {
     const [of, another] = inFlight.values();
@@ -122,7 +122,7 @@ interface Places {
   finished: number;
 }
 
-/** A webhook is quick while none of its messages is in flight for longer than this, in milliseconds. */
+/** A webhook is quick unless a message of it has been in flight for longer than this, in milliseconds. */
 const quickFor = 500;
 
 /** The time in which a place may be waited for, in milliseconds: less than `quickFor`. */

@@ -3,7 +3,7 @@ import { slownessWindow } from './slowness.ts';
 export type RecentCounts = ReturnType<typeof makeRecentCounts>;
 
 /**
- * Makes counts that nothing was added to. A process that ends forgets them, and each process has its own. A count's lifetime is a
+ * Creates empty counts. A process that ends forgets them, and each process has its own. A count's lifetime is a
  * minute.
  */
 export function makeRecentCounts() {
@@ -26,7 +26,7 @@ export function makeRecentCounts() {
     if (oldest !== undefined) byKey.delete(oldest);
   }
 
-  /** Returns the count of the last minute, and begins anew. */
+  /** Returns the count of the last minute, and restarts it. */
   function take(key: string, now: number): number {
     const first = Math.floor(now / pieceLength) - pieces + 1;
     const counted = byKey.get(key) ?? [];

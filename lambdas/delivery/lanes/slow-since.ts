@@ -18,7 +18,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
   return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
-/** Makes the reader over table `Deliveries`: since when the attempts of events are made in the slow lane. */
+/** Creates the reader over table `Deliveries`: since when the attempts of events are made in the slow lane. */
 export function makeReadSlowSince({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];

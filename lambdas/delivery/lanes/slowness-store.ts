@@ -18,7 +18,7 @@ interface StoredSlowness extends Slowness {
 
 export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
-/** Returns the slowness that an item stands for; without an item, nothing is known. */
+/** Returns the slowness that an item holds; without an item, nothing is known. */
 export function slownessOf(item: Item | undefined): StoredSlowness {
   const { tallies = [], version = 0, slowSince, reachedAt, hold, endedAt } = item ?? {};
   return { tallies, version, slowSince, reachedAt, hold, endedAt } as StoredSlowness;

@@ -8,7 +8,7 @@ import type { SlownessStore } from './slowness-store.ts';
 
 export type SlownessTracker = ReturnType<typeof makeSlownessTracker>;
 
-/** Makes the tracker of one process. It never throws: what is not stored now, a later attempt shows. */
+/** Creates the tracker of one process. It never throws: what is not stored now, a later attempt shows. */
 export function makeSlownessTracker({
   store,
   quickCounts,
@@ -69,7 +69,7 @@ export function makeSlownessTracker({
   }
 
   /**
-   * Changes what is stored, and reports where that makes the webhook slow or quick. Returns what is stored afterwards, which may
+   * Changes what is stored, and reports if that makes the webhook slow or quick. Returns what is stored afterwards, which may
    * lack the change (`SlownessStore.change`). `undefined`: the store was out of reach.
    */
   async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {

@@ -30,7 +30,7 @@ export function isSlow({ slowSince }: Slowness): boolean {
   return slowSince !== undefined;
 }
 
-/** Adds attempts to the tally. Where slow ones reach their share the webhook is slow, or stays so for longer. */
+/** Adds attempts to the tally. If slow ones reach their share the webhook is slow, or stays so for longer. */
 export function withSlowAttempts(slowness: Slowness, added: { slow: number; quick: number }, now: number): Slowness {
   const tallies = addTally(slowness.tallies, added, now);
   const tallied = { ...slowness, tallies };
@@ -87,7 +87,7 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
 /** Tallies are kept in pieces of the window this long, so that their number is bounded. */
 const tallyLength = 5_000;
 
-/** The fewest slow attempts within the window that make a webhook slow, where they also reach `slowShare`. */
+/** The fewest slow attempts within the window that make a webhook slow, if they also reach `slowShare`. */
 const minSlowAttempts = 2;
 
 /** A webhook stays slow for at least this long after its share was last reached; each relapse doubles that. */

@@ -8,7 +8,7 @@ import type { AttemptResult } from '../delivery.ts';
 export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
 
 /**
- * Makes the writer of webhooks' health, which is part of the webhook's item in table `Webhooks`. Each change holds only if the
+ * Creates the writer of webhooks' health, which is part of the webhook's item in table `Webhooks`. Each change holds only if the
  * webhook has had the same registration and URL, and was not reactivated, since the attempt read it. It returns whether the change
  * was made.
  */
@@ -24,30 +24,30 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Stores the first success after failures, and tells operators where they were told of those, though the webhook was replaced
-   * or reactivated since; not while it is suspended, since nothing is delivered then. False: somebody else did, or operators were
-   * told only just now; the next success tells them.
+   * Stores the first success after failures. It is announced if those were, even if the webhook was replaced or reactivated since, but not
+   * while it is suspended: nothing is delivered then. False: another process did, or the failures were announced just now, and the next
+   * success will be.
    */
-  function recovered(webhook: Webhook, told: Told): Promise<boolean> {
+  function recovered(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     const { failingSince, announcedSince: since } = webhook;
     const isFailingAsRead = is('failingSince', failingSince);
     const isAsRead = expression`${isAsAttempted(webhook)} AND ${isFailingAsRead} AND ${is('announcedSince', since)}`;
     return change(webhook, {
       set: { failingSince: undefined, failingMark: undefined, announcedSince: undefined },
       when: since ? expression`${isAsRead} AND status = ${'active'}` : isAsRead,
-      announcement: since ? { type: 'webhook.recovered', since, reason: null, ...told } : undefined,
+      announcement: since ? { type: 'webhook.recovered', since, reason: null, ...trigger } : undefined,
     });
   }
 
-  /** Stores that operators are told how long the webhook has been failing, and tells them. False: somebody else did. */
-  async function announceFailing(webhook: Webhook, mark: number, told: Told): Promise<boolean> {
+  /** Announces how long the webhook has been failing. False: another process did. */
+  async function announceFailing(webhook: Webhook, mark: number, trigger: Trigger): Promise<boolean> {
     const { failingSince } = webhook;
     if (failingSince === undefined) return false;
     return change(webhook, {
       set: { failingMark: mark, announcedSince: failingSince },
       when: expression`${isAsAttempted(webhook)} AND status = ${'active'} AND failingSince = ${failingSince}
         AND (attribute_not_exists(failingMark) OR failingMark < ${mark})`,
-      announcement: { type: 'webhook.failing', since: failingSince, reason: null, ...told },
+      announcement: { type: 'webhook.failing', since: failingSince, reason: null, ...trigger },
     });
   }
 
@@ -55,10 +55,13 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
    * Suspends the webhook because of its receiver's 410 and has it announced. `suspended_already`: nothing was changed. `outdated`:
    * it has another registration or URL by now, or was reactivated.
    */
-  async function suspendGone(webhook: Webhook, told: Told): Promise<'suspended' | 'suspended_already' | 'outdated'> {
+  async function suspendGone(
+    webhook: Webhook,
+    trigger: Trigger,
+  ): Promise<'suspended' | 'suspended_already' | 'outdated'> {
     const { accountId, eventName, webhookId, resetAt } = webhook;
     const isSuspended = await change(webhook, {
-      ...suspension('gone', told),
+      ...suspension('gone', trigger),
       when: expression`${isAsAttempted(webhook)} AND status = ${'active'}`,
     });
     if (isSuspended) return 'suspended';
@@ -68,19 +71,19 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */
-  function suspendFailing(webhook: Webhook, told: Told): Promise<boolean> {
+  function suspendFailing(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     return change(webhook, {
-      ...suspension('no_success', told, { announcedSince: webhook.failingSince }),
+      ...suspension('no_success', trigger, { announcedSince: webhook.failingSince }),
       when: expression`${isAsAttempted(webhook)} AND status = ${'active'} AND failingSince = ${webhook.failingSince}`,
     });
   }
 
-  function suspension(reason: 'gone' | 'no_success', told: Told, more: Pick<Webhook, 'announcedSince'> = {}) {
+  function suspension(reason: 'gone' | 'no_success', trigger: Trigger, more: Pick<Webhook, 'announcedSince'> = {}) {
     const moment = now();
     const failingSince = expression`if_not_exists(failingSince, ${moment})`; // a 410 may be the first failure
     return {
       set: { status: 'suspended', suspensionReason: reason, updatedAt: moment, failingSince, ...more },
-      announcement: { type: 'webhook.suspended', since: moment, reason, ...told } as const,
+      announcement: { type: 'webhook.suspended', since: moment, reason, ...trigger } as const,
     };
   }
 
@@ -94,8 +97,8 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The delivery that told, and the result of its last attempt, if it had any. */
-export interface Told {
+/** The delivery that caused a change, and the result of its last attempt, if it had any. */
+export interface Trigger {
   readonly lastResult: AttemptResult | null;
   readonly deliveryId: string;
 }

@@ -4,7 +4,7 @@ import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
 import { type AttemptOutcome, type Delivery, settled } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
-import type { Told, WebhookHealthStore } from './webhook-health-store.ts';
+import type { Trigger, WebhookHealthStore } from './webhook-health-store.ts';
 
 /** A webhook that has failed for this long is suspended by the next delivery that uses up its schedule, or `maxAge` in the slow lane. */
 export const suspendAfter = 5 * 24 * 60 * 60_000;
@@ -12,7 +12,7 @@ export const suspendAfter = 5 * 24 * 60 * 60_000;
 export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
 /**
- * Makes the keeper of webhooks' health: a webhook that keeps failing, or wants no more, is suspended. It writes changes only: a busy
+ * Creates the keeper of webhooks' health: it suspends a webhook that keeps failing, or answers 410. It writes changes only: a busy
  * webhook would otherwise throttle its own item.
  *
  * A suspension comes before the outcome that requires it. If the process dies between the two, the delivery is held at its turn.
@@ -56,23 +56,23 @@ export function makeWebhookHealth({
   /** Records a success or a failure after its outcome is stored. If that fails, the next attempt records it. */
   async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
     try {
-      const told = { lastResult: outcome.record.result, deliveryId: after.id };
-      if (outcome.outcome === 'delivered') await recordSuccess(webhook, told);
-      if (outcome.outcome === 'failed') await recordFailure(webhook, told);
+      const trigger = { lastResult: outcome.record.result, deliveryId: after.id };
+      if (outcome.outcome === 'delivered') await recordSuccess(webhook, trigger);
+      if (outcome.outcome === 'failed') await recordFailure(webhook, trigger);
     } catch (error) {
       log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
     }
   }
 
-  async function recordSuccess(webhook: Webhook, told: Told): Promise<void> {
-    if (webhook.failingSince ?? webhook.announcedSince) await store.recovered(webhook, told);
+  async function recordSuccess(webhook: Webhook, trigger: Trigger): Promise<void> {
+    if (webhook.failingSince ?? webhook.announcedSince) await store.recovered(webhook, trigger);
   }
 
-  async function recordFailure(webhook: Webhook, told: Told): Promise<void> {
+  async function recordFailure(webhook: Webhook, trigger: Trigger): Promise<void> {
     const { failingSince, failingMark } = webhook;
     if (failingSince === undefined) return void (await store.startedFailing(webhook));
     const mark = unannouncedMark(now() - failingSince, failingMark);
-    if (mark !== undefined) await store.announceFailing(webhook, mark, told);
+    if (mark !== undefined) await store.announceFailing(webhook, mark, trigger);
   }
 
   function reportSuspension({ accountId, eventName }: Webhook, reason: SuspensionReason): void {
@@ -80,10 +80,10 @@ export function makeWebhookHealth({
   }
 }
 
-/** Returns the latest mark that a webhook has failed for, where that was not announced yet. */
+/** Returns the latest mark that a webhook has failed for, if it was not announced yet. */
 function unannouncedMark(failingFor: number, announced = 0): number | undefined {
   return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }
 
-/** The next failed attempt has operators told when a webhook has done nothing but fail for this long. */
+/** Operators are notified once a webhook has failed for this long. */
 const failingMarks = [24 * 60 * 60_000, 4 * 24 * 60 * 60_000] as const;

@@ -4,7 +4,7 @@ import type { AttemptRecord, Delivery } from '../delivery.ts';
 
 /*
  * Table `Deliveries`, items `<delivery's id>`, `answer#<attempt's number>#<answer's id>`: what a receiver answered an attempt
- * with, where the delivery goes on after it. So the head, which each later attempt writes anew, stays small. Where an attempt
+ * with, if the delivery goes on after it. So the head, which each later attempt rewrites, stays small. If an attempt
  * ends the delivery, its answer stays in the head: a delivery that succeeds at once is one item.
  *
  * An answer is written before the head whose record names it. What no record names is never shown: the answer of an attempt
@@ -28,10 +28,10 @@ export function answerExpiry({ startedAt }: Pick<AttemptRecord, 'startedAt'>): n
 /**
  * Parts a delivery that is to be stored into its head, whose records name their answers, and the items of those answers that
  * have none yet. The answer to the latest attempt stays in the head of a delivery that has ended, unless the head is kept for
- * longer than the answer may be. An empty answer needs no item: its record tells it.
+ * longer than the answer may be. An empty answer needs no item: its record shows it.
  *
  * An answer's id comes of what it says: what is written again, as after a lost answer of the store, is the same item. Copies
- * of an attempt share one only where they began in the same millisecond and were answered alike. 42 bits tell them apart.
+ * of an attempt share one only if they began in the same millisecond and were answered alike. 42 bits distinguish them.
  *
  * @param headExpiry - in seconds since the epoch; none while the delivery is pending.
  */

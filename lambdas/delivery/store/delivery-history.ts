@@ -11,7 +11,7 @@ import type { DeliveryStore } from './delivery-store.ts';
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
 /**
- * Makes the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's place in a list never changes;
+ * Creates the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's place in a list never changes;
  * only the list does, with its state. So pages neither repeat nor skip one that stays as it is, whatever is written between them.
  *
  * A page costs as many calls as it reads partitions (1 or 2), and one or two that read the items themselves, since an index
@@ -70,7 +70,7 @@ interface HistoryQuery {
   /** Deliveries of events that were accepted before then. */
   readonly before?: number | undefined;
   /**
-   * The registration under which they are shown, `null` where there is none: what waits for another one counts as
+   * The registration under which they are shown, `null` if there is none: what waits for another one counts as
    * cancelled. Left out, states are as they are stored.
    */
   readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
@@ -123,7 +123,7 @@ function shardsOf(query: HistoryQuery): Shard[] {
 /** Deliveries that are read in place of those that were not to be shown. */
 const secondLook = 100;
 
-/** Returns a delivery as it is shown; nothing where it is not to be. */
+/** Returns a delivery as it is shown; `undefined` if it is not to be. */
 function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
   const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
   return state === undefined || delivery?.state === state ? delivery : undefined;
@@ -145,7 +145,7 @@ interface ShardPage {
 
 const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
 
-/** Entries beyond the limit that are read of each partition: one tells if there is more, others stand in for what is gone. */
+/** Entries beyond the limit that are read of each partition: one shows that there is more, others stand in for what is gone. */
 const spare = 4;
 
 interface Entry {
@@ -153,7 +153,7 @@ interface Entry {
   readonly listKey: string;
 }
 
-/** Returns a range of places in a partition; nothing where it is empty. */
+/** Returns a range of places in a partition; `undefined` if it is empty. */
 function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shard: string): Shard[] {
   const first = from === undefined ? '-' : isoTime(from); // a place is longer than its time, and so comes after that
   const ends = [after, before === undefined ? undefined : isoTime(before)].filter(end => end !== undefined);

@@ -10,7 +10,7 @@ import { headPart } from './head-key.ts';
 export const historyKept = 30 * 24 * 60 * 60_000;
 
 /**
- * The partitions of index `due`, all of which the sweeper reads every minute. Each takes 1,000 writes a second: four are enough where
+ * The partitions of index `due`, all of which the sweeper reads every minute. Each takes 1,000 writes a second: four are enough if
  * 1,000 events a second fail, of all accounts together.
  */
 export const dueShards: readonly string[] = ['0', '1', '2', '3'];
@@ -67,7 +67,7 @@ export function contentsOfStateShard(shard: string) {
 
 /**
  * Returns the stored form of a delivery: its head. Of the answers it holds the latest attempt's at most (`answer-item.ts`). What is
- * undefined here is not stored: each attribute counts where a head is to stay under 1 KB.
+ * undefined here is not stored: each attribute counts, because a head is to stay under 1 KB.
  */
 export function itemFromDelivery(delivery: Delivery): Item {
   const { wait, attempts, createdAt, scheduledAt, internalErrors, ...rest } = delivery;

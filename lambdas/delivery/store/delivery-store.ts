@@ -20,8 +20,8 @@ import { headKey } from './head-key.ts';
 
 /*
  * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), sort key `part`. Each test and each event that had a
- * webhook has one item `head`, with the records of its latest attempts in compact form (`attempt-records.ts`), and beside it
- * the answers of its receiver, an item each (`answer-item.ts`). The head is under 1 KB with ten records, for it is written anew
+ * webhook has one item `head`, with the records of its latest attempts in compact form (`attempt-records.ts`), and next to it
+ * the answers of its receiver, an item each (`answer-item.ts`). The head is under 1 KB with ten records, for it is rewritten
  * with each attempt (ADR 27). Its conditional write is the only commit.
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes:
@@ -37,14 +37,14 @@ import { headKey } from './head-key.ts';
  * and its `version`, which each change raises. The outcome of an attempt needs its attempt alone: it was made, whatever has
  * become of the wait for it.
  *
- * Beside deliveries the table holds what belongs to a webhook's deliveries, as items `head` too, under ids that begin with its
+ * Besides deliveries the table holds what belongs to a webhook's deliveries, as items `head` too, under ids that begin with its
  * kind and `#`: `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
  * (`slowness-store.ts`). Running replays are in index `due` too.
  */
 
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
 
-/** Makes the store of table `Deliveries`. All reads are consistent but for the index. */
+/** Creates the store of table `Deliveries`. All reads are consistent but for the index. */
 export function makeDeliveryStore({
   dynamo,
   table,
@@ -55,11 +55,11 @@ export function makeDeliveryStore({
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
 }: StoreParts & {
-  /** The time that the writing of an outcome is repeated where the store does not answer: by default it is not. */
+  /** The time that the writing of an outcome is repeated if the store does not answer: by default it is not. */
   readonly retryForMs?: number;
   /** Reads for `readWith`; by default each reading is a call of its own. */
   readonly readItems?: ReadItems;
-  /** True where many deliveries are created at about the same time: one call writes several. @default - a call each */
+  /** True if many deliveries are created at about the same time: one call writes several. @default - a call each */
   readonly writesTogether?: boolean;
 } & Pick<Time, 'pause' | 'turn'>) {
   const insertTogether = makeInsertTogether({ dynamo, table, turn });
@@ -124,7 +124,7 @@ export function makeDeliveryStore({
     return Math.floor(now() / 1_000);
   }
 
-  /** Stores an outcome where a condition holds: the receiver's answer first, if the head does not hold it, then the head, which is the commit. */
+  /** Stores an outcome if a condition holds: the receiver's answer first, if the head does not hold it, then the head, which is the commit. */
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const begun = now();
     const { settledAt } = delivery;
@@ -182,7 +182,7 @@ export function makeDeliveryStore({
     }
   }
 
-  /** Returns whether what stands in the table is what was to be written. */
+  /** Returns whether the table holds what was to be written. */
   async function isStored(item: Item): Promise<boolean> {
     const [stored] = await batchGet(dynamo, [headKey(table, String(item.id))]);
     return isAsWritten(stored, item);

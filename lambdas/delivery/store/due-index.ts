@@ -25,7 +25,7 @@ export interface DueEntry {
   readonly dueAt: string;
 }
 
-/** Makes the reader of index `due` of table `Deliveries`. An index lags: what it names must be read before it is acted on. */
+/** Creates the reader of index `due` of table `Deliveries`. An index lags: what it names must be read before it is acted on. */
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due };
 

@@ -7,7 +7,7 @@ import { answerExpiry, answerPart } from './answer-item.ts';
 export type ReadAnswers = (delivery: Delivery) => Promise<Delivery>;
 
 /**
- * Makes the reader of answers in table `Deliveries`. It reads consistently, by their keys, those that records name: a delivery
+ * Creates the reader of answers in table `Deliveries`. It reads consistently, by their keys, those that records name: a delivery
  * that is sent again and again has many more. An answer that is over sixty days old is not given, though it may still be there.
  */
 export function makeReadAnswers({ dynamo, table, now }: StoreParts): ReadAnswers {

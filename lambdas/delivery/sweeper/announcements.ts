@@ -50,7 +50,7 @@ export function makePublishAnnouncement(publish: Publish, topicArn: string): Pub
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Makes the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then cleared,
+ * Creates the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then cleared,
  * so it is published at least once: a crash repeats it and never loses it.
  *
  * @param dependencies - `table`: the table `Webhooks`.

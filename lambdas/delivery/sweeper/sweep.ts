@@ -14,7 +14,7 @@ import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 /** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` returns true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
-/** Makes the sweeper; `due-index.ts` explains how it and the queues share the waits. */
+/** Creates the sweeper; `due-index.ts` explains how it and the queues share the waits. */
 export function makeSweep(
   dependencies: SweepTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update'>;
@@ -46,7 +46,7 @@ export function makeSweep(
         return notes.onFailure(error);
       },
     };
-    // Where the table throttles, a further page would add to the load.
+    // If the table throttles, a further page would add to the load.
     const goesOn = () => hasTime() && !isTableBusy;
     // All at the same time: neither many deliveries nor long replays may use up the time.
     await Promise.all([
@@ -55,8 +55,8 @@ export function makeSweep(
     ]);
     if (errors.length === 0) return measure('OldestDue', oldestDue);
     const kinds = Map.groupBy(errors, error => describeError(error).errorName);
-    const told = [...kinds].map(([name, all]) => (all.length === 1 ? name : `${name} (${all.length} times)`));
-    throw new Error(`The sweep failed: ${told.join(', ')}`, { cause: errors.find(isThrottled) ?? errors[0] });
+    const counted = [...kinds].map(([name, all]) => (all.length === 1 ? name : `${name} (${all.length} times)`));
+    throw new Error(`The sweep failed: ${counted.join(', ')}`, { cause: errors.find(isThrottled) ?? errors[0] });
   };
 
   /** Continues a few replays at once, since each may hold thousands of deliveries. One that fails does not stop the others. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AttemptOutcome, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeWebhookHealth } from '../../../../lambdas/delivery/outcome/webhook-health.ts';
-import type { Told } from '../../../../lambdas/delivery/outcome/webhook-health-store.ts';
+import type { Trigger } from '../../../../lambdas/delivery/outcome/webhook-health-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, internalError, noon, success } from '../builders.ts';
 
@@ -30,10 +30,10 @@ const healthOver = ({ fails = false } = {}) => {
   const store = {
     startedFailing: step('startedFailing', true),
     recovered: step('recovered', true),
-    announceFailing: (_: unknown, mark: number, told: Told) =>
+    announceFailing: (_: unknown, mark: number, told: Trigger) =>
       step(`announce ${mark / day} ${told.lastResult} ${told.deliveryId}`, true)(),
     suspendGone: step('suspend gone', 'suspended' as const),
-    suspendFailing: (_: unknown, told: Told) => step(`suspend ${told.lastResult} ${told.deliveryId}`, true)(),
+    suspendFailing: (_: unknown, told: Trigger) => step(`suspend ${told.lastResult} ${told.deliveryId}`, true)(),
   };
   return { ...makeWebhookHealth({ ...telemetry, store, now: frozenClock().now }), did, telemetry };
 };
