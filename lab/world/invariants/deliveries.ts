@@ -23,7 +23,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     return !people.wasDeleted(publication.account, began + sentAt(publication));
   }
 
-  /** Looks at what is under way. */
+  /** Looks at what is in flight. */
   function look(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
@@ -80,7 +80,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     if (isWhole && posts.length > attempts.length + copiesUnderWay(delivery)) violate('POSTed again in calm', id);
   }
 
-  /** Returns how many copies came while the first attempt was under way, when nothing was stored yet: each may be POSTed. */
+  /** Returns how many copies came while the first attempt was in flight, when nothing was stored yet: each may be POSTed. */
   function copiesUnderWay({ id, createdAt }: Delivery): number {
     const isUnderWay = (at: number) => Math.abs(began + at - createdAt) < longestUnstored;
     return Math.max(0, publications.filter(one => one.deliveryId === id && isUnderWay(sentAt(one))).length - 1);

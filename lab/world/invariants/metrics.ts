@@ -46,7 +46,7 @@ export function judgeMetrics(
     for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
   }
 
-  /** Returns whether so many attempts may be counted of those that have a line. An attempt under way may be asked for once more. */
+  /** Returns whether so many attempts may be counted of those that have a line. An attempt in flight may be asked for once more. */
   function isBetween(count: number, lines: readonly { readonly text: string }[]): boolean {
     const asked = lines.map(({ text }) => wasAskedFor(text));
     const counted = asked.filter(was => was === 'no').length;

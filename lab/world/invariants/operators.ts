@@ -37,7 +37,7 @@ export function judgeOperators(
       violate(`an operator had reactivated it: ${account}`);
   }
 
-  /** The account may be admitted anew meanwhile, and a consumer may note something of what it had under way. */
+  /** The account may be admitted anew meanwhile, and a consumer may note something of what it had in flight. */
   function judgeDeletion(account: string, { beganAt, answeredAt }: DoneWork): void {
     const beside = watched.changesOf('Deliveries');
     for (const id of answeredAt < Number.POSITIVE_INFINITY ? idsOf({ id: account }) : []) {

@@ -23,7 +23,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
       const key = `${id} ${part}`;
       const isAnswer = String(part).startsWith(answersPrefix);
       if (isDeliveryId(String(id))) {
-        // What was POSTed and could not be stored leaves its answer; so does what was under way when its account was deleted.
+        // What was POSTed and could not be stored leaves its answer; so does what was in flight when its account was deleted.
         if (isAnswer && !heads.has(String(id)) && faultClass === 'calm' && !wasAnyDeleted())
           violate(`an answer without a delivery: ${key}`);
         if (!isAnswer && (part !== headPart || webhookId === undefined))

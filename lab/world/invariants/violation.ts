@@ -9,7 +9,7 @@ export type Violate = (what: string, about?: string) => void;
 
 /** Judges one kind of promises. */
 export interface Judgement {
-  /** Looks at what is under way. */
+  /** Looks at what is in flight. */
   readonly look?: () => void;
   /** Judges what is left when all should have come to rest. */
   readonly judgeEnd?: () => void;

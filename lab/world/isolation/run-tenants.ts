@@ -142,7 +142,7 @@ function failedDelivery({ tenant, number, publication }: TenantEvent, now: numbe
 
 const hour = 60 * minute;
 
-/** The run goes on after the measured period, for attempts that are still under way. */
+/** The run goes on after the measured period, for attempts that are still in flight. */
 const drainTime = 30_000;
 
 /** A stage's default, as the other values are. */

@@ -25,7 +25,7 @@ type Answer = PostOutcome & { readonly takesMs?: number };
 export function makeReceivers() {
   const posts: Posted[] = [];
   const answers: Answer[] = [];
-  /** Actions that happen while the next POSTs are under way. */
+  /** Actions that happen while the next POSTs are in flight. */
   const during: (() => Promise<unknown>)[] = [];
   return { posts, answers, during, resolve, postFrom };
 
@@ -41,7 +41,7 @@ export function makeReceivers() {
     throw new ResolutionError('temporary', next.errorCode);
   }
 
-  /** Returns the way out of a process. It stands still for what happens while its POST is under way. */
+  /** Returns the way out of a process. It stands still for what happens while its POST is in flight. */
   function postFrom(lane: Lane, { call, process, time }: ProcessOutside): PinnedPost {
     return async function post(request) {
       const { arrived } = await call({ service: 'post', operation: 'Post', tries: 1 }, () => {

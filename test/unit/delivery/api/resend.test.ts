@@ -152,7 +152,7 @@ describe('a resend of a waiting delivery', () => {
   it.each([
     ['its own message', () => world.pass(5_000)],
     ['the sweeper’s message', sweepLate],
-  ])('changes nothing while the attempt of %s is due or under way: its outcome counts', async (_, fallDue) => {
+  ])('changes nothing while the attempt of %s is due or in flight: its outcome counts', async (_, fallDue) => {
     world.answers.push(answer(500), answer(500));
     await world.step('first');
     await fallDue();
@@ -164,7 +164,7 @@ describe('a resend of a waiting delivery', () => {
     expect(world.waiting('retries')).toHaveLength(1);
   });
 
-  it('changes nothing while an attempt of the slow lane is under way', async () => {
+  it('changes nothing while an attempt of the slow lane is in flight', async () => {
     await world.slowDown();
     await world.step('first');
     await world.pass(100_000);

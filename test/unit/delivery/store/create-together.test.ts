@@ -75,7 +75,7 @@ describe('deliveries that are created at about the same time', () => {
     expect(calls).toEqual(['25 together', '25 together', '10 together']);
   });
 
-  it('wait for one of two calls under way, and go together then', async () => {
+  it('wait for one of two calls in flight, and go together then', async () => {
     const ends: (() => void)[] = [];
     const held: Trouble = async (input, write) => {
       await new Promise<void>(resolve => ends.push(resolve));
