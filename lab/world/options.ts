@@ -16,8 +16,7 @@ ends with 1 if a promise is broken.
   --kind KIND    ${kinds.join(', ')}; without it both
   --class CLASS  ${faultClasses.join(', ')}; without it the seed says which
   --trace ID     with --seed: what happened to a delivery, a request or a session
-  --gate         seeds from one on that the files of the commit say, and all that found a fault before; what is broken in the parent
-                 commit, too, is written to found-seeds.json and does not count
+  --gate         the first seed comes from the files of the commit; also runs all seeds of found-seeds.json, which found a fault before
   --isolation    attacks beside accounts that are well, without faults; it has options of its own
   --help         this text
 `;
