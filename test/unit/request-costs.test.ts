@@ -103,7 +103,8 @@ describe('what a request to {base_url} asks of a full store', () => {
     Array.from({ length: number }, (_, back) => {
       const id = `evt_${state[0]}${EVENT_NAMES.indexOf(eventName)}${String(back).padStart(25, '0')}`;
       const createdAt = noon - 1_000 - back * 1_000;
-      const delivery = settled(aDelivery({ id, eventName, createdAt, scheduledAt: createdAt }), state, createdAt);
+      const attempted = { ...aDelivery({ id, eventName, createdAt, scheduledAt: createdAt }), attempts: [aRecord()] };
+      const delivery = settled(attempted, state, createdAt);
       return { ...itemFromDelivery(delivery), ...(back < expired && { ttl: 1 }) };
     });
 
