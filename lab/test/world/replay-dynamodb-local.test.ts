@@ -145,10 +145,14 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
     [batchWrite('a', 'b'), batchWrite('b', ''), batchGet('a', 'b', 'c'), batchGet('a', 'a'), batchWrite('a', 'a')],
   ],
   ['statements', [insert('a', 'b'), insert('b', 'c'), batchGet('a', 'b', 'c'), insert('a', 'a'), insert('a', '')]],
+  ['statements without a table', [new BatchExecuteStatementCommand({ Statements: [statement('a', 'Elsewhere')] })]],
   [
     'scans',
     [put({}), put({ kind: 'b', n: 1 }), new ScanCommand({ TableName, FilterExpression: 'attribute_exists(n)' })],
   ],
+  ['scans of an index', [...threeHeads, scanDue('dueAt'), scanDue('id, dueShard, missing'), scanDue('status')]],
+  ['reserved words', [put({}), when('Status = :w', 1), update('SET n = :v, ttl = :v', 1), update('REMOVE data.year')]],
+  ['unused placeholders', [put({}), update('REMOVE n', 1), query({ ExpressionAttributeNames: { '#n': 'n' } })]],
 ])('DynamoDB Local answers alike: %s', async (name, commands) => {
   const { execute } = makeTables({ definitions, now: () => 0, translate });
   const executed: Executed[] = [];
@@ -249,7 +253,14 @@ function batchWrite(removed: string, stored: string): BatchWriteCommand {
   return new BatchWriteCommand({ RequestItems: { [table]: writes } });
 }
 
+function scanDue(ProjectionExpression: string): ScanCommand {
+  return new ScanCommand({ TableName: table, IndexName: 'due', ProjectionExpression });
+}
+
 function insert(...ids: readonly string[]): BatchExecuteStatementCommand {
-  const Statement = `INSERT INTO "${table}" VALUE {'id':?,'part':?}`;
-  return new BatchExecuteStatementCommand({ Statements: ids.map(id => ({ Statement, Parameters: [id, 'head'] })) });
+  return new BatchExecuteStatementCommand({ Statements: ids.map(id => statement(id)) });
+}
+
+function statement(id: string, into = table) {
+  return { Statement: `INSERT INTO "${into}" VALUE {'id':?,'part':?}`, Parameters: [id, 'head'] };
 }

@@ -3,7 +3,8 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { NativeAttributeValue, TranslateConfig } from '@aws-sdk/lib-dynamodb';
 import { convertToAttr, convertToNative } from '@aws-sdk/util-dynamodb';
 import { canonicalNumber, numberSize, sortableNumber } from './decimal.ts';
-import { notKnown } from './refusals.ts';
+import { notKnown, validationError } from './refusals.ts';
+import { tokensOf } from './tokens.ts';
 
 /** An item, or a part of one, as DynamoDB keeps it. What is stored is never changed: a write replaces it. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
@@ -20,9 +21,17 @@ export interface Placeholders {
 /** What translates between JavaScript's values and DynamoDB's. */
 export type Translation = ReturnType<typeof makeTranslation>;
 
-/** Makes a translation that does as the document client does with the same settings. What it returns shares nothing with what it is given. */
-export function makeTranslation({ marshallOptions, unmarshallOptions }: TranslateConfig = {}) {
-  return { attributes, placeholders, native: (item: Attributes): NativeItem => eachOf(item, native) };
+/**
+ * Makes a translation that does as the document client does with the same settings: what it returns shares nothing with what it is
+ * given. With `'none'`, values are DynamoDB's own on both sides.
+ */
+export function makeTranslation(settings: TranslateConfig | 'none' = {}) {
+  const { marshallOptions = undefined, unmarshallOptions = undefined } = settings === 'none' ? {} : settings;
+  return {
+    attributes,
+    placeholders,
+    native: (item: Attributes): NativeItem => (settings === 'none' ? { ...item } : eachOf(item, native)),
+  };
 
   /** Like the document client, it leaves out attributes that are `undefined`, whatever the settings. */
   function attributes(item: NativeItem = {}): Attributes {
@@ -35,15 +44,17 @@ export function makeTranslation({ marshallOptions, unmarshallOptions }: Translat
 
   /** Most values are texts, and the library asks for all other types first. */
   function attribute(value: NativeAttributeValue): AttributeValue {
+    if (settings === 'none') return kept(value);
     return typeof value === 'string' && value !== '' ? { S: value } : kept(convertToAttr(value, marshallOptions));
   }
 
-  function placeholders(request: {
-    readonly ExpressionAttributeNames?: Record<string, string> | undefined;
-    readonly ExpressionAttributeValues?: NativeItem | undefined;
-  }): Placeholders {
-    const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values } = request;
-    return { names, values: attributes(values) };
+  /** @throws {ServiceError} if no expression of the request uses one of them. */
+  function placeholders(request: ExpressionsRequest): Placeholders {
+    const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request;
+    const used = expressions.flatMap(expression => tokensOf(request[expression] ?? ''));
+    const unused = [...Object.keys(names), ...Object.keys(values)].find(placeholder => !used.includes(placeholder));
+    if (unused === undefined) return { names, values: attributes(values) };
+    throw validationError(`Value provided in ExpressionAttribute… unused in expressions: keys: {${unused}}`);
   }
 
   function native(value: AttributeValue): NativeAttributeValue {
@@ -100,11 +111,32 @@ export function itemSize(item: Attributes): number {
   return size;
 }
 
+const expressions = [
+  'ConditionExpression',
+  'FilterExpression',
+  'KeyConditionExpression',
+  'ProjectionExpression',
+  'UpdateExpression',
+] as const;
+
+/** The expressions of a request, and the placeholders in them. */
+type ExpressionsRequest = { readonly [expression in (typeof expressions)[number]]?: string | undefined } & {
+  readonly ExpressionAttributeNames?: Record<string, string> | undefined;
+  readonly ExpressionAttributeValues?: NativeItem | undefined;
+};
+
+/** Bytes as a table keeps them. In JSON they are base64, as in DynamoDB's protocol. */
+class Bytes extends Uint8Array {
+  toJSON(): string {
+    return Buffer.from(this).toString('base64');
+  }
+}
+
 /** Returns a value as DynamoDB keeps it: its number in canonical form, its bytes nobody else's. */
 function kept(value: AttributeValue): AttributeValue {
   if (value.S !== undefined) return value;
   if (value.N !== undefined) return { N: canonicalNumber(value.N) };
-  if (value.B !== undefined) return { B: Uint8Array.from(value.B) };
+  if (value.B !== undefined) return { B: Bytes.from(value.B) };
   if (value.L !== undefined) return { L: value.L.map(kept) };
   if (value.M !== undefined) return { M: eachOf(value.M, kept) };
   if (value.SS ?? value.NS ?? value.BS) throw notKnown('sets');

@@ -60,11 +60,21 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
   /** Reads `INSERT INTO "table" VALUE {'attribute':?,…}`, with a parameter for each attribute. */
   function readInsert({ Statement: text = '', Parameters: values = [], ...others }: Statement) {
     checkOptions(others, []);
-    const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{((?:'[^',]+':\?,?)+)\}$/.exec(text) ?? [];
+    const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{('[^',]+':\?(?:,'[^',]+':\?)*)\}$/.exec(text) ?? [];
     const given = list.match(/[^',:?]+/g) ?? [];
     if (name === undefined || given.length !== values.length) throw notKnown(`the statement ${text}`);
+    if (new Set(given).size < given.length) throw validationError('A statement names an attribute once');
     const item = attributes(Object.fromEntries(given.map((attribute, at) => [attribute, values[at]])));
-    return { name, item, key: keyIn(tableOf(name).key, item) };
+    return { name, item, key: keyOf(name, item) };
+  }
+
+  /** A statement about a table that does not exist fails alone. */
+  function keyOf(name: string, item: Attributes): Attributes {
+    try {
+      return keyIn(tableOf(name).key, item);
+    } catch {
+      return item;
+    }
   }
 
   /** Inserts an item. One that is there stays as it is. */

@@ -1,9 +1,10 @@
 import type { QueryCommandInput, ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import { firstWhere } from '../sorted.ts';
-import { type Attributes, sortText, type Translation } from './attribute-values.ts';
+import { type Attributes, type Placeholders, sortText, type Translation } from './attribute-values.ts';
 import { holds, readKeyCondition } from './conditions.ts';
 import { checkKey } from './keys.ts';
-import { checkOptions, validationError } from './refusals.ts';
+import { makeReader } from './reader.ts';
+import { checkOptions, notKnown, validationError } from './refusals.ts';
 import { compareOrders, compareScanned, type Entry } from './sorted-items.ts';
 import type { Source, Table } from './table.ts';
 
@@ -33,16 +34,17 @@ export function makeQueries(
   }
 
   function scan(request: ScanCommandInput): object {
-    checkOptions(request, [...readOptions, 'FilterExpression']);
+    checkOptions(request, [...readOptions, 'IndexName', 'FilterExpression', 'ProjectionExpression']);
     const { FilterExpression: filter } = request;
-    const source = tableOf(request.TableName).source(undefined);
+    const source = tableOf(request.TableName).source(request.IndexName);
     const start = startOf(request, source);
     const entries = source
       .items()
       .all()
       .filter(({ order }) => !start || compareScanned(order, start) > 0);
     const bound = placeholders(request);
-    return pageOf(entries, request, source, item => filter === undefined || holds(filter, item, bound));
+    const isWanted = (item: Attributes) => filter === undefined || holds(filter, item, bound);
+    return pageOf(entries, request, source, isWanted, projectionOf(request.ProjectionExpression, bound));
   }
 
   function startOf({ ExclusiveStartKey: given }: ScanCommandInput, source: Source): Entry['order'] | undefined {
@@ -61,6 +63,7 @@ export function makeQueries(
     { Limit: limit = Number.POSITIVE_INFINITY }: ScanCommandInput,
     { names }: Source,
     isWanted: (item: Attributes) => boolean = () => true,
+    project = (item: Attributes) => item,
   ) {
     if (limit < 1) throw validationError('Limit must have value greater than or equal to 1');
     const found: Attributes[] = [];
@@ -78,12 +81,24 @@ export function makeQueries(
     }
     const key = last && Object.entries(native(last)).filter(([name]) => names.includes(name));
     return {
-      Items: found.map(native),
+      Items: found.map(item => native(project(item))),
       Count: found.length,
       ScannedCount: read,
       ...(key && { LastEvaluatedKey: Object.fromEntries(key) }),
     };
   }
+}
+
+/** Returns what keeps of an item the attributes that are asked for. */
+function projectionOf(expression: string | undefined, placeholders: Placeholders) {
+  if (expression === undefined) return undefined;
+  const read = makeReader(expression, placeholders);
+  const paths = [read.path()];
+  while (read.takes(',')) paths.push(read.path());
+  if (!read.isOver()) read.fail();
+  if (paths.some(path => path.length > 1)) throw notKnown('a projection to parts of attributes');
+  const isAsked = ([name]: [string, unknown]) => paths.some(([asked]) => asked === name);
+  return (item: Attributes): Attributes => Object.fromEntries(Object.entries(item).filter(isAsked));
 }
 
 /** In bytes. */

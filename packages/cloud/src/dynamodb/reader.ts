@@ -1,6 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Attributes, compareValues, orderedTypes, type Placeholders, typeOf } from './attribute-values.ts';
 import { notKnown, validationError } from './refusals.ts';
+import { isReserved } from './reserved-words.ts';
+import { tokensOf } from './tokens.ts';
 
 /** The way to a value of an item: names, and places in lists. */
 export type Path = readonly (string | number)[];
@@ -66,6 +68,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
   function name(): string {
     const found = peek().startsWith('#') ? names[peek()] : /^[A-Za-z_]\w*$/.exec(peek())?.[0];
     if (found === undefined) fail();
+    if (isReserved(peek())) throw validationError(`Attribute name is a reserved keyword; reserved keyword: ${found}`);
     at += 1;
     return found;
   }
@@ -102,14 +105,4 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     expect(')');
     return { path: tested, operator, given: values };
   }
-}
-
-/** Programs write few expressions. */
-const known = new Map<string, readonly string[]>();
-
-/** Any other character is a token, too, which nobody expects. */
-function tokensOf(text: string): readonly string[] {
-  const tokens = known.get(text) ?? text.match(/[#:]?\w+|<>|<=|>=|\S/g) ?? [];
-  known.set(text, tokens);
-  return tokens;
 }

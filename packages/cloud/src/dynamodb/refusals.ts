@@ -7,7 +7,7 @@ export function validationError(message: string): ServiceError {
 
 /** Makes the error of what DynamoDB knows and these tables do not. It is none of DynamoDB's, so nobody takes it for an answer. */
 export function notKnown(what: string): Error {
-  return new Error(`The virtual DynamoDB does not know ${what}.`);
+  return new Error(`This DynamoDB does not know ${what}.`);
 }
 
 /** @throws where a request has an option that is not among the known ones: it would be overlooked. */

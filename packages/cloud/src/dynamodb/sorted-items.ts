@@ -17,6 +17,8 @@ export type SortedItems = ReturnType<typeof makeSortedItems>;
 /** Makes what keeps items by their key. */
 export function makeSortedItems(key: Key) {
   const partitions = new Map<string, Entry[]>();
+  /** The partitions as a scan meets them, until there is another one. */
+  let scanned: readonly (readonly Entry[])[] | undefined;
   return { orderOf, get, put, remove, partition, all };
 
   function orderOf(item: Attributes): Entry['order'] {
@@ -33,7 +35,10 @@ export function makeSortedItems(key: Key) {
   function put(entry: Entry): void {
     const [text = ''] = entry.order;
     const entries = partitions.get(text) ?? [];
-    partitions.set(text, entries);
+    if (entries.length === 0) {
+      partitions.set(text, entries);
+      scanned = undefined;
+    }
     const at = placeIn(entries, entry.order);
     if (isAt(entries[at], entry.order)) entries[at] = entry;
     else entries.splice(at, 0, entry);
@@ -52,7 +57,11 @@ export function makeSortedItems(key: Key) {
 
   /** Returns all items as a scan meets them: partitions in the order of a digest, as good as none. */
   function all(): readonly Entry[] {
-    return [...partitions.values()].flat().sort((one, other) => compareScanned(one.order, other.order));
+    scanned ??= [...partitions]
+      .map(([text, entries]) => ({ text, digest: digestOf(text), entries }))
+      .sort((one, other) => one.digest - other.digest || compareTexts(one.text, other.text))
+      .map(({ entries }) => entries);
+    return scanned.flat();
   }
 }
 

@@ -1,18 +1,10 @@
-import {
-  BatchExecuteStatementCommand,
-  BatchGetCommand,
-  BatchWriteCommand,
-  DeleteCommand,
-  type DeleteCommandInput,
-  GetCommand,
-  type GetCommandInput,
-  PutCommand,
-  type PutCommandInput,
-  QueryCommand,
-  ScanCommand,
-  type TranslateConfig,
-  UpdateCommand,
-  type UpdateCommandInput,
+import type { DescribeTableCommandInput, ListTablesCommandInput } from '@aws-sdk/client-dynamodb';
+import type {
+  DeleteCommandInput,
+  GetCommandInput,
+  PutCommandInput,
+  TranslateConfig,
+  UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../service-error.ts';
 import { type Attributes, makeTranslation, type NativeItem } from './attribute-values.ts';
@@ -28,16 +20,30 @@ import { updated } from './updates.ts';
 /** A DynamoDB in memory. */
 export interface Tables {
   /**
-   * Executes a command of the document client at once, and returns its answer.
+   * The operations of its API, by name. Each returns its answer at once.
    *
-   * @throws {ServiceError} where DynamoDB refuses it; another error where it is not known here.
+   * @throws {ServiceError} if DynamoDB refuses it; another error if it is not known here.
    */
+  readonly operations: Readonly<Record<string, (input: never) => object>>;
+  /** Executes a command of an SDK's client. @throws as the operation that it asks for. */
   readonly execute: <Output extends object>(command: TablesCommand<Output>) => Output;
-  /** Returns the items of a table, for looks: no index or lag is in between. */
+  /** Returns the items of a table. No index or lag is in between. */
   readonly items: (table: string) => readonly NativeItem[];
+  /** Returns the keys and indexes of a table, if there is one of that name. */
+  readonly definition: (table: string | undefined) => TableDefinition | undefined;
+  /** Returns all tables and what they hold. */
+  readonly snapshot: () => readonly TableSnapshot[];
+  /** Creates the tables of a snapshot. */
+  readonly restore: (tables: readonly TableSnapshot[]) => void;
 }
 
-/** A command of the document client, as far as it matters here: its answer's type is known. */
+/** A table and what it holds. */
+export interface TableSnapshot {
+  readonly definition: TableDefinition;
+  readonly items: readonly Attributes[];
+}
+
+/** A command of an SDK's client, as far as it matters here: its answer's type is known. */
 export interface TablesCommand<Output extends object> {
   readonly input: object;
   resolveMiddleware(
@@ -49,43 +55,81 @@ export interface TablesCommand<Output extends object> {
 
 /** Makes a DynamoDB in memory. It decides nothing by itself: time and chance are given. TTL has no effect. */
 export function makeTables({
-  definitions,
+  definitions = [],
   now,
   indexLag = () => 0,
   readLag = () => 0,
   translate,
 }: {
-  readonly definitions: readonly TableDefinition[];
+  readonly definitions?: readonly TableDefinition[];
   /** Returns the time, in milliseconds. */
   readonly now: () => number;
   /** Returns after how many milliseconds an index sees a write. @default 0 */
   readonly indexLag?: () => number;
   /** Returns how many milliseconds ago, 300 at most, an item stood so as a reading finds it that need not be consistent. @default 0 */
   readonly readLag?: () => number;
-  /** The settings of the document client that is stood in for. @default - its defaults */
-  readonly translate?: TranslateConfig;
+  /** The settings of the document client whose commands are executed; `'none'` if values are DynamoDB's own. @default - its defaults */
+  readonly translate?: TranslateConfig | 'none';
 }): Tables {
-  const tables = new Map(
-    definitions.map(definition => [definition.TableName, makeTable(definition, now, indexLag, readLag)]),
-  );
+  const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
   const translation = makeTranslation(translate);
   const { attributes, native, placeholders } = translation;
   const many = makeQueries(tableOf, translation);
   const batch = makeBatches(tableOf, translation);
-  return { execute, items: table => tableOf(table).items().map(native) };
+  const operations = {
+    GetItem: get,
+    PutItem: put,
+    UpdateItem: update,
+    DeleteItem: remove,
+    Query: many.query,
+    Scan: many.scan,
+    BatchGetItem: batch.get,
+    BatchWriteItem: batch.write,
+    BatchExecuteStatement: batch.insert,
+    CreateTable: create,
+    DescribeTable: describe,
+    ListTables: list,
+  };
+  for (const definition of definitions) create(definition);
+  const items: Tables['items'] = table => tableOf(table).items().map(native);
+  return { operations, execute, items, definition: name => tables.get(name)?.definition, snapshot, restore };
 
   function execute<Output extends object>(command: TablesCommand<Output>): Output;
-  function execute(command: object): object {
-    if (command instanceof GetCommand) return get(command.input);
-    if (command instanceof PutCommand) return put(command.input);
-    if (command instanceof UpdateCommand) return update(command.input);
-    if (command instanceof DeleteCommand) return remove(command.input);
-    if (command instanceof QueryCommand) return many.query(command.input);
-    if (command instanceof ScanCommand) return many.scan(command.input);
-    if (command instanceof BatchGetCommand) return batch.get(command.input);
-    if (command instanceof BatchWriteCommand) return batch.write(command.input);
-    if (command instanceof BatchExecuteStatementCommand) return batch.insert(command.input);
-    throw notKnown(`the command ${command.constructor.name}`);
+  function execute(command: { readonly input: object; readonly clientCommand?: object }): object {
+    const { clientCommand = command } = command; // the document client's commands have one of the plain client
+    const operation = clientCommand.constructor.name.replace(/Command$/, '');
+    const perform = (operations as Tables['operations'])[operation];
+    if (!perform) throw notKnown(`the operation ${operation}`);
+    return perform(command.input as never);
+  }
+
+  function create(given: TableDefinition): object {
+    const { TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes } = given;
+    if (tables.has(TableName)) throw new ServiceError('ResourceInUseException', `Table already exists: ${TableName}`);
+    const definition = { TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes };
+    tables.set(TableName, { definition, table: makeTable(definition, now, indexLag, readLag) });
+    return { TableDescription: describe({ TableName }).Table };
+  }
+
+  function describe({ TableName }: DescribeTableCommandInput) {
+    const { definition } = find(TableName);
+    return { Table: { ...definition, TableStatus: 'ACTIVE' } };
+  }
+
+  function list(request: ListTablesCommandInput): object {
+    checkOptions(request, []);
+    return { TableNames: [...tables.keys()].toSorted() };
+  }
+
+  function snapshot(): readonly TableSnapshot[] {
+    return [...tables.values()].map(({ definition, table }) => ({ definition, items: table.items() }));
+  }
+
+  function restore(kept: readonly TableSnapshot[]): void {
+    for (const { definition, items } of kept) {
+      create(definition);
+      for (const item of items) tableOf(definition.TableName).put(attributes(item));
+    }
   }
 
   function get(request: GetCommandInput): object {
@@ -149,8 +193,13 @@ export function makeTables({
   }
 
   function tableOf(name: string | undefined): Table {
-    const table = tables.get(name);
-    if (table) return table;
+    return find(name).table;
+  }
+
+  function find(name: string | undefined) {
+    const found = tables.get(name);
+    if (found) return found;
+    if (name === undefined) throw validationError('The parameter TableName is required');
     throw new ServiceError('ResourceNotFoundException', 'Requested resource not found');
   }
 }

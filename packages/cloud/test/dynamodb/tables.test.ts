@@ -6,7 +6,7 @@ import {
   PutCommand,
   QueryCommand,
   ScanCommand,
-  TransactWriteCommand,
+  TransactGetCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
@@ -38,22 +38,22 @@ test('items are kept as the document client would give them back, and nobody els
 });
 
 test.each<readonly [string, TablesCommand<object>]>([
-  ['the command TransactWriteCommand', new TransactWriteCommand({ TransactItems: [] })],
+  ['the operation TransactGetItems', new TransactGetCommand({ TransactItems: [] })],
   ['the option ReturnConsumedCapacity', new GetCommand({ TableName, Key, ReturnConsumedCapacity: 'TOTAL' })],
   ['the operator size', new DeleteCommand({ TableName, Key, ConditionExpression: 'size(a)' })],
-  ['":w" after', update('SET amount = :w')],
+  ['":w" after', update('SET amount = :w + :v')],
   ['"ADD" after "" in an expression', update('ADD amount :v')],
   ['sets', new PutCommand({ TableName, Item: { ...Key, all: new Set([1]) } })],
   ['the statement', new BatchExecuteStatementCommand({ Statements: [{ Statement: 'SELECT * FROM "Things"' }] })],
 ])('what is not known is no answer of DynamoDB: %s', (what, command) => {
-  expect(() => make().execute(command)).toThrow(`The virtual DynamoDB does not know ${what}`);
+  expect(() => make().execute(command)).toThrow(`This DynamoDB does not know ${what}`);
 });
 
 test.each([true, false])('pages of an index whose keys are equal leave nothing out (forward: %s)', ScanIndexForward => {
   const { execute } = make();
   for (const id of ['b', 'a', 'c']) {
     for (const place of [2, 10, 1])
-      execute(new PutCommand({ TableName, Item: { id, place, owner: 'x', rank: place && 5 } }));
+      execute(new PutCommand({ TableName, Item: { id, place, owner: 'x', score: place && 5 } }));
   }
   const found: string[] = [];
   let ExclusiveStartKey: Record<string, unknown> | undefined;
@@ -90,9 +90,9 @@ test('an index sees writes late, and those of one item in their order', () => {
     () => now,
     () => lags.shift() ?? 0,
   );
-  const put = (id: string, rank: number) =>
-    execute(new PutCommand({ TableName, Item: { ...Key, id, owner: 'x', rank } }));
-  const seen = () => execute(query({})).Items?.map(({ rank }) => rank);
+  const put = (id: string, score: number) =>
+    execute(new PutCommand({ TableName, Item: { ...Key, id, owner: 'x', score } }));
+  const seen = () => execute(query({})).Items?.map(({ score }) => score);
   put('a', 1);
   put('a', 2);
   put('b', 3);
@@ -140,12 +140,16 @@ function make(now = () => 0, indexLag = () => 0, readLag = () => 0) {
   ];
   const definition = {
     TableName,
-    AttributeDefinitions: Object.entries({ id: 'S', place: 'N', owner: 'S', rank: 'N' } as const).map(
+    AttributeDefinitions: Object.entries({ id: 'S', place: 'N', owner: 'S', score: 'N' } as const).map(
       ([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }),
     ),
     KeySchema: keyOf('id', 'place'),
     GlobalSecondaryIndexes: [
-      { IndexName: 'byRank', KeySchema: keyOf('owner', 'rank'), Projection: { ProjectionType: 'KEYS_ONLY' as const } },
+      {
+        IndexName: 'byScore',
+        KeySchema: keyOf('owner', 'score'),
+        Projection: { ProjectionType: 'KEYS_ONLY' as const },
+      },
     ],
   };
   const translate = { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } };
@@ -159,8 +163,8 @@ function update(UpdateExpression: string): UpdateCommand {
 function query(options: object): QueryCommand {
   return new QueryCommand({
     TableName,
-    IndexName: 'byRank',
-    KeyConditionExpression: '#o = :o AND rank > :r',
+    IndexName: 'byScore',
+    KeyConditionExpression: '#o = :o AND score > :r',
     ExpressionAttributeNames: { '#o': 'owner' },
     ExpressionAttributeValues: { ':o': 'x', ':r': 0 },
     ...options,
