@@ -51,7 +51,7 @@ ${markdownTable(
 )}
 
 - *CPU* is the process's own, user and system, as \`/proc\` counts it, of this benchmark's processes only. Its receiver is an
-  HTTPS server in another process, its store DynamoDB (dynalite) in a third: on two processors these, not the function,
+  HTTPS server in another process, its store, DynamoDB of \`packages/cloud\`, in a third: on two processors these, not the function,
   bound the deliveries a second when receivers are quick. With slower receivers a batch takes as long as its slowest one.
 - *A host each*: every event goes to another host, so that it pays for a connection and a TLS handshake of its own.
 - Names are resolved within the process. How many calls of DynamoDB a delivery takes is counted in [\`cost.md\`](cost.md).`;

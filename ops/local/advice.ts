@@ -13,5 +13,5 @@ const advised: Readonly<Record<StartProblem, (message: string) => string>> = {
   'outputs-unwritable': message => `${message}. Choose another file with --outputs.`,
   'data-in-use': message => `${message}: end that one, or name another directory with --data.`,
   'data-unfit': message => `${message}: use a fresh --data.`,
-  'data-damaged': message => `${message}, use a fresh --data.`,
+  'data-damaged': message => `${message}. Restore it from a copy, or name another directory with --data.`,
 };

@@ -24,7 +24,7 @@ describe('a database of tests', () => {
   it('is on the engine that EMISSOR_DYNAMODB names', async () => {
     const { headers } = await fetch(database.endpoint);
     const isDynamoDbLocal = headers.get('server')?.startsWith('Jetty') ?? false;
-    expect(isDynamoDbLocal ? 'dynamodb-local' : 'dynalite').toBe(process.env.EMISSOR_DYNAMODB || 'dynalite');
+    expect(isDynamoDbLocal ? 'dynamodb-local' : 'memory').toBe(process.env.EMISSOR_DYNAMODB || 'memory');
   });
 
   // The table adds and compares in decimal, a process in doubles: a fraction that was stored may never be met again.

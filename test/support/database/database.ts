@@ -4,7 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { type Dynamo, makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { type TableName, tableDefinition } from '../../../tools/support/tables.ts';
-import { type Engine, startDynalite } from './dynalite.ts';
+import { type Engine, startMemoryDynamoDb } from './memory-dynamodb.ts';
 
 /** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */
 export interface Database {
@@ -32,7 +32,7 @@ export interface Database {
 
 /** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
 export async function startDatabase(...names: TableName[]): Promise<Database> {
-  const engine = dynamoDbLocal() ?? (await startDynalite());
+  const engine = dynamoDbLocal() ?? (await startMemoryDynamoDb());
   const region = `test-${randomUUID()}`;
   const client = makeDocumentClient({
     endpoint: engine.endpoint,

@@ -8,16 +8,16 @@ import { listen } from '../../../tools/support/listen.ts';
 import { keptFolder } from '../kept-folder.ts';
 
 // Vitest's global set-up of the unit tests: the DynamoDB that their tables are in. The laboratory starts DynamoDB Local by it, too.
-//   EMISSOR_DYNAMODB=dynalite        (or nothing) a dynalite in each test file's own process
+//   EMISSOR_DYNAMODB=memory          (or nothing) that of packages/cloud, in each test file's own process
 //   EMISSOR_DYNAMODB=dynamodb-local  one DynamoDB Local for all of them; needs Linux on x86-64, Java 17 and Maven
 
 /** Starts DynamoDB Local if it is asked for, and tells every test file where it is. */
 export async function setup(project: TestProject): Promise<void> {
-  const engine = process.env.EMISSOR_DYNAMODB || 'dynalite';
-  if (engine !== 'dynalite' && engine !== 'dynamodb-local') {
-    throw new Error(`EMISSOR_DYNAMODB is ${engine}: it can be dynalite or dynamodb-local.`);
+  const engine = process.env.EMISSOR_DYNAMODB || 'memory';
+  if (engine !== 'memory' && engine !== 'dynamodb-local') {
+    throw new Error(`EMISSOR_DYNAMODB is ${engine}: it can be memory or dynamodb-local.`);
   }
-  project.provide('dynamoDbLocal', engine === 'dynalite' ? null : await startDynamoDbLocal());
+  project.provide('dynamoDbLocal', engine === 'memory' ? null : await startDynamoDbLocal());
 }
 
 /**
@@ -63,7 +63,7 @@ export async function teardown(): Promise<void> {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The endpoint of DynamoDB Local; `null` where tests use dynalite. */
+    /** The endpoint of DynamoDB Local; `null` if tests use that of packages/cloud. */
     dynamoDbLocal: string | null;
   }
 }

@@ -3,14 +3,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, StartError } from './errors.ts';
+import { type ChangingState, type KeptState, keepState, readState } from './state.ts';
 
 /** The directory in which state is kept across restarts. */
 export interface DataDirectory {
-  readonly tables: string;
+  /** Returns the state of an earlier run, if there was one. @throws {StartError} if it cannot be used */
+  readState(): KeptState | undefined;
+  /** Writes the state from now on whenever it has changed. */
+  keep(state: ChangingState, onProblem: (message: string) => void): void;
   readonly queues: string;
   readonly masterKeyFile: string;
-  /** Releases the lock. */
-  release(): void;
+  /** Writes what has changed, and releases the lock. */
+  release(): Promise<void>;
 }
 
 /**
@@ -36,15 +40,19 @@ export function makeDirectory(directory: string): void {
  * @throws {StartError} when it cannot be made or written to, or is in use.
  */
 export function openDataDirectory(directory: string): DataDirectory {
-  const tables = join(directory, 'dynamodb');
   const queues = join(directory, 'sqs');
-  for (const needed of [directory, tables, queues]) prepare(needed);
+  for (const needed of [directory, queues]) prepare(needed);
   const held = lockIn(directory);
+  const stateFile = join(directory, 'state.json');
+  let endKeeping = async () => {};
   return {
-    tables,
+    readState: () => readState(stateFile),
+    keep: (state, onProblem) => {
+      endKeeping = keepState(stateFile, state, onProblem);
+    },
     queues,
     masterKeyFile: join(directory, 'kms-master-key'),
-    release: () => held.close(),
+    release: () => endKeeping().finally(() => held.close()),
   };
 }
 

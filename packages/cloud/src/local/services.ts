@@ -28,8 +28,9 @@ export interface ServiceOptions {
 /** Starts the emulators of all services. @throws {StartError} when a port cannot be had */
 export async function startServices(options: ServiceOptions) {
   const { interceptors, data, ports, onPublish } = options;
+  const kept = data?.readState();
   const [dynamoDb, sqs, kms, logs] = await allOrNone([
-    startDynamoDb({ interceptors, port: ports.dynamoDb, directory: data?.tables }),
+    startDynamoDb({ interceptors, port: ports.dynamoDb, kept: kept?.tables }),
     startSqs({ interceptors, port: ports.sqs, onPublish, directory: data?.queues }),
     startKms(masterKey(data?.masterKeyFile), interceptors),
     startLogs(interceptors),
@@ -39,6 +40,8 @@ export async function startServices(options: ServiceOptions) {
     sqs,
     kms,
     logs,
+    /** The state that `--data` keeps, besides the master key of KMS. */
+    state: { snapshot: () => ({ tables: dynamoDb.snapshot() }), changes: () => dynamoDb.changes() },
     /** The endpoints that functions are given, by the names that the SDK's variables have for them. */
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sqs.endpoint, KMS: kms.endpoint },
     stop: async () => void (await Promise.all([dynamoDb.stop(), sqs.stop(), kms.stop(), logs.stop()])),

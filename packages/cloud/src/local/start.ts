@@ -4,7 +4,7 @@ import { type Assembly, type CdkApp, readAssembly, synthesise } from './assembly
 import { provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
 import { resolveTemplate } from './deployment/resolved-template.ts';
 import { startTriggers } from './deployment/triggers.ts';
-import { makeRunDirectory, openDataDirectory } from './directories.ts';
+import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
 import { type Cleanup, type Foundation, startFoundation } from './foundation.ts';
 import { type HttpServer, startHttpServer } from './http-api/server.ts';
 import { functionPolicies, requireConsumers } from './iam/policies.ts';
@@ -62,7 +62,7 @@ async function start<Extra extends object>(
       ? await startOthers()
       : await terminal.step('Synthesising the CDK app', () => whileSynthesising(app, request, output, startOthers));
   return terminal.step('Starting the local cloud', async () => {
-    const outputs = await deploy(request, foundation, servers, given ?? readAssembly(output), cleanup);
+    const outputs = await deploy(request, foundation, data, servers, given ?? readAssembly(output), cleanup);
     if (outputsFile !== undefined) cleanup.push(writeOutputs(outputsFile, outputs));
     return outputs;
   });
@@ -113,6 +113,7 @@ async function whileSynthesising(
 async function deploy<Extra extends object>(
   request: LocalCloudRequest<Extra>,
   { internet, iam, faults, services, files }: Foundation,
+  data: DataDirectory | undefined,
   servers: ApiServers,
   assembly: Assembly,
   cleanup: Cleanup,
@@ -123,7 +124,8 @@ async function deploy<Extra extends object>(
   const policies = functionPolicies(template.resources, template.assets);
   requireConsumers(template.resources, policies);
   iam.enforce(policies);
-  await provisionState(template, services);
+  provisionState(template, services);
+  data?.keep(services.state, problem => terminal.note('data', problem, 'warn'));
   const onLine: FunctionHost['onLine'] = ({ label, logGroup }, line) => {
     services.logs.put(logGroup, line);
     terminal.log(label, line);

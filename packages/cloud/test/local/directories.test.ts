@@ -21,15 +21,15 @@ const withoutRights = (path: string, act: () => void): void => {
 };
 
 describe('a data directory', () => {
-  it('belongs to one run at a time', () => {
+  it('belongs to one run at a time', async () => {
     const path = join(parent, 'deep', 'data');
     const data = openDataDirectory(path);
-    expect(existsSync(data.tables)).toBe(true);
+    expect(existsSync(data.queues)).toBe(true);
     expect(() => openDataDirectory(path)).toThrow(
       expect.objectContaining({ message: `${path} is in use by another local run`, problem: 'data-in-use' }),
     );
-    data.release();
-    openDataDirectory(path).release();
+    await data.release();
+    await openDataDirectory(path).release();
   });
 
   it('that cannot be used is reported in one line', () => {
@@ -43,9 +43,9 @@ describe('a data directory', () => {
     expect(() => openDataDirectory(path)).toThrow(/sqs cannot be made: EEXIST/);
   });
 
-  it('that is read-only is reported in one line', () => {
+  it('that is read-only is reported in one line', async () => {
     const path = join(parent, 'read-only');
-    openDataDirectory(path).release();
+    await openDataDirectory(path).release();
     withoutRights(path, () => {
       expect(() => openDataDirectory(path)).toThrow(/read-only cannot be written to: EACCES/);
     });

@@ -1,143 +1,229 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import {
-  BatchExecuteStatementCommand,
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  ConditionalCheckFailedException,
+  CreateTableCommand,
+  DeleteItemCommand,
+  DescribeTableCommand,
   DynamoDBClient,
   GetItemCommand,
   ListTablesCommand,
   PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTables, startDynamoDb, tableOf } from '../../src/local/dynamodb.ts';
+import type { TableSnapshot } from '../../src/dynamodb/tables.ts';
+import { startDynamoDb, tableOf } from '../../src/local/dynamodb.ts';
 import { liveResource } from './live-resource.ts';
-import { settingsOf } from './sdk-client.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
+import { forTest, settingsOf } from './sdk-client.ts';
 
-const directory = join(temporaryDirectory(), 'tables');
-
-const start = async (kept?: string) => {
-  const { endpoint, stop } = await startDynamoDb(kept === undefined ? {} : { directory: kept });
-  const client = new DynamoDBClient(settingsOf(endpoint));
-  let ended: Promise<void> | undefined;
-  const end = () => {
-    client.destroy();
-    ended ??= stop();
-    return ended;
-  };
-  onTestFinished(end);
-  return { endpoint, client, end };
+const start = async (kept: readonly TableSnapshot[] = []) => {
+  const service = await startDynamoDb({ kept });
+  onTestFinished(service.stop);
+  service.ensureTable(table);
+  return { ...service, client: forTest(new DynamoDBClient(settingsOf(service.endpoint))) };
 };
 
-/** As the CDK writes a table: with what has no effect locally. */
+const indexOf = (ProjectionType: string) => ({
+  IndexName: 'due',
+  KeySchema: [
+    { AttributeName: 'dueShard', KeyType: 'HASH' },
+    { AttributeName: 'dueAt', KeyType: 'RANGE' },
+  ],
+  Projection: { ProjectionType },
+});
+
+/** As the CDK writes a table: with settings that have no effect locally. */
 const properties = {
   AttributeDefinitions: ['id', 'dueShard', 'dueAt'].map(AttributeName => ({ AttributeName, AttributeType: 'S' })),
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-  GlobalSecondaryIndexes: [
-    {
-      IndexName: 'due',
-      KeySchema: [
-        { AttributeName: 'dueShard', KeyType: 'HASH' },
-        { AttributeName: 'dueAt', KeyType: 'RANGE' },
-      ],
-      Projection: { ProjectionType: 'KEYS_ONLY' },
-    },
-  ],
+  GlobalSecondaryIndexes: [indexOf('KEYS_ONLY')],
   BillingMode: 'PAY_PER_REQUEST',
   TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
   Replicas: [{ Region: 'us-east-1', DeletionProtectionEnabled: true }],
 };
-const table = tableOf(liveResource('AWS::DynamoDB::GlobalTable', properties, { logicalId: 'Deliveries' }));
+const definitionOf = (changes: object = {}) =>
+  tableOf(liveResource('AWS::DynamoDB::GlobalTable', { ...properties, ...changes }, { logicalId: 'Deliveries' }));
+const table = definitionOf();
+const TableName = 'App-Deliveries';
+const Key = { id: { S: 'a' } };
 
-it('creates tables once and keeps them, with what is in them', async () => {
-  const first = await start(directory);
-  await createTables(first.client, [table]);
-  await first.client.send(new PutItemCommand({ TableName: 'App-Deliveries', Item: { id: { S: 'a' } } }));
-  await first.end();
-
-  const { client } = await start(directory);
-  await createTables(client, [table]);
-  expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['App-Deliveries']);
-  const kept = await client.send(new GetItemCommand({ TableName: 'App-Deliveries', Key: { id: { S: 'a' } } }));
-  expect(kept.Item).toEqual({ id: { S: 'a' } });
-  const redesigned = {
-    ...table,
-    GlobalSecondaryIndexes: undefined,
-    AttributeDefinitions: table.AttributeDefinitions?.slice(0, 1),
-  };
-  await expect(createTables(client, [redesigned])).rejects.toThrow(/App-Deliveries has other keys or indexes now/);
-});
-
-it('survives callers that disconnect in the middle of a request', async () => {
-  const { endpoint, client } = await start();
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
-    await once(socket, 'connect');
-    socket.write(
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 100\r\n\r\n{"a"',
-    );
-    await new Promise(resolve => setTimeout(resolve, 5));
-    socket.resetAndDestroy();
-  }
-  expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([]);
-});
-
-describe('a batch of statements', () => {
-  const insert = (id: string, table = 'App-Deliveries') => ({
-    Statement: `INSERT INTO "${table}" VALUE {'id':?}`,
-    Parameters: [{ S: id }],
-  });
-
-  it('inserts what does not exist yet, each statement on its own', async () => {
+describe('DynamoDB answers an SDK', () => {
+  it('with items of all types, as they were written', async () => {
     const { client } = await start();
-    await createTables(client, [table]);
-    const TableName = 'App-Deliveries';
-    await client.send(new PutItemCommand({ TableName, Item: { id: { S: 'b' }, old: { BOOL: true } } }));
-    const Statements = [insert('a'), insert('b'), insert(''), insert('a', 'Elsewhere'), insert('b', 'Elsewhere')];
-    const { Responses } = await client.send(new BatchExecuteStatementCommand({ Statements }));
-    expect(Responses?.map(answer => answer.Error?.Code)).toEqual([
-      undefined,
-      'DuplicateItem',
-      'ValidationError',
-      'ResourceNotFound',
-      'ResourceNotFound',
-    ]);
-    const read = (id: string) => client.send(new GetItemCommand({ TableName, Key: { id: { S: id } } }));
-    expect((await read('a')).Item).toEqual({ id: { S: 'a' } });
-    expect((await read('b')).Item).toHaveProperty('old');
+    const scalars = { s: { S: 'é\u{1f600}' }, n: { N: '-1.5' }, b: { B: Uint8Array.of(0, 255) }, no: { BOOL: false } };
+    const Item = { ...Key, ...scalars, l: { L: [{ NULL: true }, { M: scalars }] } };
+    await client.send(new PutItemCommand({ TableName, Item }));
+    expect((await client.send(new GetItemCommand({ TableName, Key }))).Item).toEqual(Item);
+    expect((await client.send(new ScanCommand({ TableName }))).Items).toEqual([Item]);
   });
 
-  const one = (Statement: string, Parameters: unknown = [{ S: 'a' }]) => ({ Statements: [{ Statement, Parameters }] });
-  it.each<[string, unknown]>([
-    ['none', { Statements: [] }],
-    ['26', { Statements: Array.from({ length: 26 }, (_, at) => insert(`id-${at}`)) }],
-    ['two of one item', { Statements: [insert('a'), insert('a')] }],
-    ['a batch that is null', null],
-    ['a statement that is null', { Statements: [null] }],
-    ['a statement without text', one('')],
-    ['parameters that are null', one(insert('a').Statement, null)],
-    ['a statement that reads', one('SELECT * FROM "App-Deliveries"')],
-    ['a statement that deletes', one('DELETE FROM "App-Deliveries" WHERE id = ?')],
-    ['a parameter too few', one(`INSERT INTO "App-Deliveries" VALUE {'id':?,'other':?}`)],
-    ['an attribute named twice', one(`INSERT INTO "App-Deliveries" VALUE {'id':?,'id':?}`, [{ S: 'a' }, { S: 'b' }])],
-    ['a value in the text', one(`INSERT INTO "App-Deliveries" VALUE {'id':'a'}`)],
-    ['text that goes on', one(`INSERT INTO "App-Deliveries" VALUE {'id':?} ON CONFLICT DO NOTHING`)],
-    ['a line that goes on', one(`INSERT INTO "App-Deliveries" VALUE {'id':?}\n`)],
-    ['a list that ends with a comma', one(`INSERT INTO "App-Deliveries" VALUE {${"'a':?,".repeat(50_000)}}`)],
-  ])('is refused: %s', async (_what, body) => {
-    const { client, endpoint } = await start();
-    await createTables(client, [table]);
-    const credential = 'Credential=a/20261120/us-east-1/dynamodb/aws4_request';
-    const headers = {
-      'x-amz-target': 'DynamoDB_20120810.BatchExecuteStatement',
-      authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=b`,
-      'x-amz-date': '20261120T120000Z',
-      'content-type': 'application/x-amz-json-1.0',
-    };
-    const answer = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(body) });
-    expect([answer.status, await answer.json()]).toMatchObject([
-      400,
-      { __type: expect.stringMatching(/ValidationException$/) },
-    ]);
+  it('to each operation', async () => {
+    const { client } = await start();
+    const due = { dueShard: { S: '1' }, dueAt: { S: '2026' } };
+    const PutRequest = { Item: { ...Key, ...due } };
+    await client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: [{ PutRequest }] } }));
+    const updated = await client.send(
+      new UpdateItemCommand({
+        TableName,
+        Key,
+        UpdateExpression: 'SET #n = :n',
+        ConditionExpression: 'dueAt < :now',
+        ExpressionAttributeNames: { '#n': 'number' },
+        ExpressionAttributeValues: { ':n': { N: '1' }, ':now': { S: '2027' } },
+        ReturnValues: 'UPDATED_NEW',
+      }),
+    );
+    expect(updated.Attributes).toEqual({ number: { N: '1' } });
+    const queried = await client.send(
+      new QueryCommand({
+        TableName,
+        IndexName: 'due',
+        KeyConditionExpression: 'dueShard = :s',
+        ExpressionAttributeValues: { ':s': due.dueShard },
+        ExclusiveStartKey: { id: { S: '0' }, ...due },
+        ScanIndexForward: true,
+        Limit: 1,
+      }),
+    );
+    expect(queried.Items).toEqual([PutRequest.Item]);
+    const RequestItems = { [TableName]: { Keys: [Key], ConsistentRead: true } };
+    const read = await client.send(new BatchGetItemCommand({ RequestItems }));
+    expect(read.Responses).toEqual({ [TableName]: [{ ...PutRequest.Item, number: { N: '1' } }] });
+    await client.send(new DeleteItemCommand({ TableName, Key }));
+    expect((await client.send(new ScanCommand({ TableName, IndexName: 'due' }))).Items).toEqual([]);
+  });
+
+  it('with its tables', async () => {
+    const { client } = await start();
+    await client.send(new CreateTableCommand({ ...table, TableName: 'Another', BillingMode: 'PAY_PER_REQUEST' }));
+    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['Another', TableName]);
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Another' }));
+    expect(Table).toMatchObject({ ...table, TableName: 'Another', TableStatus: 'ACTIVE' });
+    const again = client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }));
+    await expect(again).rejects.toThrow(expect.objectContaining({ name: 'ResourceInUseException' }));
+  });
+
+  it('with the errors of AWS', async () => {
+    const { client } = await start();
+    const condition = { ConditionExpression: 'attribute_exists(id)' };
+    const refused = client.send(new PutItemCommand({ TableName, Item: Key, ...condition }));
+    await expect(refused).rejects.toThrow(ConditionalCheckFailedException);
+    const elsewhere = client.send(new GetItemCommand({ TableName: 'Elsewhere', Key }));
+    await expect(elsewhere).rejects.toThrow(
+      expect.objectContaining({ name: 'ResourceNotFoundException', $metadata: expect.any(Object) }),
+    );
+  });
+
+  it('after callers that disconnected in the middle of a request', async () => {
+    const { endpoint, client } = await start();
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a"');
+      await new Promise<void>(resolve => socket.end(() => resolve()));
+      socket.resetAndDestroy();
+    }
+    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([TableName]);
   });
 });
+
+describe('DynamoDB keeps tables', () => {
+  const put = new PutItemCommand({ TableName, Item: { ...Key, b: { B: Uint8Array.of(1) } } });
+
+  it('from run to run, in JSON', async () => {
+    const first = await start();
+    expect(first.changes()).toBe(0);
+    await first.client.send(put);
+    await first.client.send(new GetItemCommand({ TableName, Key }));
+    expect(first.changes()).toBe(1);
+    expect(JSON.parse(JSON.stringify(first.snapshot()))).toMatchObject([{ items: [{ ...Key, b: { B: 'AQ==' } }] }]);
+    const { client } = await start(first.snapshot());
+    expect((await client.send(new GetItemCommand({ TableName, Key }))).Item).toEqual(put.input.Item);
+  });
+
+  it.each([
+    ['no index', { GlobalSecondaryIndexes: undefined }],
+    ['another key', { KeySchema: [{ AttributeName: 'dueAt', KeyType: 'HASH' }] }],
+    [
+      'a number',
+      { AttributeDefinitions: properties.AttributeDefinitions.map(one => ({ ...one, AttributeType: 'N' })) },
+    ],
+  ])('and refuses another key design: %s', async (_what, changes) => {
+    const { ensureTable } = await start();
+    ensureTable(definitionOf({ AttributeDefinitions: properties.AttributeDefinitions.toReversed() }));
+    expect(() => ensureTable(definitionOf(changes))).toThrow(
+      expect.objectContaining({
+        message: 'The kept table App-Deliveries has other keys or indexes now',
+        problem: 'data-unfit',
+      }),
+    );
+  });
+});
+
+describe('DynamoDB refuses a malformed request', () => {
+  const wrongType = 'SerializationException';
+  it.each<[string, operation: string, body: unknown, code: string, message: RegExp]>([
+    ['an unknown operation', 'ExportTable', {}, 'UnknownOperationException', /does not know ExportTable/],
+    ['a name of every object', 'constructor', {}, 'UnknownOperationException', /does not know constructor/],
+    ['no JSON', 'GetItem', '{"TableName"', wrongType, /not JSON/],
+    ['no object', 'GetItem', null, wrongType, /expected object/],
+    ['a name that is none', 'GetItem', { TableName: 5 }, wrongType, /expected string.*TableName/s],
+    ['a key that is none', 'GetItem', { TableName, Key: ['a'] }, wrongType, /at Key/],
+    ['a value without a type', 'GetItem', { TableName, Key: { id: 'a' } }, wrongType, /at Key\.id/],
+    ['a value of two types', 'GetItem', { TableName, Key: { id: { S: 'a', N: '1' } } }, wrongType, /exactly one type/],
+    ['bytes that are not base64', 'PutItem', { TableName, Item: { id: { B: '*' } } }, wrongType, /base64/],
+    ['a null of a batch', 'BatchWriteItem', { RequestItems: { [TableName]: [null] } }, wrongType, /RequestItems/],
+    ['a null statement', 'BatchExecuteStatement', { Statements: [null] }, wrongType, /Statements\[0\]/],
+    ['a statement that reads', ...statement('SELECT * FROM "T"', []), 'ValidationException', /the statement SELECT/],
+    ['a parameter too few', ...statement(`INSERT INTO "T" VALUE {'id':?,'x':?}`), 'ValidationException', /INSERT/],
+    ['an attribute twice', ...statement(`INSERT INTO "T" VALUE {'a':?,'a':?}`, [1, 2]), 'ValidationException', /once/],
+    ['a value in a statement', ...statement(`INSERT INTO "T" VALUE {'id':'a'}`), 'ValidationException', /INSERT/],
+    ['a statement that goes on', ...statement(`INSERT INTO "T" VALUE {'id':?}\n`), 'ValidationException', /INSERT/],
+    ['no table', 'Scan', {}, 'ValidationException', /TableName is required/],
+    ['no item', 'PutItem', { TableName }, 'ValidationException', /Missing the key id/],
+    ['no condition', 'Query', { TableName }, 'ValidationException', /in an expression/],
+    ['an option that is not known', 'Scan', { TableName, Segment: 1 }, 'ValidationException', /the option Segment/],
+    ['a set', 'PutItem', { TableName, Item: { ...Key, tags: { SS: ['x'] } } }, wrongType, /"SS"/],
+  ])('%s', async (_what, operation, body, code, message) => {
+    expect(await call(operation, body)).toEqual([400, { __type: code, message: expect.stringMatching(message) }]);
+  });
+});
+
+it('a template with an index of more than keys is refused', () => {
+  expect(() => definitionOf({ GlobalSecondaryIndexes: [indexOf('ALL')] })).toThrow(/hold more than keys/);
+});
+
+it('a write is in its index at once', async () => {
+  const { client } = await start();
+  await client.send(new PutItemCommand({ TableName, Item: { ...Key, dueShard: { S: '1' }, dueAt: { S: '2026' } } }));
+  expect((await client.send(new ScanCommand({ TableName, IndexName: 'due' }))).Count).toBe(1);
+});
+
+it('a request without a signature is answered', async () => {
+  expect(await call('ListTables', {})).toEqual([200, { TableNames: [TableName] }]);
+});
+
+it('an expired item stays: TTL has no effect', async () => {
+  const { client } = await start();
+  await client.send(new PutItemCommand({ TableName, Item: { ...Key, ttl: { N: '1' } } }));
+  expect((await client.send(new GetItemCommand({ TableName, Key }))).Item).toHaveProperty('ttl');
+});
+
+/** Sends a request as it is. Returns the status and the body of its answer. */
+async function call(operation: string, body: unknown): Promise<[number, unknown]> {
+  const { endpoint } = await start();
+  const headers = { 'x-amz-target': `DynamoDB_20120810.${operation}`, 'content-type': 'application/x-amz-json-1.0' };
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const answer = await fetch(endpoint, { method: 'POST', headers, body: text });
+  expect(answer.headers.get('content-type')).toBe('application/x-amz-json-1.0');
+  return [answer.status, await answer.json()];
+}
+
+function statement(Statement: string, values: readonly number[] = [1]): [operation: string, body: object] {
+  return ['BatchExecuteStatement', { Statements: [{ Statement, Parameters: values.map(N => ({ N: `${N}` })) }] }];
+}

@@ -12,7 +12,7 @@ it.each<[StartProblem, string]>([
   ['outputs-unwritable', 'This. Choose another file with --outputs.'],
   ['data-in-use', 'This: end that one, or name another directory with --data.'],
   ['data-unfit', 'This: use a fresh --data.'],
-  ['data-damaged', 'This, use a fresh --data.'],
+  ['data-damaged', 'This. Restore it from a copy, or name another directory with --data.'],
 ])('%s: the message says which option helps', (problem, told) => {
   expect(withAdvice(new StartError('This', problem))).toBe(told);
 });

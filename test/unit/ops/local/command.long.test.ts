@@ -116,7 +116,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
       await untilLocked(data);
       npm.kill(signal);
       await ended;
-      openDataDirectory(data).release(); // throws while the run is up
+      await openDataDirectory(data).release(); // throws while the run is up
     },
   );
 });

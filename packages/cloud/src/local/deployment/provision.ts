@@ -1,8 +1,7 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import { functionNameIn, region } from '../assembly/identities.ts';
+import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
-import { createTables, tableOf } from '../dynamodb.ts';
+import { tableOf } from '../dynamodb.ts';
 import { StartError } from '../errors.ts';
 import { eventSourceOf } from '../event-sources/mapping.ts';
 import { functionOf } from '../lambda/definition.ts';
@@ -12,23 +11,15 @@ import type { Services } from '../services.ts';
 import { queueOf, requireEmail, topicOf } from '../sqs/engine.ts';
 import type { ResolvedTemplate } from './resolved-template.ts';
 
-/** The emulators accept any credentials, but the SDK needs some. */
-export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-
 /** Creates keys, queues, topics and tables. Those kept from an earlier run stay. @throws {StartError} */
-export async function provisionState(template: ResolvedTemplate, services: Services): Promise<void> {
+export function provisionState(template: ResolvedTemplate, services: Services): void {
   const { resources, attributeOf } = template;
   for (const key of ofType(resources, 'AWS::KMS::Key')) services.kms.ensureKey(attributeOf(key, 'Ref'));
   for (const queue of ofType(resources, 'AWS::SQS::Queue')) services.sqs.ensureQueue(queueOf(queue));
   for (const topic of ofType(resources, 'AWS::SNS::Topic')) services.sqs.ensureTopic(topicOf(topic));
   ofType(resources, 'AWS::SNS::Subscription').forEach(requireEmail);
-  const client = new DynamoDBClient({ region, endpoint: services.dynamoDb.endpoint, credentials: localCredentials });
-  try {
-    const tables = [...ofType(resources, 'AWS::DynamoDB::GlobalTable'), ...ofType(resources, 'AWS::DynamoDB::Table')];
-    await createTables(client, tables.map(tableOf));
-  } finally {
-    client.destroy();
-  }
+  const tables = [...ofType(resources, 'AWS::DynamoDB::GlobalTable'), ...ofType(resources, 'AWS::DynamoDB::Table')];
+  for (const table of tables) services.dynamoDb.ensureTable(tableOf(table));
 }
 
 /** The functions of the template, by name. */

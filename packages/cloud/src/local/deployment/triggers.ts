@@ -11,7 +11,7 @@ import type { HttpServer } from '../http-api/server.ts';
 import { makeThrottle } from '../http-api/throttle.ts';
 import type { QueueService } from '../sqs/engine.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Functions, functionNamed, localCredentials } from './provision.ts';
+import { type Functions, functionNamed } from './provision.ts';
 import type { ResolvedTemplate } from './resolved-template.ts';
 
 /**
@@ -55,7 +55,8 @@ function startSchedules({ template, functions }: TriggerContext): readonly (() =
 }
 
 function startSources({ template, functions, sqs, repeats }: TriggerContext) {
-  const client = new SQSClient({ region, endpoint: sqs.endpoint, credentials: localCredentials });
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }; // SQS accepts any, but the SDK needs some
+  const client = new SQSClient({ region, endpoint: sqs.endpoint, credentials });
   const sources = ofType(template.resources, 'AWS::Lambda::EventSourceMapping').map(resource => {
     const source = eventSourceOf(resource);
     const { invoke, concurrency } = functionNamed(functions, source.functionName);

@@ -1,5 +1,4 @@
 import { queueArn, tableArn } from '../assembly/identities.ts';
-import { insertsOf } from '../batch-statements.ts';
 import { type Interceptor, ServiceError, type ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms/wrapping.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
@@ -50,7 +49,9 @@ function accessRequests({ service, operation, input }: ServiceRequest): readonly
 
 function dynamoDbAccess(operation: string, input: Input): AccessRequest[] {
   if (operation === 'BatchExecuteStatement') {
-    return insertsOf(input).map(({ table }) => ({ action: 'dynamodb:PartiQLInsert', resource: tableArn(table) }));
+    const statements = Array.isArray(input.Statements) ? input.Statements : [];
+    const tables = statements.flatMap(each => /^INSERT INTO "([^"]+)"/.exec(Object(each).Statement)?.[1] ?? []);
+    return tables.map(table => ({ action: 'dynamodb:PartiQLInsert', resource: tableArn(table) }));
   }
   const action = `dynamodb:${operation}`;
   if (isObject(input.RequestItems)) {

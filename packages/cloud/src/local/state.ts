@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import * as z from 'zod';
+import type { TableSnapshot } from '../dynamodb/tables.ts';
+import { attributesSchema } from '../dynamodb/wire.ts';
+import { codeOf, messageOf, StartError } from './errors.ts';
+
+/** The state that a run keeps for the next one, in a file. */
+export interface KeptState {
+  readonly tables: readonly TableSnapshot[];
+}
+
+/** The state of a run, as it changes. */
+export interface ChangingState {
+  readonly snapshot: () => KeptState;
+  /** Returns a number that is another after each change. */
+  readonly changes: () => number;
+}
+
+/** Reads the state of an earlier run, if there was one. @throws {StartError} if the file is not a complete one of a local run. */
+export function readState(file: string): KeptState | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new StartError(`${file} cannot be read: ${messageOf(error)}`, 'data-damaged');
+  }
+  const { data, error } = z.preprocess(parsed, stateSchema).safeParse(text);
+  if (data) return data as KeptState;
+  const [{ path = [], message = '' } = {}] = error.issues;
+  throw new StartError(`${file} is not the state of a local run (${[...path, message].join(' ')})`, 'data-damaged');
+}
+
+/**
+ * Writes the state to a file, every few seconds if it has changed. A run that is killed loses the changes of that time at most.
+ *
+ * @returns what ends it, once the last changes are written.
+ */
+export function keepState(file: string, state: ChangingState, onProblem: (message: string) => void) {
+  let written = state.changes();
+  let writing = Promise.resolve();
+  const timer = setInterval(() => {
+    writing = writing.then(write);
+  }, interval);
+  return async function end(): Promise<void> {
+    clearInterval(timer);
+    await writing;
+    await write();
+  };
+
+  async function write(): Promise<void> {
+    const changes = state.changes();
+    if (changes === written) return;
+    try {
+      await replaceFile(file, JSON.stringify({ format, ...state.snapshot() }));
+      written = changes;
+    } catch (error) {
+      onProblem(`The state cannot be written to ${file}: ${messageOf(error)}. It is tried again.`);
+    }
+  }
+}
+
+/** Milliseconds. */
+const interval = 3_000;
+
+const format = 'emissor local run 1';
+
+const stateSchema = z.object({
+  format: z.literal(format),
+  tables: z.array(z.object({ definition: z.looseObject({ TableName: z.string() }), items: z.array(attributesSchema) })),
+});
+
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces a file whole or not at all. Only its owner can read it: it holds hashes of passwords. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const draft = `${file}.draft`;
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+}

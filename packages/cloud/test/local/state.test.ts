@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { keepState, readState } from '../../src/local/state.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const parent = temporaryDirectory();
+let folders = 0;
+let file = '';
+
+beforeEach(() => {
+  const folder = join(parent, String(folders++));
+  mkdirSync(folder);
+  file = join(folder, 'state.json');
+});
+
+const definition = { TableName: 'T', KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' as const }] };
+
+/** Keeps a state that a test changes. */
+const make = () => {
+  const ids: string[] = [];
+  const problems: string[] = [];
+  const snapshot = () => ({ tables: [{ definition, items: ids.map(id => ({ id: { S: id } })) }] });
+  const end = keepState(file, { snapshot, changes: () => ids.length }, problem => problems.push(problem));
+  onTestFinished(end);
+  return { ids, end, problems };
+};
+
+const read = () => readState(file)?.tables[0]?.items.map(({ id }) => id?.S);
+
+describe('the state of a run', () => {
+  it('is written at the end, if it has changed, for its owner alone', async () => {
+    expect(readState(file)).toBeUndefined();
+    const first = make();
+    first.ids.push('a', 'b');
+    await first.end();
+    expect(readState(file)).toMatchObject({ tables: [{ definition }] });
+    expect(read()).toEqual(['a', 'b']);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const written = statSync(file).ino;
+    await make().end();
+    expect(statSync(file).ino).toBe(written); // each write makes another file
+  });
+
+  it('is written every few seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { ids } = make();
+    for (const id of ['a', 'b']) {
+      ids.push(id);
+      vi.advanceTimersByTime(5_000);
+      await expect.poll(read).toEqual([...ids]);
+    }
+    expect(existsSync(`${file}.draft`)).toBe(false);
+  });
+
+  it('that cannot be written is reported, and what was kept stays', async () => {
+    const { ids, end, problems } = make();
+    ids.push('a');
+    await end();
+    mkdirSync(`${file}.draft`);
+    ids.push('b');
+    await end();
+    expect(problems).toEqual([expect.stringMatching(/cannot be written to \S+state\.json: EISDIR/)]);
+    expect(read()).toEqual(['a']);
+  });
+
+  it.each([
+    ['torn', (text: string) => text.slice(0, -5)],
+    ['empty', () => ''],
+    ['of another program', () => '{"tables": []}'],
+    ['of another version', (text: string) => text.replace('run 1', 'run 2')],
+    ['with a table that is none', (text: string) => text.replace('TableName', 'Table')],
+    ['with an item that is none', (text: string) => text.replace('"a"', '5')],
+  ])('is refused if it is %s', async (_what, spoil) => {
+    const { ids, end } = make();
+    ids.push('a');
+    await end();
+    writeFileSync(file, spoil(readFileSync(file, 'utf8')));
+    expect(() => readState(file)).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(/^\S+state\.json is not the state of a local run \([^\n]+\)$/),
+        problem: 'data-damaged',
+      }),
+    );
+  });
+});
