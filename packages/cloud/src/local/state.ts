@@ -19,17 +19,14 @@ export interface ChangingState {
 
 /** Reads the state of an earlier run, if there was one. @throws {StartError} if the file is not a complete one of a local run. */
 export function readState(file: string): KeptState | undefined {
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) as KeptState;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new StartError(`${file} cannot be read: ${messageOf(error)}`, 'data-damaged');
+    const [issue] = error instanceof z.ZodError ? error.issues : [];
+    const reason = issue ? [...issue.path, issue.message].join(' ') : messageOf(error);
+    throw new StartError(`${file} is not the state of a local run (${reason})`, 'data-damaged');
   }
-  const { data, error } = z.preprocess(parsed, stateSchema).safeParse(text);
-  if (data) return data as KeptState;
-  const [{ path = [], message = '' } = {}] = error.issues;
-  throw new StartError(`${file} is not the state of a local run (${[...path, message].join(' ')})`, 'data-damaged');
 }
 
 /**
@@ -70,14 +67,6 @@ const stateSchema = z.object({
   format: z.literal(format),
   tables: z.array(z.object({ definition: z.looseObject({ TableName: z.string() }), items: z.array(attributesSchema) })),
 });
-
-function parsed(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
-}
 
 /** Replaces a file whole or not at all. Only its owner can read it: it holds hashes of passwords. */
 async function replaceFile(file: string, text: string): Promise<void> {
