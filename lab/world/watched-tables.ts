@@ -4,6 +4,7 @@ import {
   DeleteCommand,
   GetCommand,
   PutCommand,
+  TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Tables, TablesCommand } from '@emissor/cloud/dynamodb/tables';
@@ -123,6 +124,13 @@ function writtenBy(command: object): readonly { readonly table: string; readonly
   if (command instanceof BatchWriteCommand) {
     return Object.entries(command.input.RequestItems ?? {}).flatMap(([table, writes]) =>
       writes.map(({ PutRequest, DeleteRequest }) => ({ table, item: PutRequest?.Item ?? DeleteRequest?.Key ?? {} })),
+    );
+  }
+  if (command instanceof TransactWriteCommand) {
+    return (command.input.TransactItems ?? []).flatMap(({ Put, Update, Delete }) =>
+      [Put && new PutCommand(Put), Update && new UpdateCommand(Update), Delete && new DeleteCommand(Delete)].flatMap(
+        each => (each ? writtenBy(each) : []),
+      ),
     );
   }
   if (!(command instanceof BatchExecuteStatementCommand)) return [];

@@ -7,6 +7,8 @@ import {
   PutCommand,
   QueryCommand,
   ScanCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
@@ -18,13 +20,14 @@ import { letIn } from '../../world/auth/people/everybody.ts';
 import { faultTime } from '../../world/fault-classes.ts';
 import { makeWorld } from '../../world/make-world.ts';
 import { minute } from '../../world/times.ts';
-import { definitions, type Executed, outcomeOf, replay, translate } from './replay.ts';
+import { definitions, type Executed, outcomeOf, reasonsOf, replay, translate } from './replay.ts';
 
 const worlds = 20;
 const TableName = 'Keyring';
 const table = 'Deliveries';
 const Key = { kind: 'k', generation: 1 };
 const get = new GetCommand({ TableName, Key });
+const scan = new ScanCommand({ TableName });
 const backwards = { ScanIndexForward: false };
 let endpoint = '';
 
@@ -88,7 +91,8 @@ function record(tables: { readonly execute: (command: TablesCommand<object>) => 
       executed.push({ command, outcome: structuredClone(answer) });
       return answer;
     } catch (error) {
-      executed.push({ command, outcome: { error: error instanceof Error && error.name } });
+      const outcome = error instanceof Error && { error: error.name, reasons: reasonsOf(error) };
+      executed.push({ command, outcome: outcome || {} });
       throw error;
     }
   };
@@ -146,6 +150,24 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ],
   ['statements', [insert('a', 'b'), insert('b', 'c'), batchGet('a', 'b', 'c'), insert('a', 'a'), insert('a', '')]],
   ['statements without a table', [new BatchExecuteStatementCommand({ Statements: [statement('a', 'Elsewhere')] })]],
+  ['transactions', [transact(...[1, 2, 3].map(insertThe)), transact(grow(1), drop(2), see(3), insertThe(4)), scan]],
+  [
+    'a transaction that is cancelled',
+    [transact(...[1, 2].map(insertThe)), transact(insertThe(3), insertThe(1), drop(2), see(9)), scan],
+  ],
+  [
+    'a transaction that breaks a rule',
+    [
+      transact(),
+      transact({}),
+      transact(insertThe(1), see(1)),
+      transact(...[...Array(101).keys()].map(insertThe)),
+      transact(insertThe(1), grow(2)),
+      transact(insertThe(1), { Put: { TableName, Item: { ...Key, generation: 2, s: 'x'.repeat(409_600) } } }),
+      scan,
+    ],
+  ],
+  ['a repeated transaction', [...[1, 1, 2].map(n => once(insertThe(n))), transact(insertThe(1)), scan]],
   [
     'scans',
     [put({}), put({ kind: 'b', n: 1 }), new ScanCommand({ TableName, FilterExpression: 'attribute_exists(n)' })],
@@ -215,6 +237,33 @@ function when(ConditionExpression: string, w: unknown): UpdateCommand {
   });
 }
 
+function transact(...TransactItems: readonly Operation[]): TransactWriteCommand {
+  return new TransactWriteCommand({ TransactItems: [...TransactItems] });
+}
+
+function once(operation: Operation): TransactWriteCommand {
+  return new TransactWriteCommand({ TransactItems: [operation], ClientRequestToken: 'token' });
+}
+
+function insertThe(generation: number): Operation {
+  const condition = { ConditionExpression: 'attribute_not_exists(generation)' };
+  const Item = { ...Key, generation };
+  return { Put: { TableName, Item, ...condition, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } };
+}
+
+function grow(generation: number): Operation {
+  const [UpdateExpression, ExpressionAttributeValues] = ['SET n = generation + :v', { ':v': 1 }];
+  return { Update: { TableName, Key: { ...Key, generation }, UpdateExpression, ExpressionAttributeValues } };
+}
+
+function drop(generation: number): Operation {
+  return { Delete: { TableName, Key: { ...Key, generation }, ConditionExpression: 'attribute_not_exists(n)' } };
+}
+
+function see(generation: number): Operation {
+  return { ConditionCheck: { TableName, Key: { ...Key, generation }, ConditionExpression: 'attribute_exists(kind)' } };
+}
+
 function query(options: object, ...bounds: unknown[]): QueryCommand {
   const [KeyConditionExpression = 'kind = :k', ...values] = bounds;
   return new QueryCommand({
@@ -264,3 +313,5 @@ function insert(...ids: readonly string[]): BatchExecuteStatementCommand {
 function statement(id: string, into = table) {
   return { Statement: `INSERT INTO "${into}" VALUE {'id':?,'part':?}`, Parameters: [id, 'head'] };
 }
+
+type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[number];

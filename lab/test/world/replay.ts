@@ -34,8 +34,19 @@ export async function outcomeOf(act: () => object): Promise<object> {
   } catch (error) {
     const isAnswer = error instanceof ServiceError || (error instanceof Error && '$metadata' in error);
     if (!isAnswer) throw error;
-    return { error: error.name };
+    return { error: error.name, reasons: reasonsOf(error) };
   }
+}
+
+/** Returns why DynamoDB cancelled a transaction: for each of its operations a code, and the item if the request asks for it. */
+export function reasonsOf(error: object): readonly object[] {
+  const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly Reason[] } = error;
+  return reasons.map(({ Code, Item }) => ({ Code, ...(Item && { Item }) }));
+}
+
+interface Reason {
+  readonly Code?: string;
+  readonly Item?: object;
 }
 
 /**

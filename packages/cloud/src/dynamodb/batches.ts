@@ -100,7 +100,7 @@ function codeOf({ name }: ServiceError): string {
 }
 
 /** @throws {ServiceError} for a batch that is empty or too large, or names an item twice. */
-function checkBatch(wanted: readonly { readonly name: string; readonly key: Attributes }[], most: number): void {
+export function checkBatch(wanted: readonly { readonly name: string; readonly key: Attributes }[], most: number): void {
   const texts = wanted.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
   if (wanted.length > 0 && wanted.length <= most && new Set(texts).size === wanted.length) return;
   throw validationError(`A batch has 1 to ${most} items, each once.`);

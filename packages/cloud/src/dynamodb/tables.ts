@@ -9,13 +9,11 @@ import type {
 import { ServiceError } from '../service-error.ts';
 import { type Attributes, makeTranslation, type NativeItem } from './attribute-values.ts';
 import { makeBatches } from './batches.ts';
-import { holds } from './conditions.ts';
-import { keyIn } from './keys.ts';
 import { makeQueries } from './queries.ts';
-import type { Path } from './reader.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import { makeTable, type Table, type TableDefinition } from './table.ts';
-import { updated } from './updates.ts';
+import { makeTransactions } from './transactions.ts';
+import { makeWrites } from './writes.ts';
 
 /** A DynamoDB in memory. */
 export interface Tables {
@@ -73,14 +71,16 @@ export function makeTables({
 }): Tables {
   const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
   const translation = makeTranslation(translate);
-  const { attributes, native, placeholders } = translation;
+  const { attributes, native } = translation;
   const many = makeQueries(tableOf, translation);
   const batch = makeBatches(tableOf, translation);
+  const writes = makeWrites(tableOf, translation);
   const operations = {
     GetItem: get,
-    PutItem: put,
-    UpdateItem: update,
-    DeleteItem: remove,
+    PutItem: (request: PutCommandInput) => writes.execute(writes.put(request)),
+    UpdateItem: (request: UpdateCommandInput) => writes.execute(writes.update(request)),
+    DeleteItem: (request: DeleteCommandInput) => writes.execute(writes.remove(request)),
+    TransactWriteItems: makeTransactions(writes, now),
     Query: many.query,
     Scan: many.scan,
     BatchGetItem: batch.get,
@@ -138,60 +138,6 @@ export function makeTables({
     return item ? { Item: native(item) } : {};
   }
 
-  function put(request: PutCommandInput): object {
-    checkOptions(request, putOptions);
-    const table = tableOf(request.TableName);
-    const item = attributes(request.Item);
-    const before = table.get(keyIn(table.key, item));
-    demand(request, before);
-    table.put(item);
-    return returned(request, { ALL_OLD: before });
-  }
-
-  function remove(request: DeleteCommandInput): object {
-    checkOptions(request, deleteOptions);
-    const table = tableOf(request.TableName);
-    const key = attributes(request.Key);
-    const before = table.get(key);
-    demand(request, before);
-    table.remove(key);
-    return returned(request, { ALL_OLD: before });
-  }
-
-  function update(request: UpdateCommandInput): object {
-    checkOptions(request, updateOptions);
-    const table = tableOf(request.TableName);
-    const key = attributes(request.Key);
-    const before = table.get(key);
-    const bound = demand(request, before);
-    const { after, paths } = updated(request.UpdateExpression ?? '', before ?? key, bound);
-    const changedKey = table.key.find(({ name }) => paths.some(([first]) => first === name));
-    if (changedKey)
-      throw validationError(`Cannot update attribute ${changedKey.name}. This attribute is part of the key`);
-    table.put(after);
-    const { ReturnValues: wanted } = request;
-    if (!wanted?.startsWith('UPDATED')) return returned(request, { ALL_OLD: before, ALL_NEW: after });
-    return returned(request, { UPDATED_OLD: before && partOf(before, paths), UPDATED_NEW: partOf(after, paths) });
-  }
-
-  /** Returns the placeholders of a write. @throws {ServiceError} where its condition does not hold. */
-  function demand(request: PutCommandInput | DeleteCommandInput | UpdateCommandInput, item: Attributes = {}) {
-    const { ConditionExpression: condition } = request;
-    const bound = placeholders(request);
-    if (condition === undefined || holds(condition, item, bound)) return bound;
-    throw new ServiceError('ConditionalCheckFailedException', 'The conditional request failed');
-  }
-
-  /** Returns an answer with the attributes that were asked for. It has none where there are none. */
-  function returned(
-    { ReturnValues: wanted = 'NONE' }: Pick<UpdateCommandInput, 'ReturnValues'>,
-    found: Readonly<Record<string, Attributes | undefined>>,
-  ): object {
-    if (wanted !== 'NONE' && !(wanted in found)) throw notKnown(`ReturnValues ${wanted} of this command`);
-    const { [wanted]: values = {} } = found;
-    return Object.keys(values).length > 0 ? { Attributes: native(values) } : {};
-  }
-
   function tableOf(name: string | undefined): Table {
     return find(name).table;
   }
@@ -205,19 +151,3 @@ export function makeTables({
 }
 
 const getOptions = ['TableName', 'Key', 'ConsistentRead'];
-const writeOptions = [
-  'TableName',
-  'ConditionExpression',
-  'ExpressionAttributeNames',
-  'ExpressionAttributeValues',
-  'ReturnValues',
-];
-const putOptions = [...writeOptions, 'Item'];
-const deleteOptions = [...writeOptions, 'Key'];
-const updateOptions = [...deleteOptions, 'UpdateExpression'];
-
-/** Returns the attributes at some paths. */
-function partOf(item: Attributes, paths: readonly Path[]): Attributes {
-  if (paths.some(path => path.length > 1)) throw notKnown('ReturnValues of parts of attributes');
-  return Object.fromEntries(Object.entries(item).filter(([name]) => paths.some(([first]) => first === name)));
-}

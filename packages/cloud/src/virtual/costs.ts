@@ -30,6 +30,7 @@ export const defaultCosts: Costs = {
     'dynamodb:Get': 5,
     'dynamodb:BatchGet': 5,
     'dynamodb:Query': 5,
+    'dynamodb:TransactWrite': 14, // it prepares, then commits
     sqs: 10,
     kms: 10,
     sns: 20,

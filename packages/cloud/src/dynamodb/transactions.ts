@@ -1,0 +1,76 @@
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../service-error.ts';
+import type { Attributes } from './attribute-values.ts';
+import { checkBatch } from './batches.ts';
+import { checkOptions, validationError } from './refusals.ts';
+import type { Write, Writes } from './writes.ts';
+
+/** Creates `TransactWriteItems`. No call runs during another one here, so no transaction conflicts with another write. */
+export function makeTransactions(writes: Writes, now: () => number) {
+  /** The transactions that took effect, by token. */
+  const done = new Map<string, { readonly text: string; readonly at: number }>();
+
+  /**
+   * Makes all writes, or none.
+   *
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+   */
+  return function transact(request: TransactWriteCommandInput): object {
+    checkOptions(request, ['TransactItems', 'ClientRequestToken']);
+    const { TransactItems: operations = [], ClientRequestToken: token } = request;
+    const all = operations.map(readOperation);
+    checkBatch(
+      all.map(({ request, key }) => ({ name: request.TableName ?? '', key })),
+      100,
+    );
+    const text = JSON.stringify(operations);
+    if (token !== undefined && isRepeated(token, text)) return {};
+    const prepared = all.map(attempt);
+    if (prepared.some(({ failure }) => failure)) throw cancelled(prepared.map(({ failure }) => failure));
+    for (const { apply } of prepared) apply?.();
+    if (token !== undefined) done.set(token, { text, at: now() });
+    return {};
+  };
+
+  function readOperation({ Put, Update, Delete, ConditionCheck }: Operation): Write {
+    if (Put) return writes.put(Put);
+    if (Update) return writes.update(Update);
+    if (Delete) return writes.remove(Delete);
+    if (ConditionCheck) return writes.check(ConditionCheck);
+    throw validationError('An operation of a transaction is Put, Update, Delete or ConditionCheck');
+  }
+
+  function attempt(write: Write): { readonly apply?: () => void; readonly failure?: Failure } {
+    try {
+      return writes.prepare(write);
+    } catch (error) {
+      if (error instanceof ServiceError && error.name === 'ConditionalCheckFailedException') return { failure: error };
+      throw error; // DynamoDB also reports an invalid key as a reason
+    }
+  }
+
+  /** @throws {ServiceError} if the token was used for another request. */
+  function isRepeated(token: string, text: string): boolean {
+    const earlier = done.get(token);
+    if (!earlier || earlier.at + tokenLifetime <= now()) return false;
+    if (earlier.text === text) return true;
+    throw new ServiceError('IdempotentParameterMismatchException', 'The token belongs to another request');
+  }
+}
+
+type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** A refusal of a write. It has the item that did not meet the condition, if the request asks for it. */
+type Failure = ServiceError & { readonly Item?: Attributes };
+
+function cancelled(failures: readonly (Failure | undefined)[]): ServiceError {
+  const CancellationReasons = failures.map(failure =>
+    failure ? { Code: 'ConditionalCheckFailed', Message: failure.message, Item: failure.Item } : { Code: 'None' },
+  );
+  const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
+  const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
+  return Object.assign(new ServiceError('TransactionCanceledException', message), { CancellationReasons });
+}
+
+/** 10 minutes. */
+const tokenLifetime = 600_000;
