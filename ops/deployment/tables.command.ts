@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { emailsOf } from '../../lambdas/auth/principals/user.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { chunksOf } from '../../lambdas/platform/in-batches.ts';
 import { readKeys } from '../../lambdas/platform/keyring.ts';
@@ -90,7 +89,7 @@ async function mayReturn({ target, warn }: AuditedTask, name: string, item: Item
     if (!(error instanceof z.core.$ZodError)) throw error;
     warn(`user ${item.userId} cannot be read: the credential is left out`);
   });
-  return user !== undefined && emailsOf(user).includes(String(item.email));
+  return user?.email === item.email;
 }
 
 async function keyNamesOf(target: Target, TableName: string): Promise<readonly string[]> {

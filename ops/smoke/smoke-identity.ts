@@ -26,8 +26,8 @@ export async function createIdentity(target: Target): Promise<Identity> {
 export async function deleteIdentity(target: Target, { clientId, username }: Identity): Promise<void> {
   await eraseClient(target, clientId);
   const users = openUsers(target);
-  const userId = await users.findOwner(username);
-  if (userId !== undefined) await eraseUser({ users, sessions: openSessions(target) }, userId);
+  const user = await users.findUserByEmail(username);
+  if (user) await eraseUser({ users, sessions: openSessions(target) }, user.userId);
 }
 
 /** Reads the stored client and user; `undefined` if there are none. */

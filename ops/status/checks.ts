@@ -18,14 +18,7 @@ import {
 import { recipientProblems } from './recipients.ts';
 import { inUseAgain, shiftingProblems, stageProblems } from './stage-problems.ts';
 import type { Facts } from './status-facts.ts';
-import {
-  alarmProblems,
-  backlogProblems,
-  deadLetterProblems,
-  keyProblems,
-  userProblems,
-  webhookProblems,
-} from './status-problems.ts';
+import { alarmProblems, backlogProblems, deadLetterProblems, keyProblems, webhookProblems } from './status-problems.ts';
 
 /** A check, and when it is asked: by `ops status`, by `npm run preflight` before a deployment, or by both. */
 export type Check = { readonly name: string } & (
@@ -59,7 +52,6 @@ export const checks: readonly Check[] = [
   { name: 'queues', when: 'status', find: ({ facts }) => backlogProblems(facts) },
   { name: 'dead letters', when: 'status', find: ({ facts }) => deadLetterProblems(facts) },
   { name: 'webhooks', when: 'status', find: ({ facts, now }) => webhookProblems(facts, now) },
-  { name: 'users', when: 'status', find: ({ facts }) => userProblems(facts) },
   { name: 'keys', when: 'status', find: ({ facts, now }) => keyProblems(facts, now) },
   { name: 'stacks', when: 'before-deployment', find: stackProblems },
   { name: 'bootstrap', when: 'before-deployment', find: bootstrapProblems },

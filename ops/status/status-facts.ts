@@ -11,7 +11,7 @@ import { readAges, readAlarms } from '../stage/cloudwatch.ts';
 import { describeError, type Part, type ShowProgress } from '../stage/operator.ts';
 import { readDepth } from '../stage/queues.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
-import { openKeyring, openUsers, openWebhooks } from '../stage/stores.ts';
+import { openKeyring, openWebhooks } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import type { Hold } from '../stores/operator-store.ts';
 import { readCertificates, readKmsKey, readThrottles } from './aws-view.ts';
@@ -30,19 +30,16 @@ export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
 /** The webhooks that are suspended or failing. */
 export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
 
-/** The users whose deletion is not complete. */
-export type UsersView = Awaited<ReturnType<typeof readUsers>>;
-
 /** The keys of one kind, and when the daily rotation makes the next one: `null` once it is made. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
 /** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
 export async function readFacts(target: Target, progress: ShowProgress) {
-  progress('Reading queues, alarms, webhooks, deliveries, users and keys');
+  progress('Reading queues, alarms, webhooks, deliveries and keys');
   const { deployed } = target;
   const tablesRead = readTables(target);
   const recipients = attempt(() => readRecipients(target));
-  const [tables, throttles, kmsKey, certificates, rolledBack, queues, alarms, webhooks, deliveries, users, keys] =
+  const [tables, throttles, kmsKey, certificates, rolledBack, queues, alarms, webhooks, deliveries, keys] =
     await Promise.all([
       attempt(() => tablesRead),
       attempt(async () => readThrottles(target, await tablesRead)),
@@ -53,7 +50,6 @@ export async function readFacts(target: Target, progress: ShowProgress) {
       attempt(() => readAlarms(target)),
       attempt(() => readWebhooks(target)),
       attempt(() => readDeliveries(target, target.clock.now())),
-      attempt(() => readUsers(target)),
       attempt(() => readKeys(target)),
     ]);
   // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
@@ -77,7 +73,6 @@ export async function readFacts(target: Target, progress: ShowProgress) {
     alarms: alarms.part,
     webhooks: webhooks.part,
     deliveries: deliveries.part,
-    users: users.part,
     keys: keys.part,
   };
 
@@ -163,17 +158,6 @@ async function readWebhooks(target: Target) {
       )
       .sort((one, other) => (one.since < other.since ? -1 : 1)),
   };
-}
-
-/** Reads whose deletion began and is not complete: nothing changes them after that. */
-async function readUsers(target: Target) {
-  const { found, read, isCutOff } = await openUsers(target).listBeingDeleted();
-  const beingDeleted = found.map(({ userId, accountId: account, updatedAt }) => ({
-    userId,
-    account,
-    since: isoTime(updatedAt),
-  }));
-  return { read, isCutOff, beingDeleted };
 }
 
 async function readKeys(target: Target) {

@@ -85,16 +85,6 @@ interface Troubled {
 
 const day = 86_400_000;
 
-export function userProblems({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly string[] {
-  if (isUnread(users)) return [];
-  const [first] = users.beingDeleted;
-  if (!first) return [];
-  const number = counted(users.beingDeleted.length, 'user is', 'users are');
-  return [
-    `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless a deletion is in progress, ${opsOf(stage)} users delete ${first.userId} completes it.`,
-  ];
-}
-
 export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
   return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate makes it`, now));

@@ -14,13 +14,12 @@ import {
   type QueueView,
   readFacts,
   type StackView,
-  type UsersView,
   type WebhooksView,
 } from './status-facts.ts';
 
 const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
-leaves out, and says so. Of the webhooks and the users it reads the first 10 MiB; "webhooks list" and "users list" read all.
+leaves out, and says so. Of the webhooks it reads the first 10 MiB; "webhooks list" reads all.
 Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all. It shows those that are late by
 three minutes by account, event and cause, among 1,000 whose turn is next, and says where there are more.
 
@@ -38,7 +37,7 @@ export interface Status extends Facts {
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
 const readStatus = command('status', {
   about:
-    'what is deployed, and how it does: stacks, throttled tables, KMS keys, certificates, recipients of alarms, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
+    'what is deployed, and how it does: stacks, throttled tables, KMS keys, certificates, recipients of alarms, roll-backs, queues, alarms, webhooks, failed and late deliveries, keys',
   notes: examples,
   effect: 'reads',
   act: async ({ target, progress }): Promise<Status> => {
@@ -103,7 +102,6 @@ function reportParts(status: Status): readonly string[] {
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
     section('Deliveries', status.deliveries, reportDeliveries),
-    section('Users', status.users, reportUsers),
     section('Keys', status.keys, keys => keyShape.table(keys, 'none')),
   ];
 }
@@ -112,13 +110,14 @@ function section<Value>(title: string, part: Part<Value>, report: (value: Value)
   return `${title}\n${isUnread(part) ? `could not be read: ${part.unread}` : report(part)}`;
 }
 
-function reportWebhooks({ suspended, failing, ...looked }: WebhooksView): string {
+function reportWebhooks({ suspended, failing, read, isCutOff }: WebhooksView): string {
+  const among = isCutOff ? `the first ${read}; there are more ("webhooks list" reads all)` : `${read}`;
   const rows: readonly WebhookRow[] = [
     ...suspended.map(found => ({ ...found, since: null, what: `suspended (${found.reason ?? 'unknown'})` })),
     ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
   ];
   return [
-    `${suspended.length} suspended and ${failing.length} failing of ${lookedAt(looked, 'webhooks')}`,
+    `${suspended.length} suspended and ${failing.length} failing of ${among}`,
     ...firstRows(webhookShape, rows),
   ].join('\n');
 }
@@ -133,15 +132,6 @@ function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesVi
     ...(late.isCutOff ? ['not all that waits could be read: more may be late'] : []),
     ...firstRows(lateShape, late.groups),
   ].join('\n');
-}
-
-function reportUsers({ beingDeleted, ...looked }: UsersView): string {
-  const ids = beingDeleted.slice(0, mostRows).map(({ userId }) => userId);
-  return [`${beingDeleted.length} being deleted of ${lookedAt(looked, 'users')}`, ...ids].join('\n');
-}
-
-function lookedAt({ read, isCutOff }: { read: number; isCutOff: boolean }, noun: string): string {
-  return isCutOff ? `the first ${read}; there are more ("${noun} list" reads all)` : `${read}`;
 }
 
 /** Returns a table of the first rows, and how many more there are. */

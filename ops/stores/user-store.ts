@@ -1,32 +1,38 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { makeCredentialStore } from '../../lambdas/auth/principals/credential-store.ts';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { importedPrefix } from '../../lambdas/auth/principals/imported-hash.ts';
 import {
   type Credential,
+  credentialKey,
   normaliseEmail,
+  parseCredential,
   parseUser,
   type Role,
   type User,
   type UserTables,
   userKey,
 } from '../../lambdas/auth/principals/user.ts';
-import { type Dynamo, isPossibleKey } from '../../lambdas/platform/aws/dynamo.ts';
-import { type Expression, expression, updateItem } from '../../lambdas/platform/aws/update-item.ts';
+import { type Dynamo, type Item, type ItemKey, isPossibleKey } from '../../lambdas/platform/aws/dynamo.ts';
+import {
+  conditionOf,
+  type Expression,
+  expression,
+  updateItem,
+  updateOf,
+} from '../../lambdas/platform/aws/update-item.ts';
 import type { Clock } from '../../lambdas/platform/clock.ts';
 import type { MakeId } from '../../lambdas/platform/identifiers.ts';
+import { CliError } from '../stage/operator.ts';
 import { type PageRequest, scanTable } from './scan.ts';
-import { endedSessions, makeUserDeletion } from './user-deletion.ts';
+import { type Operation, transact } from './transact.ts';
 
 /** The operations on users, for operators. */
 export type UserStore = ReturnType<typeof makeUserStore>;
 
 /**
- * Makes the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail addresses
- * unique). A credential is valid only if its user has its e-mail address. It is written before the user gets the address,
- * and deleted after the user has lost it, so that a change may crash anywhere: a credential that was left behind goes to
- * the next user who claims its address. A command that is so slow that another takes the claim over finds that out afterwards, and gives up.
+ * Creates the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail addresses
+ * unique). One transaction writes a user and their credential.
  *
- * Changes hold at once, also for tokens that are issued already. They return `undefined` when there is no such user.
+ * Changes apply immediately, also to tokens that are issued already. They return `undefined` if there is no such user.
  */
 export function makeUserStore({
   dynamo,
@@ -42,64 +48,52 @@ export function makeUserStore({
   /** Hashes passwords for storage. */
   readonly hash: (password: string) => Promise<string>;
 }) {
-  const { findCredential, addCredential, takeOverCredential, setPasswordHash, deleteCredential } = makeCredentialStore({
-    dynamo,
-    table: tables.credentials,
-    now,
-  });
-  const deletion = makeUserDeletion({ dynamo, tables, now, findUser, deleteCredential });
-  const { releaseEmail, deleteUser } = deletion;
   return {
     createUser,
     importUser,
     findUser,
     findUserByEmail,
-    findOwner,
     listUsers,
     setUserStatus,
     setUserRole,
     setUserPassword,
     endUserSessions,
     setUserEmail,
-    ...deletion,
+    deleteUser,
   };
 
-  /** @throws {EmailTakenError} */
+  /** @throws {CliError} if a user has the address. */
   async function createUser({ password, ...described }: NewUser): Promise<User> {
-    return addUser({ ...described, passwordHash: await hash(password) });
+    const user = await addUser({ ...described, passwordHash: await hash(password) });
+    if (!user) throw emailTaken(normaliseEmail(described.email));
+    return user;
   }
 
-  /**
-   * Creates a user with the password hash that another system made, unless somebody has the e-mail address. May be repeated after it
-   * ended half-way; `being_made` for as long as the address is claimed by somebody who may not be done yet. `beingDeleted` names the user
-   * of that address whose deletion has begun. `onCreated` is called with the user.
-   */
+  /** Creates a user with the password hash that another system made, unless a user has the address. Calls `onCreated` with the user. */
   async function importUser(
     imported: ImportedUser,
     onCreated: (user: User) => void = () => {},
-  ): Promise<'created' | 'existing' | 'taken' | 'being_made' | { readonly beingDeleted: string }> {
-    const owner = await findUserByEmail(imported.email); // first: a second run of an import writes nothing
-    if (owner?.status === 'deleting') return { beingDeleted: owner.userId };
-    if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
-    try {
-      onCreated(await addUser({ ...imported, passwordHash: `${importedPrefix}${imported.passwordHash}` }));
+  ): Promise<'created' | 'existing' | 'taken'> {
+    const passwordHash = `${importedPrefix}${imported.passwordHash}`;
+    for (let tries = 0; tries < maxTries; tries++) {
+      const owner = await findUserByEmail(imported.email); // first: a second run of an import writes nothing
+      if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
+      const user = await addUser({ ...imported, passwordHash });
+      if (!user) continue;
+      onCreated(user);
       return 'created';
-    } catch (error) {
-      if (!(error instanceof EmailTakenError)) throw error;
-      return 'being_made';
     }
+    throw userChanged();
   }
 
-  /** @throws {EmailTakenError} */
-  async function addUser({ email: given, passwordHash, accountId, role }: ImportedUser): Promise<User> {
+  /** Returns `undefined` if the address is taken, or is being taken at this moment. */
+  async function addUser({ email: given, passwordHash, accountId, role }: ImportedUser): Promise<User | undefined> {
     const email = normaliseEmail(given);
     const moment = now();
-    const [userId, credentialVersion] = [makeId(22), 1];
-    await claimEmail({ email, userId, accountId, passwordHash, credentialVersion, createdAt: moment });
     const user: User = {
-      userId,
+      userId: makeId(22),
       email,
-      credentialVersion,
+      credentialVersion: 1,
       version: 1,
       accountId,
       role,
@@ -107,57 +101,30 @@ export function makeUserStore({
       createdAt: moment,
       updatedAt: moment,
     };
-    await dynamo(new PutCommand({ TableName: tables.users, Item: user })); // unconditional: the id is random
-    if (await ownsLogin(user)) return user;
-    await deleteUser(userId);
-    throw new EmailTakenError();
-  }
-
-  /** Looks at the login of a user's address: another user may have taken the claim over before this one had the address. */
-  async function ownsLogin({ userId, email }: Pick<User, 'userId' | 'email'>): Promise<boolean> {
-    return (await findCredential(email))?.userId === userId;
-  }
-
-  /**
-   * Makes sure that the e-mail address has this credential.
-   *
-   * @throws {EmailTakenError} when a user has the address, or claimed it a moment ago and may not be done yet.
-   */
-  async function claimEmail(credential: Credential): Promise<void> {
-    if (await addCredential(credential)) return;
-    const left = await findCredential(credential.email);
-    if (left?.userId === credential.userId) {
-      await setPasswordHash(credential);
-      return;
-    }
-    const hasAddress = async (userId: string) => (await findUser(userId))?.email === credential.email;
-    const isFree =
-      left !== undefined &&
-      left.createdAt + longestChange <= now() &&
-      !(await hasAddress(left.userId)) &&
-      (await takeOverCredential(left, credential));
-    if (!isFree) throw new EmailTakenError();
-    if (!(await hasAddress(left.userId))) return;
-    await takeOverCredential(credential, left); // its user got the address meanwhile, and has seen no other login
-    throw new EmailTakenError();
+    const { userId, credentialVersion } = user;
+    const isAdded = await write(
+      { Put: { TableName: tables.users, Item: user } }, // unconditional: the id is random
+      putNew({ email, userId, passwordHash, credentialVersion }),
+    );
+    return isAdded ? user : undefined;
   }
 
   async function findUser(userId: string): Promise<User | undefined> {
-    const { table, key } = userKey(tables.users, userId);
+    return parseUser(await read(userKey(tables.users, userId)));
+  }
+
+  async function findUserByEmail(email: string): Promise<User | undefined> {
+    const credential = await findCredential(normaliseEmail(email));
+    return credential && findUser(credential.userId);
+  }
+
+  async function findCredential(email: string): Promise<Credential | undefined> {
+    return parseCredential(await read(credentialKey(tables.credentials, email)));
+  }
+
+  async function read({ table, key }: ItemKey): Promise<Item | undefined> {
     if (!isPossibleKey(key)) return undefined;
-    return parseUser((await dynamo(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
-  }
-
-  async function findUserByEmail(given: string): Promise<User | undefined> {
-    const email = normaliseEmail(given);
-    const credential = await findCredential(email);
-    const user = credential && (await findUser(credential.userId));
-    return user?.email === email ? user : undefined;
-  }
-
-  /** Returns the user id in the credential of an e-mail address, even if that user is gone or has another address by now. */
-  async function findOwner(email: string): Promise<string | undefined> {
-    return (await findCredential(normaliseEmail(email)))?.userId;
+    return (await dynamo(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
   }
 
   /** Lists all users, or those of an account, by e-mail address; a page in the order of the table. */
@@ -175,7 +142,7 @@ export function makeUserStore({
   }
 
   /** Enables or disables a user. Disabling ends every session of the user, for good. */
-  function setUserStatus(userId: string, status: 'enabled' | 'disabled'): Promise<User | undefined> {
+  function setUserStatus(userId: string, status: User['status']): Promise<User | undefined> {
     return updateUser(userId, { status, ...(status === 'disabled' && endedSessions) });
   }
 
@@ -183,113 +150,83 @@ export function makeUserStore({
     return updateUser(userId, { role });
   }
 
-  /** Sets a password, which ends every session of the user. @throws {LoginGoneError} @throws {PasswordOvertakenError} */
-  async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
-    const passwordHash = await hash(password);
-    // the user first: after a crash every session has ended, and no password is valid until it is set again
-    const user = await updateUser(userId, {
-      credentialVersion: expression`credentialVersion + ${1}`,
-      ...endedSessions,
-    });
-    if (!user) return undefined;
-    const { email, credentialVersion } = user;
-    const isSet = await setPasswordHash({ email, userId, passwordHash, credentialVersion });
-    if (!isSet && (await findCredential(email))?.userId !== userId) throw new LoginGoneError();
-    const latest = await findUser(userId);
-    if (latest && latest.credentialVersion > credentialVersion) throw new PasswordOvertakenError();
-    return user;
-  }
-
   function endUserSessions(userId: string): Promise<User | undefined> {
     return updateUser(userId, endedSessions);
   }
 
-  /**
-   * Ends no session. May be repeated after a crash.
-   *
-   * @throws {EmailTakenError}
-   * @throws {LoginGoneError}
-   * @throws {PasswordHalfSetError}
-   * @throws {UserChangedError}
-   */
+  /** Sets a password, which ends every session of the user. @throws {CliError} if the user was changed at the same moment. */
+  async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
+    const user = await findUser(userId);
+    if (!user) return undefined;
+    const passwordHash = await hash(password);
+    const [credentialVersion, version] = [user.credentialVersion + 1, user.version + 1];
+    const changes = { credentialVersion, version, updatedAt: now() };
+    const isSet = await write(updateUnchanged(user, changes), {
+      Update: updateOf(credentialKey(tables.credentials, user.email), {
+        set: { passwordHash, credentialVersion },
+        when: isOf(user),
+      }),
+    });
+    if (!isSet) throw userChanged();
+    return { ...user, ...changes };
+  }
+
+  /** Ends no session. @throws {CliError} if another user has the address, or if the user was changed at the same moment. */
   async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
     const email = normaliseEmail(given);
-    try {
-      const user = await moveLogin(userId, email);
-      if (!user) await releaseEmail(userId, email); // the deletion may have come before the address was claimed
-      return user;
-    } catch (error) {
-      if (error instanceof UserBeingDeletedError) await releaseEmail(userId, email);
-      throw error;
-    }
-  }
-
-  async function moveLogin(userId: string, email: string): Promise<User | undefined> {
-    for (let tries = 0; tries < maxTries; tries++) {
-      const found = await findUser(userId);
-      const user = found && (await releaseOtherEmails(found, email));
-      if (!user || user.email === email) return user;
-      const current = await findCredential(user.email);
-      if (current?.userId !== userId) throw new LoginGoneError();
-      if (current.credentialVersion < user.credentialVersion) throw new PasswordHalfSetError();
-      if (await findUserByEmail(email)) throw new EmailTakenError(); // before anything is written
-      // the user first: a deletion finds by it a credential that is made and not used
-      if (!(await updateUser(userId, { claimedEmail: email }, expression`email = ${user.email}`))) continue;
-      await claimEmail({ ...current, accountId: user.accountId, email, createdAt: now() });
-      const changed = await updateUser(
-        userId,
-        { email, formerEmail: user.email, claimedEmail: undefined },
-        // otherwise the new credential has an old password, or was given up
-        expression`email = ${user.email} AND claimedEmail = ${email} AND credentialVersion = ${current.credentialVersion}`,
-      );
-      if (!changed) continue;
-      const completed = await completeEmailChange(changed);
-      if (completed && completed.email !== email) throw new EmailTakenError();
-      return completed;
-    }
-    throw new UserChangedError();
-  }
-
-  /** Releases what a change of the e-mail address that crashed left: the former address, or another one that was claimed. */
-  async function releaseOtherEmails(user: User, wanted: string): Promise<User | undefined> {
-    const completed = await completeEmailChange(user);
-    const claimedEmail = completed?.claimedEmail;
-    if (completed === undefined || claimedEmail === undefined || claimedEmail === wanted) return completed;
-    if (!(await ownsLogin(completed))) throw new LoginGoneError();
-    const givenUp = await updateUser(
-      user.userId,
-      { claimedEmail: undefined, formerEmail: claimedEmail }, // the change that claimed it can no more be completed
-      expression`claimedEmail = ${claimedEmail}`,
+    const user = await findUser(userId);
+    if (!user || user.email === email) return user;
+    const credential = await findCredential(user.email);
+    if (!credential) throw userChanged();
+    const changes = { email, updatedAt: now() };
+    const isMoved = await write(
+      updateUnchanged(user, changes),
+      deleteCredential(user),
+      putNew({ ...credential, email }),
     );
-    return givenUp ? completeEmailChange(givenUp) : findUser(user.userId);
+    if (isMoved) return { ...user, ...changes };
+    throw (await findCredential(email)) ? emailTaken(email) : userChanged();
   }
 
-  /** The last steps of a change of the e-mail address: releases the former one, or returns to it where the new login is another user's. */
-  async function completeEmailChange(user: User): Promise<User | undefined> {
-    const { userId, email, formerEmail } = user;
-    if (formerEmail === undefined) return user;
-    const unchanged = expression`email = ${email} AND formerEmail = ${formerEmail}`;
-    const isOwn = await ownsLogin(user);
-    if (isOwn) await releaseEmail(userId, formerEmail);
-    const changes = isOwn ? { formerEmail: undefined } : { email: formerEmail, formerEmail: undefined };
-    return (await updateUser(userId, changes, unchanged)) ?? findUser(userId);
+  /** Deletes a disabled user and their credential. @throws {CliError} if the user was changed since. */
+  async function deleteUser(user: User): Promise<void> {
+    const { table, key } = userKey(tables.users, user.userId);
+    const credential = await findCredential(user.email);
+    const hasCredential = credential?.userId === user.userId; // tables that were restored may lack it
+    const isDeleted = await write(
+      { Delete: { TableName: table, Key: key, ...conditionOf(isUnchanged(user)) } },
+      ...(hasCredential ? [deleteCredential(user)] : []),
+    );
+    if (!isDeleted) throw userChanged();
   }
 
-  /**
-   * Returns the user as they are after the update; `undefined` when there is none, or the condition does not hold.
-   *
-   * @throws {UserBeingDeletedError}
-   */
-  async function updateUser(userId: string, changes: Changes, condition?: Expression): Promise<User | undefined> {
+  function write(...operations: readonly Operation[]): Promise<boolean> {
+    return transact(dynamo, makeId(22), operations);
+  }
+
+  function putNew(credential: Credential): Operation {
+    const ConditionExpression = 'attribute_not_exists(email)';
+    return { Put: { TableName: tables.credentials, Item: credential, ConditionExpression } };
+  }
+
+  function deleteCredential(user: User): Operation {
+    const { table, key } = credentialKey(tables.credentials, user.email);
+    return { Delete: { TableName: table, Key: key, ...conditionOf(isOf(user)) } };
+  }
+
+  function updateUnchanged(user: User, set: Partial<User>): Operation {
+    return { Update: updateOf(userKey(tables.users, user.userId), { set, when: isUnchanged(user) }) };
+  }
+
+  /** Changes a user whose credential stays. Returns the user after the change; `undefined` if there is none. */
+  async function updateUser(userId: string, changes: Changes): Promise<User | undefined> {
     const itemKey = userKey(tables.users, userId);
     if (!isPossibleKey(itemKey.key)) return undefined;
-    const isKept = expression`attribute_exists(userId) AND status <> ${'deleting'}`;
     const updated = await updateItem(dynamo, itemKey, {
       set: { ...changes, updatedAt: now() },
-      when: condition ? expression`${isKept} AND ${condition}` : isKept,
+      when: expression`attribute_exists(userId)`,
       returns: 'ALL_NEW',
     });
-    if (!updated && (await findUser(userId))?.status === 'deleting') throw new UserBeingDeletedError();
     return parseUser(updated);
   }
 }
@@ -313,59 +250,29 @@ export interface ImportedUser extends Omit<NewUser, 'password'> {
   readonly passwordHash: string;
 }
 
-/** A credential whose user has another e-mail address was left behind if it is older than any change takes; milliseconds. */
-const longestChange = 60_000;
+/** New values of attributes. */
+type Changes = { readonly [Name in keyof User]?: User[Name] | Expression };
 
-/** Thrown when a user with that e-mail address exists already, or is being created. */
-class EmailTakenError extends Error {
-  override readonly name = 'EmailTakenError';
-  constructor() {
-    super('A user with this e-mail address exists already, or is being made at this moment.');
-  }
+/** The change that ends every session of a user. */
+const endedSessions = { version: expression`version + ${1}` };
+
+/** The condition that no other command changed what the user logs in with, or ended their sessions. */
+function isUnchanged({ email, version, status }: User): Expression {
+  return expression`email = ${email} AND version = ${version} AND status = ${status}`;
 }
 
-/** Thrown when a user has no credential to log in with, or it is another user's. */
-class LoginGoneError extends Error {
-  override readonly name = 'LoginGoneError';
-  constructor() {
-    super('The login of this user is gone: delete the user and create them again.');
-  }
+/** The condition that a credential is the user's. */
+function isOf({ userId }: User): Expression {
+  return expression`userId = ${userId}`;
 }
 
-/** Thrown when a newer password was set meanwhile: this one is not in force. */
-class PasswordOvertakenError extends Error {
-  override readonly name = 'PasswordOvertakenError';
-  constructor() {
-    super('Somebody set another password for this user at the same moment: this one is not in force.');
-  }
+function emailTaken(email: string): CliError {
+  return new CliError(`A user with the e-mail address ${email} exists already. "users show ${email}" shows them.`);
 }
 
-/** Thrown when the user has another version of the password than the login: a change of it ended half-way, or is under way. */
-class PasswordHalfSetError extends Error {
-  override readonly name = 'PasswordHalfSetError';
-  constructor() {
-    super('No password of this user is in force, since a change of it ended half-way: set one first.');
-  }
+function userChanged(): CliError {
+  return new CliError('Another command changed the user at the same moment. Run the command again.');
 }
 
-/** Thrown when other changes came between at each try. */
-class UserChangedError extends Error {
-  override readonly name = 'UserChangedError';
-  constructor() {
-    super('The user was changed by somebody else at the same moment: look at the user, then try again.');
-  }
-}
-
-/** Thrown when a user is to be changed whose deletion has begun. */
-class UserBeingDeletedError extends Error {
-  override readonly name = 'UserBeingDeletedError';
-  constructor() {
-    super('This user is being deleted, and can no more be changed: repeat the deletion to complete it.');
-  }
-}
-
-/** New values of attributes; `undefined` removes. */
-type Changes = { readonly [Name in keyof User]?: User[Name] | Expression | undefined };
-
-/** A change of the e-mail address starts again this often when the password is changed at the same moment. */
-const maxTries = 3;
+/** An import tries again if another command has the address in hand at that moment. */
+const maxTries = 5;

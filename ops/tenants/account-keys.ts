@@ -10,7 +10,7 @@ import type { AccountItems } from './account-items.ts';
 import type { DeletedKind } from './item-kinds.ts';
 
 /** The kinds of what belongs to the account itself. Deliveries are very many, and the others go through their own stores. */
-type OwnKind = Exclude<DeletedKind, 'clients' | 'deliveries' | 'logins' | 'users'>;
+type OwnKind = Exclude<DeletedKind, 'clients' | 'deliveries' | 'users'>;
 
 /** Lists, by kind, the keys of what belongs to the account itself. */
 export function ownKeysOf({

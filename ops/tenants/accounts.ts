@@ -85,7 +85,7 @@ export async function deleteAll(
   const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries and dead letters`;
   await confirm(`This deletes account ${account} of ${target.label} for good: ${what}.`);
 
-  const counts = { clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0, claimedAddresses: 0, deadLetters: 0 };
+  const counts = { clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0, deadLetters: 0 };
   let total = 0;
   function count(kind: keyof typeof counts, more = 1): void {
     if (more === 0) return;
@@ -95,7 +95,7 @@ export async function deleteAll(
     progress(`${total} items deleted`);
     interruption.throwIfAborted();
   }
-  for (const { userId } of await items.listUsers()) await users.beginDeletion(userId);
+  for (const { userId } of await items.listUsers()) await users.setUserStatus(userId, 'disabled');
   for (const { clientId } of await items.listClients()) {
     if (await eraseClient(target, clientId, account)) count('clients');
   }
@@ -106,10 +106,8 @@ export async function deleteAll(
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
-  progress('Reading addresses that are claimed');
-  count('claimedAddresses', await users.releaseClaims(account)); // for users who were never made
-  // A user whose deletion had begun already shows that an earlier run was ended, perhaps after it had deleted the webhooks.
-  if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'deleting')) {
+  // A user who was disabled already may show that an earlier run was interrupted, perhaps after it had deleted the webhooks.
+  if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
     progress('Waiting for attempts that are under way');
     const wait = Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0);
     await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());

@@ -1,39 +1,32 @@
-import { emailsOf, type User } from '../../lambdas/auth/principals/user.ts';
+import type { User } from '../../lambdas/auth/principals/user.ts';
 import type { Lockout } from '../../lambdas/auth/protection/lockout.ts';
 import type { SessionList } from '../stores/session-list.ts';
 import type { UserStore } from '../stores/user-store.ts';
 
 /** The stores that hold something of a user. */
-export interface UserData {
-  readonly users: Pick<UserStore, 'beginDeletion' | 'deleteUser' | 'findOwner' | 'releaseEmail'>;
+interface UserData {
+  readonly users: Pick<UserStore, 'setUserStatus' | 'deleteUser'>;
   readonly sessions: Pick<SessionList, 'deleteSessions'>;
   /** Needs the MAC key; without it the failed logins stay until they expire. */
   readonly lockout?: Pick<Lockout, 'unlock'>;
 }
 
 /**
- * Deletes a user: marks them first, so that no other change comes after it, then deletes sessions, failed logins and credentials, and
- * their record last. Whatever it was killed at, it is repeated by the id. Returns them as they were; `undefined` where there is none.
+ * Disables a user, deletes their sessions and failed logins, then the user and the credential. It may be repeated after an interruption.
+ * Returns the user; `undefined` if there is none.
  *
- * @param onDeleted - is told how many more sessions were deleted.
+ * @param onDeleted - receives the number of further deleted sessions.
+ * @throws {CliError} if another command changed the user meanwhile.
  */
 export async function eraseUser(
-  data: UserData,
+  { users, sessions, lockout }: UserData,
   userId: string,
   onDeleted?: (count: number) => void,
 ): Promise<User | undefined> {
-  const { users, sessions } = data;
-  const user = await users.beginDeletion(userId);
+  const user = await users.setUserStatus(userId, 'disabled');
   if (!user) return undefined;
   await sessions.deleteSessions(userId, onDeleted);
-  for (const email of emailsOf(user)) await eraseLogin(data, userId, email);
-  await users.deleteUser(userId);
+  await lockout?.unlock(user.email);
+  await users.deleteUser(user);
   return user;
-}
-
-/** Deletes the credential of an address, and its failed logins, where it is that user's: another one may have it by now. */
-export async function eraseLogin({ users, lockout }: UserData, userId: string, email: string): Promise<void> {
-  if ((await users.findOwner(email)) !== userId) return;
-  await lockout?.unlock(email);
-  await users.releaseEmail(userId, email);
 }

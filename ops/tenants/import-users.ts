@@ -22,8 +22,6 @@ export interface Imported {
   readonly existing: number;
   /** E-mail addresses of another account. */
   readonly taken: number;
-  /** Users whose deletion has begun and is not complete. */
-  readonly beingDeleted: number;
   /** Lines that describe no user. */
   readonly wrong: number;
   /** Of the users that were created those whose hash is weaker than ours, by kind. */
@@ -44,14 +42,7 @@ export async function importUsers(
   const users = openUsers(target);
   const nameUser = nameCreated(audit);
   const importUser = (user: ImportedUser) => users.importUser(user, nameUser);
-  return importLines({
-    lines: linesOf(file),
-    importUser,
-    progress,
-    warn,
-    pause: () => target.pause(retryPause),
-    interruption,
-  });
+  return importLines({ lines: linesOf(file), importUser, progress, warn, interruption });
 }
 
 /** Names the users that are created for the audit trail: the accounts and the count in its line, the ids in further ones. */
@@ -72,19 +63,14 @@ export async function importLines({
   importUser,
   progress,
   warn,
-  pause,
   interruption,
 }: Pick<Task, 'progress' | 'warn'> & {
   readonly lines: AsyncIterable<NumberedLine>;
   readonly importUser: (user: ImportedUser) => ReturnType<UserStore['importUser']>;
-  /** Waits before a user whose making was begun elsewhere is tried again. */
-  readonly pause: () => Promise<void>;
   readonly interruption?: AbortSignal;
 }): Promise<Imported> {
   const weaker: Record<string, number> = {};
-  const counts = { lines: 0, created: 0, existing: 0, taken: 0, beingDeleted: 0, wrong: 0, weaker };
-  // One line of an e-mail address at a time: the second of two is judged by what the first wrote.
-  const underWay = new Map<string, Promise<unknown>>();
+  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0, weaker };
   const iterator = lines[Symbol.asyncIterator]();
   const failures: unknown[] = [];
 
@@ -108,13 +94,7 @@ export async function importLines({
       warn(`line ${number}: ${problem}`);
       return;
     }
-    const outcome = await inTurn(user);
-    if (typeof outcome === 'object') {
-      counts.beingDeleted += 1;
-      const next = `"users delete ${outcome.beingDeleted}" completes it, then run this again.`;
-      warn(`line ${number}: its user is being deleted: ${next}`);
-      return;
-    }
+    const outcome = await importUser(user);
     counts[outcome] += 1;
     if (outcome === 'taken') warn(`line ${number}: a user of another account has this e-mail address.`);
     if (outcome === 'created') countIfWeak(user);
@@ -125,41 +105,18 @@ export async function importLines({
     if (kind !== undefined && isWeak) weaker[kind] = (weaker[kind] ?? 0) + 1;
   }
 
-  async function inTurn(user: ImportedUser): Promise<Outcome> {
-    while (underWay.has(user.email)) await underWay.get(user.email);
-    const importing = importWhenFree(user);
-    underWay.set(user.email, importing);
-    try {
-      return await importing;
-    } finally {
-      underWay.delete(user.email);
-    }
-  }
-
-  /** A run that was killed leaves addresses that are claimed, without a user: they are free a minute after that. */
-  async function importWhenFree(user: ImportedUser): Promise<Outcome> {
-    for (;;) {
-      const outcome = await importUser(user);
-      if (outcome !== 'being_made') return outcome;
-      interruption?.throwIfAborted();
-      await pause();
-    }
-  }
-
   // The first failure ends the work of all: nothing is written after the command has ended.
   await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
   if (failures.length > 0) throw failures[0];
   const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
   if (kinds.length > 0) warn(`hashes weaker than ours, until the first login of each user: ${kinds.join(', ')}.`);
-  const failed = counts.taken + counts.beingDeleted + counts.wrong;
+  const failed = counts.taken + counts.wrong;
   if (failed === 0) return counts;
   throw new CliError(
     `${failed} of ${counts.lines} lines were not imported: the warnings name them. Mend them and run it again: what is there stays as it is.`,
     counts,
   );
 }
-
-type Outcome = Exclude<Awaited<ReturnType<UserStore['importUser']>>, 'being_made'>;
 
 async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   try {
@@ -202,9 +159,6 @@ const longestLine = 4_096;
 const atOnce = 64;
 
 const linesPerProgress = 100;
-
-/** Milliseconds. */
-const retryPause = 1_000;
 
 const fields = ['email', 'account', 'role', 'password_hash'] as const;
 

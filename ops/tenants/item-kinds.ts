@@ -64,7 +64,7 @@ export const itemKinds = {
     table: 'Credentials',
     is: () => true,
     notExported: 'it holds a password hash, and the address stands in the line of the user',
-    isDeleted: true,
+    notDeleted: 'they are deleted with their user',
   },
   webhooks: { table: 'Webhooks', is: () => true, exportedAs: 'webhook', isDeleted: true },
   slowness: {

@@ -6,7 +6,7 @@ import { CliError } from '../stage/operator.ts';
 import { openClients, openSessions, openUsers } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
 import { inspectSessions, listSessions, noClient, ownerOf, type SessionState } from './sessions.ts';
-import { noUser, unlessRefused } from './users.ts';
+import { noUser } from './users.ts';
 
 const examples = `
 A session is one login with all tokens that come of it. A user is named by e-mail address or user id.
@@ -109,7 +109,7 @@ async function endOne(target: Target, sessionId: string) {
 }
 
 async function endOfUser(target: Target, userId: string, reference: string) {
-  const user = await unlessRefused(userId, openUsers(target).endUserSessions(userId));
+  const user = await openUsers(target).endUserSessions(userId);
   if (!user) throw noUser(reference);
   return { json: { userId, ended: true }, what: `Every session of ${user.email}` };
 }

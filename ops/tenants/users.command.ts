@@ -12,7 +12,7 @@ import {
 } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, flag, option, required } from '../command-line/words.ts';
-import { CliError, describeError, isNamed } from '../stage/operator.ts';
+import { CliError, describeError } from '../stage/operator.ts';
 import { openClients, openLockout, openUsers } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
 import type { UserStore } from '../stores/user-store.ts';
@@ -32,7 +32,7 @@ import {
   showReport,
   unlockedReport,
 } from './user-reports.ts';
-import { beingDeleted, findUser, noUser, ownerOf, unlessRefused } from './users.ts';
+import { findUser, lookUpUser, noUser } from './users.ts';
 
 const examples = `
 A user is named by e-mail address or user id. An address is stored in lower case, with its domain in ASCII; one with an
@@ -68,7 +68,7 @@ const create = command('users create', {
       throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
     }
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
-    const user = await unlessTaken(email, store.createUser({ email, password, accountId: account, role }));
+    const user = await store.createUser({ email, password, accountId: account, role });
     task.nameDone({ user: user.userId });
     return { user, generatedPassword };
   },
@@ -149,7 +149,6 @@ const unlock = command('users unlock', {
   effect: 'writes',
   act: async ({ target }, { user: reference }) => {
     const user = await findUser(openUsers(target), reference);
-    if (user.status === 'deleting') throw beingDeleted(user.userId);
     return { user, hadFailures: await (await openLockout(target)).unlock(user.email) };
   },
   subject: known,
@@ -175,11 +174,10 @@ export const setPassword = command('users set-password', {
   act: async (task, { user: reference, generatePassword }) => {
     const { target } = task;
     const store = openUsers(target);
-    const { userId, status } = await findUser(store, reference);
-    if (status === 'deleting') throw beingDeleted(userId);
+    const { userId } = await findUser(store, reference);
     const lockout = await openLockout(target);
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
-    const user = await unlessRefused(userId, store.setUserPassword(userId, password));
+    const user = await store.setUserPassword(userId, password);
     if (!user) throw noUser(reference);
     // Last: failures that were counted meanwhile are forgotten too, and the user may have another address by now.
     await lockout.unlock(user.email).catch(error => {
@@ -196,19 +194,8 @@ const setEmail = command('users set-email', {
   about: 'give a user another e-mail address to log in with; ends no session',
   given: { ...ofUser, address: argument('address', 'the new one', emailAddress) },
   effect: 'writes',
-  // It may be repeated after it ended half-way.
-  act: async ({ target }, { user: reference, address }) => {
-    const store = openUsers(target);
-    const userId = await ownerOf(store, reference).catch(async error => {
-      if (!(error instanceof CliError && (await store.findUserByEmail(address)))) throw error;
-      throw new CliError(`there is no user "${reference}". If it was changed already: "users show ${address}" tells.`);
-    });
-    const known = await store.findUser(userId);
-    if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
-    const user = await unlessTaken(address, unlessRefused(userId, store.setUserEmail(userId, address)));
-    if (!user) throw noUser(reference);
-    return user;
-  },
+  act: async ({ target }, { user, address }) =>
+    change(target, user, (store, { userId }) => store.setUserEmail(userId, address)),
   subject: known,
   report: emailReport,
 });
@@ -223,8 +210,7 @@ export const users: Noun = {
 
 /** Names the user for the audit trail by id, where there is one. */
 async function known({ target }: Pick<Task, 'target'>, { user }: { readonly user: string }) {
-  const store = openUsers(target);
-  return { user: user.includes('@') ? await store.findOwner(user) : (await store.findUser(user))?.userId };
+  return { user: (await lookUpUser(openUsers(target), user))?.userId };
 }
 
 /** They need the MAC key, which a colleague who may look at users may not be allowed to use. */
@@ -238,17 +224,6 @@ async function readFailures(target: Target, { email }: User) {
   }
 }
 
-async function unlessTaken<Answer>(email: string, change: Promise<Answer>): Promise<Answer> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!isNamed(error, 'EmailTakenError')) throw error;
-    throw new CliError(
-      `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
-    );
-  }
-}
-
 /** Finds a user and changes them; a user deleted in between counts as not found. */
 async function change(
   target: Target,
@@ -257,7 +232,7 @@ async function change(
 ): Promise<User> {
   const store = openUsers(target);
   const user = await findUser(store, reference);
-  const changed = await unlessRefused(user.userId, apply(store, user));
+  const changed = await apply(store, user);
   if (!changed) throw noUser(reference);
   return changed;
 }

@@ -1,4 +1,4 @@
-import { BatchGetCommand, DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
 import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
@@ -98,7 +98,6 @@ const others: readonly Faulty[] = [
   },
   {
     that: 'ends sessions by no command but for a role, nor by an access token, and grants more than was asked for',
-    seed: 4,
     altered: {
       token: (...given) => changing(composeToken(...given), /&scope=[^&]*/, ''),
       revoke: (...given) => changing(composeRevoke(...given), /\btoken=ey[^&]*/, 'token=none'),
@@ -111,6 +110,13 @@ const others: readonly Faulty[] = [
       /^revoked, and the session goes on/,
       /^a token has the scope "webhooks:read webhooks:manage" in place of "webhooks:read"/,
     ],
+  },
+  {
+    that: 'leaves the credential of a former address (A5)',
+    altered: {
+      operate: outside => makeOperators({ ...outside, dynamo: altering(outside.dynamo, keepFormer) }),
+    },
+    found: [/^a user without a credential, or a credential of nobody/],
   },
   {
     that: 'reads what may be old',
@@ -217,7 +223,13 @@ function endOtherwise(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { UpdateExpression: update = '' } = command.input;
   const grown = nameIn(command, 'role') ? update.replace('SET ', 'SET version = version + version, ') : update;
-  command.input.UpdateExpression = grown.replace(`${nameIn(command, 'version')} = `, 'other = ');
+  command.input.UpdateExpression = grown.replace(`${nameIn(command, 'version')} = `, 'another = ');
+}
+
+/** Writes all of a transaction but what it deletes. */
+function keepFormer(command: object): void {
+  if (!(command instanceof TransactWriteCommand)) return;
+  command.input.TransactItems = command.input.TransactItems?.filter(({ Delete }) => !Delete);
 }
 
 const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 4 };

@@ -71,9 +71,11 @@ const ofUsers = {
   },
   /** The user is given with the new password. */
   'set-password': async ({ users, lockout }, { userId, email, password }) => {
-    await users.setUserPassword(userId, password);
-    await lockout.unlock(email); // as `ops users set-password` does
+    const user = await users.setUserPassword(userId, password);
+    await lockout.unlock(user?.email ?? email); // as `ops users set-password` does
   },
+  /** The user is given with the new address. */
+  'set-email': ({ users }, { userId, email }) => users.setUserEmail(userId, email),
   'make-admin': ({ users }, { userId }) => users.setUserRole(userId, 'admin'),
   'make-member': ({ users }, { userId }) => users.setUserRole(userId, 'member'),
   'disable-user': ({ users }, { userId }) => users.setUserStatus(userId, 'disabled'),

@@ -8,7 +8,7 @@ export interface WorldClient extends NewClient {
 }
 
 export interface WorldUser {
-  readonly email: string;
+  email: string;
   readonly accountId: string;
   readonly role: Role;
   /** As the user knows it. */

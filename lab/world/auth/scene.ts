@@ -1,5 +1,6 @@
 import type { VirtualCloud } from '@emissor/cloud/virtual';
 import type { TokenResponse } from '../../../lambdas/auth/answers.ts';
+import { CliError } from '../../../ops/stage/operator.ts';
 import { makeRandom, type Random } from '../../../tools/support/random.ts';
 import { type Commanded, type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';
 import type { Command } from './operators.ts';
@@ -65,16 +66,19 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     return tokensOf(await send('token', form));
   }
 
-  /** Has an operator's command done. */
-  async function operate(command: Command): Promise<void> {
+  /** Runs an operator's command. Returns false if it is refused; a refusal fails the world unless it is expected. */
+  async function operate(command: Command, mayBeRefused = false): Promise<boolean> {
     const about = 'user' in command ? command.user.userId : command.client.clientId;
     const commanded: Commanded = { name: command.name, about, sentAt: cloud.now() };
     journal.commands.push(commanded);
-    await new Promise<void>(resolve => {
+    return new Promise(resolve => {
       cloud.function('operators').invoke(command, outcome => {
         commanded.endedAt = cloud.now();
-        if (outcome.status === 'failed') failures.push(outcome.error);
-        resolve();
+        const isRefused = outcome.status === 'failed' && mayBeRefused && outcome.error instanceof CliError;
+        if (isRefused)
+          journal.commands.splice(journal.commands.indexOf(commanded), 1); // it changed nothing
+        else if (outcome.status === 'failed') failures.push(outcome.error);
+        resolve(!isRefused);
       });
     });
   }

@@ -4,7 +4,6 @@ import type { Keyring } from '../../platform/keyring.ts';
 import type { Log } from '../../platform/telemetry.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { GrantType } from '../principals/client.ts';
-import { makeCredentialStore } from '../principals/credential-store.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
 import type { UserTables } from '../principals/user.ts';
 import { makeLockout } from '../protection/lockout.ts';
@@ -33,7 +32,6 @@ export function makeGrants(parts: GrantParts): Grants {
   return {
     password: makePasswordGrant({
       ...shared,
-      credentials: makeCredentialStore({ dynamo, table: tables.credentials, now }),
       clientRateLimit: makeClientRateLimit({ dynamo, table: tables.lockouts, now, limit: parts.clientFailureLimit }),
       beginSession: makeSessionBeginning(shared),
     }),

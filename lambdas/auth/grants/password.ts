@@ -1,12 +1,12 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
 import type { Dynamo, ItemKey } from '../../platform/aws/dynamo.ts';
+import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
 import type { OAuthError, Refuse } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
-import type { CredentialStore } from '../principals/credential-store.ts';
 import { importedPrefix } from '../principals/imported-hash.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
 import { commonScopes, type Scope, scopesAllowed } from '../principals/scope.ts';
@@ -45,7 +45,6 @@ import {
 export function makePasswordGrant({
   dynamo,
   tables,
-  credentials,
   passwords,
   lockout,
   clientRateLimit,
@@ -55,7 +54,6 @@ export function makePasswordGrant({
 }: {
   readonly dynamo: Dynamo;
   readonly tables: UserTables;
-  readonly credentials: Pick<CredentialStore, 'replacePasswordHash'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
   readonly clientRateLimit: ClientRateLimit;
@@ -163,9 +161,10 @@ export function makePasswordGrant({
   /** Best effort: when it fails, the next login tries again. */
   async function rehash({ email, passwordHash }: Credential, password: string): Promise<void> {
     if (!passwords.needsRehash(passwordHash, password)) return;
+    const when = expression`passwordHash = ${passwordHash}`;
     await passwords
       .hash(password)
-      .then(newHash => credentials.replacePasswordHash(email, passwordHash, newHash))
+      .then(hash => updateItem(dynamo, credentialKey(tables.credentials, email), { set: { passwordHash: hash }, when }))
       .catch(() => undefined);
   }
 }
@@ -222,7 +221,6 @@ function judge(
   client: Client,
 ): Judgement {
   if (!credential || !user) return { outcome: 'refused', reason: 'user_unknown' };
-  if (user.email !== credential.email) return { outcome: 'refused', reason: 'email_given_up' };
   if (!isMatch) return { outcome: 'refused', reason: 'password_wrong' };
   if (credential.credentialVersion !== user.credentialVersion)
     return { outcome: 'refused', reason: 'password_changed' };

@@ -51,11 +51,6 @@ export function parseUser(item: Item | undefined): User | undefined {
   return item && userSchema.parse(item);
 }
 
-/** Returns every e-mail address whose credential may be the user's. */
-export function emailsOf({ email, formerEmail, claimedEmail }: User): readonly string[] {
-  return [...new Set([email, formerEmail, claimedEmail])].filter(address => address !== undefined);
-}
-
 /** A user's e-mail address and password hash. Apart from the user, so that only a login ever reads a password hash. */
 export type Credential = z.output<typeof credentialSchema>;
 
@@ -72,18 +67,13 @@ const userSchema = z.object({
   userId: z.string(),
   /** Normalised by `normaliseEmail`; unique. */
   email: z.string(),
-  /** Grows with each new password: a credential of another version belongs to a change that crashed. */
+  /** Grows with each new password: a login that read the credential before that is refused. */
   credentialVersion: z.int(),
-  /** An e-mail address the user had before, and whose credential may not be deleted yet. */
-  formerEmail: z.optional(z.string()),
-  /** An e-mail address that the user is to get, and whose credential may be made already. */
-  claimedEmail: z.optional(z.string()),
   /** Grows with every change that ends the user's sessions: a session of another version has ended. */
   version: z.int(),
   accountId: z.string(),
   role: z.enum(roles),
-  /** `deleting`: the user is disabled for good; the deletion has started and may not be complete. */
-  status: z.enum(['enabled', 'disabled', 'deleting']),
+  status: z.enum(['enabled', 'disabled']),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
@@ -92,12 +82,8 @@ const credentialSchema = z.object({
   /** Normalised by `normaliseEmail`. */
   email: z.string(),
   userId: z.string(),
-  /** That of the user: finds a credential whose user was never made. */
-  accountId: z.string(),
   /** A PHC string, see password-hash.ts. */
   passwordHash: z.string(),
-  /** That of the user; another one while the password is being changed. */
+  /** That of the user. */
   credentialVersion: z.int(),
-  /** The moment when the user claimed the e-mail address. */
-  createdAt: z.number(),
 });

@@ -17,15 +17,26 @@ export interface ItemUpdate {
 }
 
 /**
- * Updates an item, or creates it. Returns the attributes that were asked for; `undefined` when the condition did not hold. Where
- * the SDK made the call more than once and the condition fails at last, the item is read back: an earlier try has taken effect if
- * the item is its own. Callers need `dynamodb:BatchGetItem` for that.
+ * Updates an item, or creates it. Returns the attributes that were asked for; `undefined` if the condition does not hold. If the SDK
+ * repeated the call, an earlier try may have taken effect: the item is read back, for which callers need `dynamodb:BatchGetItem`.
  */
 export async function updateItem(
   dynamo: Dynamo,
-  { table, key }: ItemKey,
+  itemKey: ItemKey,
   { set, when, returns, isOwn = item => isSetIn(item, set) }: ItemUpdate,
 ): Promise<Item | undefined> {
+  const command = new UpdateCommand({ ...updateOf(itemKey, { set, when }), ReturnValues: returns });
+  const update = dynamo(command).then(({ Attributes = {} }) => Attributes);
+  return conditionalWrite(update, readBack);
+
+  async function readBack(): Promise<Item | undefined> {
+    const [item] = returns?.endsWith('OLD') ? [] : await batchGet(dynamo, [itemKey]);
+    return item && isOwn(item) ? { ...(returns && item) } : undefined;
+  }
+}
+
+/** Returns the fields of an UpdateItem, or of an update in a transaction. */
+export function updateOf({ table, key }: ItemKey, { set, when }: Pick<ItemUpdate, 'set' | 'when'>) {
   const placeholders: Placeholders = { names: new Map(), values: new Map() };
   const assignments: string[] = [];
   const removals: string[] = [];
@@ -34,23 +45,13 @@ export async function updateItem(
     if (value === undefined) removals.push(target);
     else assignments.push(`${target} = ${render(value, placeholders)}`);
   }
-  const command = new UpdateCommand({
+  return {
     TableName: table,
     Key: key,
     UpdateExpression: [clause('SET', assignments), clause('REMOVE', removals)].join(' ').trim(),
     ConditionExpression: when?.(placeholders),
     ...placeholderFields(placeholders),
-    ReturnValues: returns,
-  });
-  const update = dynamo(command).then(({ Attributes = {} }) => Attributes);
-  return conditionalWrite(update, readBack);
-
-  async function readBack(): Promise<Item | undefined> {
-    const isOldAskedFor = returns === 'ALL_OLD' || returns === 'UPDATED_OLD';
-    const [item] = isOldAskedFor ? [] : await batchGet(dynamo, [{ table, key }]);
-    if (!item || !isOwn(item)) return undefined;
-    return returns === undefined ? {} : item;
-  }
+  };
 }
 
 /**
@@ -68,9 +69,8 @@ export function expression(texts: TemplateStringsArray, ...inserted: readonly un
 /** Names an attribute that has no plain name. */
 export function attribute(name: string): Expression {
   return function renderAttribute({ names }) {
-    const known = names.get(name);
-    const placeholder = known ?? `#n${names.size}`;
-    if (known === undefined) names.set(name, placeholder);
+    const placeholder = names.get(name) ?? `#n${names.size}`;
+    names.set(name, placeholder);
     return placeholder;
   };
 }

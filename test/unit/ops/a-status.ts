@@ -16,7 +16,6 @@ export function aStatus(changes: Partial<Status> = {}): Status {
     alarms: { total: 28, isCutOff: false, ringing: [] },
     webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
     deliveries: noDeliveries,
-    users: { read: 0, isCutOff: false, beingDeleted: [] },
     ...{ keys: [], problems: [] },
     ...changes,
   };

@@ -61,7 +61,6 @@ function mostTimes({ calls }: TokenRequest): number {
 
 const judgedReasons = new Set([
   'user_unknown',
-  'email_given_up',
   'password_wrong',
   'password_changed',
   'user_disabled',

@@ -2,6 +2,7 @@ import { parseSession } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { Violate } from '../../invariants/violation.ts';
 import { day } from '../../times.ts';
+import { claimsOf } from '../access-tokens.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Judges what is left in the tables: each item goes by itself one day, and belongs to somebody. */
@@ -18,10 +19,15 @@ export function judgeTables({ world, requests, isCalm }: Evidence, violate: Viol
     if (item.ttl !== Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000))
       violate('a session outlives its end', sessionId);
   }
-  const credentials = new Map(tables.items('Credentials').map(({ email, passwordHash }) => [email, passwordHash]));
+  const logins = (table: 'Users' | 'Credentials') =>
+    new Set(tables.items(table).map(item => `${item.userId} ${item.email} ${item.credentialVersion}`));
+  for (const login of logins('Users').symmetricDifference(logins('Credentials')))
+    violate('a user without a credential, or a credential of nobody', login);
+  const hashes = new Map(tables.items('Credentials').map(({ userId, passwordHash }) => [userId, passwordHash]));
   for (const request of requests) {
     const isLogin = request.form.grant_type === 'password' && request.answer?.status === 200 && isCalm(request);
-    if (isLogin && !String(credentials.get(request.form.username)).startsWith('$argon2id$v=19$m=19456,t=2,p=1$'))
+    const { sub } = { ...(isLogin && claimsOf(String(request.answer?.body.access_token))) };
+    if (isLogin && !String(hashes.get(sub)).startsWith('$argon2id$v=19$m=19456,t=2,p=1$'))
       violate('a login leaves a hash of other parameters', request.id);
   }
   for (const item of tables.items('Lockouts')) {

@@ -7,7 +7,7 @@ import type { Scene } from '../scene.ts';
 export async function operateNow(scene: Scene, { clients, users }: Population, random: Random) {
   const { operate, pause } = scene;
   const anyone = () => pick([users.ana, users.bia, users.caio, users.duda], random);
-  const deeds = [changePassword, disableUser, disableClient, unlock, endSessions, onlyRefresh, changeRole];
+  const deeds = [changePassword, changeLogin, disableUser, disableClient, unlock, endSessions, onlyRefresh, changeRole];
   for (const deed of shuffled(deeds, random)) {
     await pause((5 + random() * 30) * second);
     await deed();
@@ -18,6 +18,18 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
     const password = `${user.password}, changed`;
     await operate({ name: 'set-password', user: { ...user, password } });
     user.password = password;
+  }
+
+  /** Two operators change one user at the same moment. Who is refused tries again. */
+  async function changeLogin(): Promise<void> {
+    const user: WorldUser = anyone();
+    const [email, password] = [`new.${user.email}`, `${user.password}, replaced`];
+    const move = { name: 'set-email', user: { ...user, email } } as const;
+    const change = { name: 'set-password', user: { ...user, password } } as const;
+    const late = pause(random() * 60).then(() => operate(change, true));
+    if (!(await operate(move, true))) await operate(move);
+    if (!(await late)) await operate(change);
+    Object.assign(user, { email, password });
   }
 
   async function disableUser(): Promise<void> {

@@ -72,5 +72,4 @@ function cancelled(failures: readonly (Failure | undefined)[]): ServiceError {
   return Object.assign(new ServiceError('TransactionCanceledException', message), { CancellationReasons });
 }
 
-/** 10 minutes. */
-const tokenLifetime = 600_000;
+const tokenLifetime = 600_000; // 10 minutes

@@ -45,19 +45,16 @@ describe('against user enumeration', () => {
     const disabled = await service.makeUser();
     await service.users.setUserStatus(disabled.user.userId, 'disabled');
     const foreign = await service.makeUser({ accountId: 'another' });
-    const deleting = await service.makeUser();
-    await service.users.beginDeletion(deleting.user.userId);
     const attempts = [
       [known.username, 'wrong'],
       [`nobody-${known.username}`, 'wrong'],
       [disabled.username, disabled.password],
-      [deleting.username, deleting.password],
       [foreign.username, foreign.password],
     ] as const;
     return { bound, known, attempts };
   };
 
-  it('known, unknown, disabled, deleted and foreign users get the same bytes, after the same calls and one hash (RFC 6749 5.2)', async () => {
+  it('known, unknown, disabled and foreign users get the same bytes, after the same calls and one hash (RFC 6749 5.2)', async () => {
     const { bound, attempts } = await refusals();
     await login('nobody@example.com', 'wrong', bound); // begins the minute of the client's limit
     const seen = [];
@@ -141,7 +138,7 @@ describe('the password grant', () => {
     expect(service.logs.at(-1)).toContain('user_locked');
   });
 
-  it('refuses a password whose change crashed', async () => {
+  it('refuses a password that was replaced after the login read its hash', async () => {
     const { user, username, password } = await service.makeUser();
     await set('Users', { userId: user.userId }, { credentialVersion: 2 });
     expect(await login(username, password)).toMatchObject(refused);

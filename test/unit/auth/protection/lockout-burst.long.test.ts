@@ -24,7 +24,6 @@ beforeAll(async () => {
   grant = makePasswordGrant({
     dynamo: database.dynamo,
     tables: { users: 'Users', credentials: 'Credentials' },
-    credentials: { replacePasswordHash: async () => true },
     // without the cost of a hash all guesses are concurrent
     passwords: { ...quickHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,

@@ -48,7 +48,7 @@ it.each([
   ['dlq redrive', 'SendMessageCommand', 2, { count: 1 }],
   ['dlq discard', 'DeleteMessageCommand', 2, { count: 1 }],
   ['tables copy', 'PutCommand', 2, { count: 1 }],
-  ['accounts delete', 'DeleteCommand', 1, { count: 1 }],
+  ['accounts delete', 'TransactWriteCommand', 1, { count: 1 }],
 ])('%s that fails at %s %i names what was done, in its line and to the operator', async (command, at, nth, done) => {
   const target = targetFailingAt(operated.outputs, at, nth);
   const warnings: string[] = [];
@@ -63,7 +63,7 @@ it.each([
 // Bug: after Ctrl-C the line stood as begun for ever, and named nothing of what had been done.
 it.each([
   ['tables copy', 'PutCommand'],
-  ['accounts delete', 'DeleteCommand'],
+  ['accounts delete', 'TransactWriteCommand'],
 ])('%s that is interrupted at %s ends as failed, and names what was done', async (command, at) => {
   const target = targetFailingAt(operated.outputs, at, 1, interrupt);
   await expect(acts[command]?.(aTask(target), 200)).rejects.toThrow(/^interrupted: the same command again goes on/);

@@ -49,10 +49,7 @@ beforeEach(async () => {
   };
   store.parameters.clear();
   for (const { clientId } of await clients().listClients()) await clients().deleteClient(clientId);
-  for (const { userId, email } of await users().listUsers()) {
-    await users().deleteUser(userId);
-    await users().releaseEmail(userId, email);
-  }
+  for (const user of await users().listUsers()) await users().deleteUser(user);
 });
 
 const connection = () => ({ dynamo: database.dynamo, now: Date.now, makeId: randomId });
@@ -196,7 +193,7 @@ describe('ops smoke remove', () => {
     });
     expect([...store.parameters]).toEqual([]);
     expect(await names()).toEqual([other.client.clientId]);
-    expect(await users().findOwner(username)).toBeUndefined();
+    expect(await users().findUserByEmail(username)).toBeUndefined();
     expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0 });
   });
 });

@@ -31,7 +31,7 @@ const stage = (
   })),
 });
 
-const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [], beingDeleted: [] };
+const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [] };
 
 const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}) =>
   aStatus({
@@ -128,10 +128,9 @@ describe('the problems of a stage', () => {
         queues: { unread: 'denied' },
         alarms: first,
         webhooks: first,
-        users: first,
         deliveries: { ...noDeliveries, ...first },
       },
-      'Nothing that was read needs you. 1 part could not be read. Of 4 parts there is more.',
+      'Nothing that was read needs you. 1 part could not be read. Of 3 parts there is more.',
     ],
     [
       'not all that waits',

@@ -4,15 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { dueKey } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
-import { makeUserStore } from '../../../../ops/stores/user-store.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { putAll } from '../../../support/database/put-all.ts';
-import { passwordHashing } from '../../../support/password-hashing.ts';
 import { aDelivery, aRecord } from '../../delivery/builders.ts';
 
 const day = 86_400_000;
@@ -102,25 +99,6 @@ describe('ops status', () => {
     expect(webhooks).toEqual({ read: 0, isCutOff: false, suspended: [], failing: [] });
     expect(problems).toHaveLength(3);
     expect(problems[0]).toMatch(/^there is no signing key/);
-  });
-
-  it('shows users whose deletion began and is not complete', async () => {
-    const tables = { users: 'Users', credentials: 'Credentials' };
-    const users = makeUserStore({
-      ...{ dynamo: database.dynamo, tables, now: Date.now, makeId: randomId },
-      hash: passwordHashing.hash,
-    });
-    const described = { accountId: 'acme', role: 'member', password: 'secret' } as const;
-    await users.createUser({ ...described, email: 'stays@example.com' });
-    expect((await read()).users).toEqual({ read: 1, isCutOff: false, beingDeleted: [] });
-    const { userId } = await users.createUser({ ...described, email: 'goes@example.com' });
-    await users.beginDeletion(userId);
-    const { users: found, problems } = await read();
-    const since = expect.stringMatching(/^20.*Z$/);
-    expect(found).toEqual({ read: 2, isCutOff: false, beingDeleted: [{ userId, account: 'acme', since }] });
-    expect(problems.at(-4)).toMatch(new RegExp(`^1 user is being deleted .*users delete ${userId} completes it`));
-    expect((await status({})).stdout).toMatch(/Users\n1 being deleted of 2/);
-    await users.deleteUser(userId);
   });
 
   it('counts messages, finds webhooks that are suspended or fail, and tells when the next keys are due', async () => {

@@ -2,7 +2,6 @@ import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { EventName } from '../../../../lambdas/webhooks/webhook.ts';
@@ -39,20 +38,6 @@ const deleteWhile = (account: string, whileAsked: () => Promise<unknown>) =>
   });
 
 describe('ops accounts delete', () => {
-  it('keeps the login of another account’s user who has a former address of one of its users', async () => {
-    const { userId, email } = await create('former-a');
-    const moved = newEmail();
-    const set = { email: moved, formerEmail: email };
-    await updateItem(operated.database.dynamo, { table: 'Users', key: { userId } }, { set });
-    await send(new PutCommand({ TableName: 'Credentials', Item: { ...(await loginOf(email)), email: moved } }));
-    await send(new DeleteCommand({ TableName: 'Credentials', Key: { email } }));
-    const neighbour = await create('former-b', email);
-    expect(await operated.ask(['accounts', 'delete', 'former-a'])).toMatchObject({ users: 1 });
-    expect(await loginOf(email)).toMatchObject({ userId: neighbour.userId });
-    expect(await operated.ask(['users', 'show', email])).toMatchObject({ accountId: 'former-b' });
-    expect(await loginOf(moved)).toBeUndefined();
-  });
-
   it('keeps the login of a user who was moved to another account while it asked', async () => {
     const { email } = await create('moving-a');
     const stays = await create('moving-a');
@@ -129,7 +114,7 @@ describe('ops accounts delete', () => {
     const waits: number[] = [];
     const pause = async (milliseconds: number) => void waits.push(milliseconds);
     const target = { ...localTarget(operated.outputs), pause };
-    await openUsers(target).beginDeletion(userId);
+    await openUsers(target).setUserStatus(userId, 'disabled');
     await deleteAccount.act(aTask(target), { account: 'interrupted' });
     expect(Math.max(...waits)).toBeGreaterThan(25_000);
   });
@@ -141,7 +126,7 @@ describe('ops accounts delete', () => {
       return systemTime.pause(milliseconds, signal);
     };
     const target = { ...localTarget(operated.outputs), pause };
-    await openUsers(target).beginDeletion(userId);
+    await openUsers(target).setUserStatus(userId, 'disabled');
     const deleted = deleteAccount.act(aTask(target), { account: 'impatient' });
     await expect(deleted).rejects.toThrow(/^interrupted: the same command again/);
   });
@@ -161,22 +146,6 @@ describe('ops accounts delete', () => {
     const timeout = (milliseconds: number) => stageConfiguration('dev', { attemptTimeout: `${milliseconds}ms` });
     expect(timeout(longestAttemptTimeout).attemptTimeout).toBe(longestAttemptTimeout);
     expect(() => timeout(longestAttemptTimeout + 1)).toThrow('attemptTimeout must be');
-  });
-
-  it('takes the addresses that were claimed for users who were never made', async () => {
-    const email = newEmail();
-    const Item = {
-      email,
-      userId: randomId(22),
-      accountId: 'claiming',
-      passwordHash: 'hash',
-      credentialVersion: 1,
-      createdAt: 0,
-    };
-    await send(new PutCommand({ TableName: 'Credentials', Item }));
-    expect(await operated.ask(['accounts', 'delete', 'claiming'])).toMatchObject({ users: 0, claimedAddresses: 1 });
-    expect(await loginOf(email)).toBeUndefined();
-    expect(await operated.run('accounts', 'delete', 'claiming', '--yes')).toMatchObject({ code: 1 });
   });
 });
 

@@ -30,7 +30,6 @@ it('a file of any length is imported with at most 64 lines in hand', { timeout: 
     },
     progress: () => {},
     warn: () => {},
-    pause: async () => {},
   });
   expect(counts).toMatchObject({ lines: size, created: size });
   expect(most).toBeLessThanOrEqual(64);

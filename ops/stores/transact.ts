@@ -1,0 +1,29 @@
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import { isNamed } from '../stage/operator.ts';
+
+export type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/**
+ * Makes all writes, or none. Returns false if a condition does not hold, or if another transaction holds one of the items.
+ *
+ * @param token - tells DynamoDB that a repeated call is the same one.
+ */
+export async function transact(dynamo: Dynamo, token: string, operations: readonly Operation[]): Promise<boolean> {
+  try {
+    await dynamo(new TransactWriteCommand({ TransactItems: [...operations], ClientRequestToken: token }));
+    return true;
+  } catch (error) {
+    if (isNamed(error, 'TransactionCanceledException') && reasonsOf(error).every(reason => lost.has(reason)))
+      return false;
+    throw error;
+  }
+}
+
+/** The reasons of a lost race. Any other, such as throttling, is a failure. */
+const lost: ReadonlySet<string | undefined> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
+
+function reasonsOf(error: object): readonly (string | undefined)[] {
+  const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly { Code?: string }[] } = error;
+  return reasons.map(({ Code }) => Code);
+}
