@@ -1,4 +1,5 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import type { makeKms } from '@emissor/cloud/kms';
 import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { failureRecorder } from '../../lambdas/platform/aws/failed-call.ts';
@@ -6,7 +7,6 @@ import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/eg
 import { machine, type Outside } from '../../lambdas/platform/outside.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
 import { noMessages } from '../support/delivery-world/stepped-cloud.ts';
-import type { FakeKms } from '../support/fake-kms.ts';
 
 /** The faults of a stage, which a test switches on and off. */
 export interface Faults {
@@ -41,13 +41,12 @@ export function noFaults(): Faults {
 }
 
 /** Makes what leads out of a stage's processes, with its faults. */
-export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
+export function makeOutside(faults: Readonly<Faults>, kms: Pick<ReturnType<typeof makeKms>, 'send'>) {
   return function outsideOf({ time, dynamodb, sqs }: ProcessOutside) {
     const dynamo: Dynamo = async (command, options) => {
       if (faults.store) throw throttled(command);
       return dynamodb.send(command, options);
     };
-    kms.fail('DecryptCommand', faults.kms ? 'AccessDeniedException' : undefined);
     return {
       time,
       random: { ...machine.random, number: () => 0.5 },
@@ -55,7 +54,7 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       sqs: {
         send: (command, options) => sqs.send(command instanceof ReceiveMessageCommand ? noMessages : command, options),
       },
-      kms: kms.client,
+      kms: { send: command => (faults.kms ? Promise.reject(named('AccessDeniedException')) : kms.send(command)) },
       publish: async () => {},
       resolve: async () => [faults.address],
       post: postIn(time),

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { makeKms } from '@emissor/cloud/kms';
 import { eventOf, type ProcessOutside } from '@emissor/cloud/virtual';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { onTestFinished, vi } from 'vitest';
@@ -10,7 +12,6 @@ import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry, type Telemetry } from '../../lambdas/platform/telemetry.ts';
 import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
 import { isAcknowledged, makeSteppedCloud, type Start } from '../support/delivery-world/stepped-cloud.ts';
-import { makeFakeKms } from '../support/fake-kms.ts';
 import { makeOutside, noFaults } from './watched-outside.ts';
 import { fillTables } from './watched-tables.ts';
 
@@ -49,7 +50,7 @@ export function invoke<Event, Result>(
  */
 export async function startDelivery() {
   const faults = noFaults();
-  const kms = makeFakeKms();
+  const kms = makeKms({ bytes: randomBytes });
   const outsideOf = makeOutside(faults, kms);
   const stepped = makeSteppedCloud({
     start: Date.now(),
@@ -63,7 +64,7 @@ export async function startDelivery() {
   const published = new Map<string, number>();
   for (const lane of lanes) cloud.queue(queueOf[lane]).onVisible(() => takeMessages(lane));
   cloud.at(now(), sweepEachMinute);
-  await fillTables({ dynamo, kms: kms.client });
+  await fillTables({ dynamo, kms });
   return { faults, publish, runUntil, oldestEventSeconds };
 
   function publish(): void {

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { makeKms } from '@emissor/cloud/kms';
 import { composeIntrospect } from '../../lambdas/auth/endpoints/introspect.composition.ts';
 import { composeRevoke } from '../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../lambdas/auth/endpoints/token.composition.ts';
@@ -21,7 +23,6 @@ import { makeSessionList, type SessionList } from '../../ops/stores/session-list
 import { makeUserStore, type UserStore } from '../../ops/stores/user-store.ts';
 import { type FrozenClock, frozenClock } from './clock.ts';
 import { type Database, startDatabase } from './database/database.ts';
-import { type FakeKms, makeFakeKms } from './fake-kms.ts';
 import { httpRequest, type RequestDescription } from './http-request.ts';
 import { quickKeyDerivation } from './password-hashing.ts';
 
@@ -47,8 +48,6 @@ export interface AuthServiceOptions {
   readonly clientFailureLimit?: number;
   /** @default - {@link quickKeyDerivation} */
   readonly keyDerivation?: KeyDerivation;
-  /** @default - one of its own */
-  readonly kms?: FakeKms;
 }
 
 /** What a client, and a user, presents. */
@@ -69,7 +68,7 @@ export interface AuthService {
   readonly outside: Pick<Outside, 'time' | 'random' | 'keyDerivation' | 'dynamo' | 'kms'>;
   readonly telemetry: Pick<Telemetry, 'log' | 'count'>;
   readonly database: Database;
-  readonly kms: FakeKms;
+  readonly kms: ReturnType<typeof makeKms>;
   readonly keyring: Keyring;
   readonly rotation: KeyRotation;
   readonly clients: ClientStore;
@@ -124,7 +123,8 @@ export function basic(id: string, secret: string): string {
 
 /** Starts the service; stop it in `afterAll`. */
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
-  const { clock = frozenClock(), keyDerivation = quickKeyDerivation, kms = makeFakeKms() } = options;
+  const { clock = frozenClock(), keyDerivation = quickKeyDerivation } = options;
+  const kms = makeKms({ bytes: randomBytes });
   const { time } = clock;
   const random = systemRandom;
   const makeId = makeRandomIds(random);
@@ -148,7 +148,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const rotation = makeKeyRotation({
     ...time,
     dynamo,
-    kms: kms.client,
+    kms,
     table: 'Keyring',
     keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
     algorithm: options.algorithm ?? 'ES256',
@@ -156,7 +156,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   });
   await rotation.rotateKeys();
 
-  const outside = { time, random, dynamo, kms: kms.client, keyDerivation: noting(keyDerivation, hashes) };
+  const outside = { time, random, dynamo, kms, keyDerivation: noting(keyDerivation, hashes) };
   const environment = {
     ...authEnvironment,
     clientFailureLimit: options.clientFailureLimit ?? authEnvironment.clientFailureLimit,
@@ -184,7 +184,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const grant = (grant_type: GrantType, { id, secret }: ClientCredentials, parameters: Record<string, string>) =>
     post('token', { grant_type, client_id: id, client_secret: secret, ...parameters });
 
-  const keyring = makeKeyring({ ...time, dynamo, kms: kms.client, table: 'Keyring' });
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
   const bearer = {
     ...{ ...authEnvironment, ...time, dynamo, tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' } },
     keyring: makeKeyring({ ...time, dynamo, table: 'Keyring' }), // without KMS: it only lists keys

@@ -1,5 +1,6 @@
-import { createCipheriv } from 'node:crypto';
+import { createCipheriv, randomBytes } from 'node:crypto';
 import { PutCommand, type QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { makeKms } from '@emissor/cloud/kms';
 import { makeKeyRotation } from '../../../lambdas/auth/keys/key-rotation.ts';
 import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
@@ -7,7 +8,6 @@ import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
 import { systemTime } from '../../../lambdas/platform/timer.ts';
-import { makeFakeKms } from '../../support/fake-kms.ts';
 
 /*
  * A keyring of real keys that lives in this process, for tests that need what is sealed or signed and are about something else.
@@ -16,7 +16,7 @@ import { makeFakeKms } from '../../support/fake-kms.ts';
 const keys: Item[] = [];
 
 /** Opens the keys. */
-export const { client: kms } = makeFakeKms();
+export const kms = makeKms({ bytes: randomBytes });
 
 /** Answers what is asked of table `Keyring`. */
 export const keyringDynamo = (async (command: PutCommand | QueryCommand) => {

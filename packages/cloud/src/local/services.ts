@@ -1,8 +1,7 @@
 import type { DataDirectory } from './directories.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import type { Interceptor } from './emulator.ts';
-import { startKms } from './kms/service.ts';
-import { masterKey } from './kms/wrapping.ts';
+import { masterKey, startKms } from './kms.ts';
 import { startLogs } from './logs.ts';
 import { allOrNone } from './loopback-server.ts';
 import { startSqs } from './sqs/engine.ts';

@@ -5,5 +5,5 @@ export { startDynamoDb } from './dynamodb.ts';
 export type { Interceptor } from './emulator.ts';
 export { makeCertificateAuthority } from './internet/certificate-authority.ts';
 export { startInternet } from './internet/internet.ts';
-export { startKms } from './kms/service.ts';
+export { startKms } from './kms.ts';
 export { type QueueService, startSqs } from './sqs/engine.ts';

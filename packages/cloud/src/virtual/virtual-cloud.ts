@@ -1,5 +1,5 @@
 import { executePartially, type Refuse } from '../dynamodb/partial.ts';
-import { makeKms } from '../kms.ts';
+import { makeKms } from '../kms/kms.ts';
 import { makeSeededRandom, type SeededRandom } from '../seeded-random.ts';
 import { makeTopics } from '../sns.ts';
 import type { QueueDefinition, Sent } from '../sqs/queue.ts';

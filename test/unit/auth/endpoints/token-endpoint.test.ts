@@ -1,10 +1,9 @@
 import { KMSInternalException } from '@aws-sdk/client-kms';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientCredentials } from '../../../../lambdas/auth/endpoints/client-credentials.ts';
 import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
 import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
-import { makeFakeKms } from '../../../support/fake-kms.ts';
 import { describeFormRefusals, type World } from '../../../support/form-refusals.ts';
 import type { RequestDescription } from '../../../support/http-request.ts';
 import { processorTimeOf } from '../../../support/processor-time.ts';
@@ -215,9 +214,9 @@ describe('a failing dependency', () => {
       '1',
     ],
   ])('KMS answers %s: %i %s', async (failure, status, error, retryAfter) => {
-    const kms = makeFakeKms();
-    kms.fail('DecryptCommand', failure);
-    const fresh = await startAuthService({ kms });
+    const fresh = await startAuthService();
+    const reason = typeof failure === 'string' ? Object.assign(new Error(), { name: failure }) : failure;
+    vi.spyOn(fresh.kms, 'send').mockRejectedValue(reason);
     try {
       const client = await fresh.makeClient();
       const answer = await fresh.post('token', { ...login(), client_id: client.id, client_secret: client.secret });

@@ -1,5 +1,5 @@
 import { PutCommand, type PutCommandInput } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Answer, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
 const day = 86_400_000;
@@ -48,9 +48,8 @@ describe('the refresh grant', () => {
       await service.rotation.rotateKeys();
       const first = await login(strict);
       service.clock.advance(2 * day); // keys are due that nobody has opened yet
-      service.kms.fail('DecryptCommand', fault);
+      vi.spyOn(service.kms, 'send').mockRejectedValueOnce(Object.assign(new Error(), { name: fault }));
       const failed = await refresh(first.json.refresh_token, strict);
-      service.kms.fail('DecryptCommand', undefined);
       expect(failed.status).toBeGreaterThanOrEqual(500);
       expect(await refresh(first.json.refresh_token, strict)).toMatchObject({ status: 200 });
     },

@@ -1,22 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { GenerateDataKeyWithoutPlaintextCommand } from '@aws-sdk/client-kms';
+import { makeKms } from '@emissor/cloud/kms';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type KeyRotation, makeKeyRotation } from '../../../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../../../lambdas/auth/keys/rotation-plan.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
-import { type FakeKms, makeFakeKms } from '../../../support/fake-kms.ts';
 
 const day = 86_400_000;
 const kinds: readonly KeyKind[] = ['signing', 'mac', 'sealing'];
 
 let clock: FrozenClock;
 let database: Database;
-let kms: FakeKms;
+let kms: ReturnType<typeof makeKms>;
 let rotation: KeyRotation;
 beforeEach(async () => {
   clock = frozenClock();
-  kms = makeFakeKms();
+  kms = makeKms({ bytes: randomBytes });
   database = await startDatabase('Keyring');
   rotation = rotationWith('ES256');
 });
@@ -28,11 +30,11 @@ const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
     keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
     algorithm,
     dynamo: database.dynamo,
-    kms: kms.client,
+    kms,
     now: clock.now,
     makeId: randomId,
   });
-const keyring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', ...clock.time });
+const keyring = () => makeKeyring({ dynamo: database.dynamo, kms, table: 'Keyring', ...clock.time });
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
 describe('the rotation of keys', () => {
@@ -65,9 +67,13 @@ describe('the rotation of keys', () => {
   });
 
   it('continues after a run that crashed', async () => {
-    kms.fail('GenerateDataKeyWithoutPlaintextCommand', 'InternalException');
+    const { send } = kms;
+    const failing = vi.spyOn(kms, 'send').mockImplementation(command => {
+      const isDataKey = command instanceof GenerateDataKeyWithoutPlaintextCommand;
+      return isDataKey ? Promise.reject(new Error('internal')) : send(command);
+    });
     await expect(rotation.rotateKeys()).rejects.toThrow();
-    kms.fail('GenerateDataKeyWithoutPlaintextCommand', undefined);
+    failing.mockRestore();
     await rotation.rotateKeys();
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });

@@ -1,10 +1,10 @@
-import { DescribeKeyCommand } from '@aws-sdk/client-kms';
-import { expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { makeKms } from '@emissor/cloud/kms';
+import { expect, it, vi } from 'vitest';
 import { composeRotateKeys } from '../../../../lambdas/auth/keys/rotate-keys.composition.ts';
 import { machine } from '../../../../lambdas/platform/outside.ts';
 import { makeTelemetry } from '../../../../lambdas/platform/telemetry.ts';
 import { startDatabase } from '../../../support/database/database.ts';
-import { makeFakeKms } from '../../../support/fake-kms.ts';
 
 const day = 86_400;
 const environment = {
@@ -23,19 +23,13 @@ it.each([
   ['PendingDeletion', undefined],
 ])('a rotation whose KMS key is %s counts %s new keys', async (KeyState, created) => {
   const database = await startDatabase('Keyring');
-  const { client } = makeFakeKms();
-  let state = 'Enabled';
-  const send = (command: never) =>
-    (command as object) instanceof DescribeKeyCommand
-      ? Promise.resolve({ KeyMetadata: { KeyState: state } })
-      : client.send(command);
+  const kms = makeKms({ bytes: randomBytes });
   const counts: number[] = [];
   const telemetry = { ...makeTelemetry('rotate-keys'), count: (_metric: string, by = 1) => void counts.push(by) };
   telemetry.log = { ...telemetry.log, info: () => undefined };
-  const kms = { send } as typeof client;
   const rotate = composeRotateKeys(environment, { ...machine, dynamo: database.dynamo, kms }, telemetry);
   await rotate();
-  state = KeyState;
+  vi.spyOn(kms, 'send').mockResolvedValue({ KeyMetadata: { KeyState } } as never);
   const rotation = rotate();
   if (created === undefined) await expect(rotation).rejects.toThrow(`The KMS key is ${KeyState}: enable it.`);
   else await rotation;

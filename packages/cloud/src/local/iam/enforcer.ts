@@ -1,6 +1,6 @@
 import { queueArn, tableArn } from '../assembly/identities.ts';
 import { type Interceptor, ServiceError, type ServiceRequest } from '../emulator.ts';
-import { keyIn } from '../kms/wrapping.ts';
+import { keyIn } from '../kms.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
 
 /** Enforces the policies of the template on what functions ask of the emulators. */

@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { makeWrapping } from '../../../src/kms/wrapping.ts';
 import type { ServiceRequest } from '../../../src/local/emulator.ts';
 import { makeIamEnforcer } from '../../../src/local/iam/enforcer.ts';
 import { isAllowed, policyDocumentSchema, type Statement } from '../../../src/local/iam/policies.ts';
-import { makeWrapping } from '../../../src/local/kms/wrapping.ts';
 
 const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1:000000000000:${resource}`;
 const [table, key] = [arn('dynamodb', 'table/Clients'), arn('kms', 'key/1')];
@@ -65,7 +66,9 @@ const denialOf = (service: ServiceRequest['service'], operation: string, input: 
 describe('the IAM enforcer', () => {
   const ofSigning = { KeyConditionExpression: 'k = :k', ExpressionAttributeValues: { ':k': { S: 'signing' } } };
   const insertion = { Statement: `INSERT INTO "Tab" VALUE {'id':?}`, Parameters: [{ S: 'a' }] };
-  const CiphertextBlob = makeWrapping(new Uint8Array(32)).wrap('2', new Uint8Array(1), {}).toString('base64');
+  const CiphertextBlob = makeWrapping(new Uint8Array(32), randomBytes)
+    .wrap(arn('kms', 'key/2'), new Uint8Array(1))
+    .toString('base64');
   it.each<[ServiceRequest['service'], string, object, action: string, resource: string, context?: string]>([
     ['dynamodb', 'PutItem', { TableName: 'T' }, 'PutItem', 'table/T'],
     ['dynamodb', 'Query', { TableName: 'T', IndexName: 'i' }, 'Query', 'table/T/index/i'],

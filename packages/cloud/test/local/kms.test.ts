@@ -10,10 +10,9 @@ import {
   ListKeysCommand,
 } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startKms } from '../../../src/local/kms/service.ts';
-import { masterKey } from '../../../src/local/kms/wrapping.ts';
-import { settingsOf } from '../sdk-client.ts';
-import { temporaryDirectory } from '../temporary-directory.ts';
+import { masterKey, startKms } from '../../src/local/kms.ts';
+import { settingsOf } from './sdk-client.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 const KeyId = '11111111-2222-3333-4444-555555555555';
 const arn = `arn:aws:kms:us-east-1:000000000000:key/${KeyId}`;

@@ -1,0 +1,86 @@
+import { createECDH, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  DecryptCommand,
+  DescribeKeyCommand,
+  GenerateDataKeyPairWithoutPlaintextCommand,
+  GenerateDataKeyWithoutPlaintextCommand,
+} from '@aws-sdk/client-kms';
+import { ServiceError } from '../service-error.ts';
+import { makeWrapping } from './wrapping.ts';
+
+/**
+ * Creates KMS. It keeps no state: a ciphertext holds what it wraps, encrypted under the master key. All randomness is drawn from
+ * `bytes`, except for RSA pairs, which Node cannot derive.
+ */
+export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: KmsParts) {
+  const wrapping = makeWrapping(master, bytes);
+  return { execute, send };
+
+  /** Executes a command of the SDK. @throws {ServiceError} as KMS refuses it. */
+  function execute(command: unknown): object {
+    if (command instanceof DecryptCommand) return decrypt(command.input);
+    if (command instanceof DescribeKeyCommand) {
+      const Arn = arnOf(command.input.KeyId ?? '');
+      return { KeyMetadata: { KeyId: Arn.split('/').at(-1), Arn, KeyState: 'Enabled' } };
+    }
+    if (command instanceof GenerateDataKeyWithoutPlaintextCommand) {
+      const { EncryptionContext, NumberOfBytes = 32 } = command.input;
+      const KeyId = arnOf(command.input.KeyId ?? '');
+      return { KeyId, CiphertextBlob: wrapping.wrap(KeyId, bytes(NumberOfBytes), EncryptionContext) };
+    }
+    if (command instanceof GenerateDataKeyPairWithoutPlaintextCommand) {
+      const { EncryptionContext, KeyPairSpec } = command.input;
+      const KeyId = arnOf(command.input.KeyId ?? '');
+      const privateKey = KeyPairSpec === 'ECC_NIST_P256' ? ellipticKey(bytes) : rsaKey(KeyPairSpec);
+      const PublicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+      const plaintext = privateKey.export({ type: 'pkcs8', format: 'der' });
+      return {
+        ...{ KeyId, KeyPairSpec, PublicKey },
+        PrivateKeyCiphertextBlob: wrapping.wrap(KeyId, plaintext, EncryptionContext),
+      };
+    }
+    throw new TypeError('This KMS does not know that command.');
+  }
+
+  /** Stands in for the SDK's client. */
+  async function send(command: unknown): Promise<never> {
+    return execute(command) as never;
+  }
+
+  function decrypt({ CiphertextBlob = new Uint8Array(), EncryptionContext, KeyId }: DecryptCommand['input']): object {
+    const expected = KeyId === undefined ? undefined : arnOf(KeyId);
+    const opened = wrapping.unwrap(CiphertextBlob, EncryptionContext);
+    if (!opened) throw new ServiceError('InvalidCiphertextException', '');
+    if (expected !== undefined && expected !== opened.keyArn) {
+      throw new ServiceError('IncorrectKeyException', 'The key of the request did not encrypt this ciphertext.');
+    }
+    return { KeyId: arnOf(opened.keyArn), Plaintext: opened.plaintext, EncryptionAlgorithm: 'SYMMETRIC_DEFAULT' };
+  }
+}
+
+interface KmsParts {
+  /** Draws random bytes. */
+  readonly bytes: (length: number) => Buffer;
+  /** The secret from which all keys are derived. @default - random */
+  readonly master?: Uint8Array;
+  /** Returns the ARN of the key of that id or ARN, and throws if there is none. @default - any name is an ARN */
+  readonly arnOf?: (name: string) => string;
+}
+
+/** One in 2^32 draws lies over the order of the curve, and Node refuses it. */
+function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
+  const pair = createECDH('prime256v1');
+  pair.setPrivateKey(bytes(32));
+  const point = pair.getPublicKey();
+  const [x, y] = [point.subarray(1, 33).toString('base64url'), point.subarray(33).toString('base64url')];
+  const d = Buffer.concat([Buffer.alloc(32), pair.getPrivateKey()])
+    .subarray(-32)
+    .toString('base64url');
+  return createPrivateKey({ key: { kty: 'EC', crv: 'P-256', x, y, d }, format: 'jwk' });
+}
+
+function rsaKey(spec = ''): KeyObject {
+  const [, bits] = /^RSA_(\d+)$/.exec(spec) ?? [];
+  if (bits === undefined) throw new TypeError(`This KMS does not know key pairs of ${spec}.`);
+  return generateKeyPairSync('rsa', { modulusLength: Number(bits) }).privateKey;
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  DecryptCommand,
+  DescribeKeyCommand,
+  GenerateDataKeyPairWithoutPlaintextCommand,
+  GenerateDataKeyWithoutPlaintextCommand,
+} from '@aws-sdk/client-kms';
+import * as z from 'zod';
+import { makeKms } from '../kms/kms.ts';
+import { keyArnIn } from '../kms/wrapping.ts';
+import { keyArn } from './assembly/identities.ts';
+import { type Emulator, type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
+import { codeOf, StartError } from './errors.ts';
+
+/** KMS, with symmetric keys that encrypt data keys and key pairs. */
+export interface KeyService extends Emulator {
+  /** Adds a key of the template. */
+  ensureKey(keyId: string): void;
+}
+
+/** Starts KMS on a free port of 127.0.0.1. */
+export async function startKms(master: Uint8Array, interceptors: readonly Interceptor[] = []): Promise<KeyService> {
+  const arns = new Set<string>();
+  const { execute } = makeKms({ bytes: randomBytes, master, arnOf: find });
+  const operations = Object.entries(commandOf).map(([name, toCommand]): [string, Operation] => {
+    return [name, input => inBase64(execute(toCommand(input)))];
+  });
+  const service = await startAwsJsonService('kms', Object.fromEntries(operations), interceptors, 'ValidationException');
+  return { ...service, ensureKey: keyId => void arns.add(keyArn(keyId)) };
+
+  function find(name: string): string {
+    const arn = arnOf(name);
+    if (arns.has(arn)) return arn;
+    throw new ServiceError('NotFoundException', `Key '${name}' does not exist`);
+  }
+}
+
+/**
+ * Returns the secret from which all keys are derived: that of a file of mode 0600 if state is kept, otherwise a random one.
+ *
+ * @throws {StartError} if the file holds no key: everything encrypted under it would be lost silently.
+ */
+export function masterKey(file?: string): Buffer {
+  if (file === undefined) return randomBytes(masterKeyLength);
+  try {
+    const kept = readFileSync(file);
+    if (kept.length === masterKeyLength) return kept;
+    throw new StartError(`${file} is damaged: the data kept beside it cannot be decrypted`, 'data-damaged');
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const fresh = randomBytes(masterKeyLength);
+    writeFileSync(file, fresh, { mode: 0o600, flag: 'wx' });
+    return fresh;
+  }
+}
+
+/** Returns the ARN of the key that a request names, or else of the one that its ciphertext was made with. */
+export function keyIn({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string {
+  return arnOf(typeof KeyId === 'string' ? KeyId : (keyArnIn(Buffer.from(String(CiphertextBlob), 'base64')) ?? ''));
+}
+
+const masterKeyLength = 32;
+
+function arnOf(name: string): string {
+  return name.startsWith('arn:') ? name : keyArn(name);
+}
+
+function inBase64(output: object): object {
+  const fields = Object.entries(output).map(([name, value]) => {
+    return [name, Buffer.isBuffer(value) ? value.toString('base64') : value];
+  });
+  return Object.fromEntries(fields);
+}
+
+const EncryptionContext = z.record(z.string(), z.string()).optional();
+const CiphertextBlob = z.base64().transform(text => Buffer.from(text, 'base64'));
+const key = z.object({ KeyId: z.string() });
+const dataKey = key.extend({ EncryptionContext, NumberOfBytes: z.int().min(1).max(1024) });
+const keyPair = key.extend({ EncryptionContext, KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
+const ciphertext = z.object({ CiphertextBlob, EncryptionContext, KeyId: z.string().optional() });
+
+/** The commands of the SDK, from the input that it sends. */
+const commandOf: Readonly<Record<string, (input: unknown) => object>> = {
+  DescribeKey: input => new DescribeKeyCommand(key.parse(input)),
+  GenerateDataKeyWithoutPlaintext: input => new GenerateDataKeyWithoutPlaintextCommand(dataKey.parse(input)),
+  GenerateDataKeyPairWithoutPlaintext: input => new GenerateDataKeyPairWithoutPlaintextCommand(keyPair.parse(input)),
+  Decrypt: input => new DecryptCommand(ciphertext.parse(input)),
+};
