@@ -1,4 +1,4 @@
-import { type FaultPlan, makeVirtualCloud } from '@emissor/cloud/virtual';
+import { type FaultPlan, makeVirtualCloud, type VirtualCloudDefinition } from '@emissor/cloud/virtual';
 import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
@@ -34,10 +34,11 @@ export interface WorldParts {
   /** Integrators and operators. @default true */
   readonly hasPeople?: boolean;
   readonly publications?: readonly Publication[];
+  /** The milliseconds at most by which an index, and an inconsistent reading, is late. */
+  readonly tableLag?: number;
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
   readonly queues?: { readonly isFair: boolean; readonly countLag: number };
-  /** The concurrent executions of the account. @default - no limit */
-  readonly concurrency?: number | undefined;
+  readonly cloud?: Partial<Pick<VirtualCloudDefinition, 'concurrency' | 'costs' | 'start'>>;
   /** In place of the faults of its class. */
   readonly faults?: FaultPlan | undefined;
   /** Without it what happened is not kept, which long runs have no memory for. */
@@ -60,7 +61,7 @@ export function makeWorld(
   compositions: Partial<Compositions> = {},
   parts: WorldParts = {},
 ) {
-  const tables = makeServiceTables(seed, () => cloud.now());
+  const tables = makeServiceTables(seed, () => cloud.now(), parts.tableLag);
   const watched = watchTables(tables, () => cloud.now());
   const tokens: Tokens = new Map();
   const metrics = makeMetrics(() => cloud.now());
@@ -95,7 +96,7 @@ export function makeWorld(
         start: process => makeSetUp(stage.outsideOf(process), accounts, tokens),
       },
     ],
-    concurrency: parts.concurrency,
+    ...parts.cloud,
     faults: sparing(parts.faults ?? faultsOf(faultClass), ['set-up', operatorName]),
   });
   const receivers = makeReceivers(seed, cloud.now);

@@ -56,7 +56,8 @@ export function isKnown({ status }: Pick<Answered, 'status'>): boolean {
   return status < 500;
 }
 
-function functionOf(path: string): string {
+/** Returns the function that answers requests of a path. */
+export function functionOf(path: string): string {
   const isOfDeliveries = Object.values(deliveryRoutes).some(route => matchPath(route.path, path) !== undefined);
   return isOfDeliveries ? 'deliveries-api' : 'webhooks-api';
 }

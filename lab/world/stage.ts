@@ -32,6 +32,8 @@ export interface Stage {
   /** The calls of the store that each request to {base_url} has made. */
   readonly costs: RequestCost[];
   readonly scalingOf: Readonly<Record<Lane, Scaling>>;
+  /** Milliseconds between two sweeps; 0: none is scheduled. @default - a minute */
+  readonly sweepEvery?: number;
   /** A lane whose event source is off for a time, in milliseconds from the beginning. */
   readonly standstill?: Standstill | undefined;
 }

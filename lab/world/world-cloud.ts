@@ -6,15 +6,15 @@ import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
 /**
  * Makes the tables of the service, which translate as `makeDocumentClient` sets it. An index, and a reading that need not be consistent,
- * sees a write up to 300 ms late, by the seed.
+ * sees a write up to `mostLag` milliseconds late, by the seed.
  */
-export function makeServiceTables(seed: number, now: () => number): Tables {
+export function makeServiceTables(seed: number, now: () => number, mostLag = 300): Tables {
   const lag = makeRandom(seed * 31);
   return makeTables({
     definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
     now,
-    indexLag: () => lag() * 300,
-    readLag: () => lag() * 300,
+    indexLag: () => lag() * mostLag,
+    readLag: () => lag() * mostLag,
     translate: { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } },
   });
 }

@@ -7,8 +7,7 @@ import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.t
 import { type AlarmProperties, rings, watchedMetrics } from '../support/cloudwatch/alarm.ts';
 import type { Metrics } from '../support/cloudwatch/metrics.ts';
 import { authDomain, bare, baseDomain, resourcesOf, stageTemplates } from './templates.ts';
-import { answering, throttled } from './watched-outside.ts';
-import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
+import { collectMetrics, invoke, startDelivery, throttled } from './watched-stage.ts';
 
 const minute = 60_000;
 const otherCertificate = authDomain.authDomain.certificateArn.replace(/.$/, '0');
@@ -54,7 +53,7 @@ const ringingMinutes = async (
 /** Returns the minute after which an alarm rang, if it did, within an hour of faults. The stage gets an event every ten minutes. */
 const firstRing = async (name: string, change: (stage: Stage, at: number) => unknown): Promise<number | undefined> => {
   const metrics = collectMetrics();
-  const stage = await startDelivery();
+  const stage = await startDelivery(metrics);
   const addAge = addTo(metrics, 'EventsStuck');
   const ringing = await ringingMinutes(name, metrics, warmUp + 60, async (passed, end) => {
     const at = passed - warmUp;
@@ -79,13 +78,13 @@ describe('a stage whose', () => {
     ['events consumer is dead', 'EventsStuck', 8, () => ({ off: ['events'] })],
     ['sweeper is dead', 'RetriesLate', 6, () => ({ sweeper: true })],
     ['sweeps fail', 'RetriesLate', 6, () => ({ store: true })],
-    ['retry consumer is dead', 'RetriesLate', 10, at => ({ off: ['retries'], receivers: answering(at ? 200 : 500) })],
+    ['retry consumer is dead', 'RetriesLate', 10, at => ({ off: ['retries'], status: () => (at ? 200 : 500) })],
     ['key is denied by KMS', 'InternalErrors', 4, () => ({ kms: true })],
     ['store takes nothing', 'InternalErrors', 3, () => ({ store: true })],
     ['store throttles', 'StoreThrottled', 3, () => ({ store: true })],
     ['receiver has a private address', 'Blocked', 1, () => ({ address: '10.0.0.1' })],
-    ['only receiver is down', 'NothingDelivered', undefined, () => ({ receivers: answering(503) })],
-    ['receiver fails once', 'RetriesLate', undefined, at => ({ receivers: answering(at ? 200 : 500) })],
+    ['only receiver is down', 'NothingDelivered', undefined, () => ({ status: () => 503 })],
+    ['receiver fails once', 'RetriesLate', undefined, at => ({ status: () => (at ? 200 : 500) })],
     ['sweeper misses two sweeps', 'RetriesLate', undefined, at => ({ sweeper: at === 20 || at === 30 })],
     ['store throttles for two minutes', 'StoreThrottled', undefined, at => ({ store: at === 20 || at === 21 })],
     ['functions are well', 'EventsStuck', undefined, () => ({})],
@@ -99,13 +98,11 @@ it.each([
   ['one of two is', 1, undefined],
 ])('NothingDelivered: ten events a minute, and %s', async (_case, delivered, expected) => {
   const metrics = collectMetrics();
-  const stage = await startDelivery();
+  const stage = await startDelivery(metrics);
+  let posts = 0;
+  stage.faults.status = () => (posts++ % 2 < delivered ? 200 : 503);
   const [first] = await ringingMinutes('NothingDelivered', metrics, 20, async (_at, end) => {
-    for (let event = 0; event < 10; event++) {
-      stage.faults.receivers = answering(event % 2 < delivered ? 200 : 503);
-      stage.publish();
-      await stage.runUntil(Date.now());
-    }
+    for (let event = 0; event < 10; event++) stage.publish();
     await stage.runUntil(end);
   });
   expect(first).toBe(expected);

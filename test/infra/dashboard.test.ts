@@ -8,8 +8,7 @@ import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.t
 import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { resourcesOf, stageTemplates } from './templates.ts';
-import { throttled } from './watched-outside.ts';
-import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
+import { collectMetrics, invoke, startDelivery, throttled } from './watched-stage.ts';
 
 const { Delivery } = stageTemplates('prod');
 const [[, dashboard] = ['', undefined], ...others] = resourcesOf(Delivery, 'AWS::CloudWatch::Dashboard');
@@ -78,7 +77,7 @@ it('has a graph of each alarm, but for those of releases and of the smoke test',
 
 it('shows nothing that nobody writes', async () => {
   const metrics = collectMetrics();
-  const stage = await startDelivery();
+  const stage = await startDelivery(metrics);
   stage.publish();
   stage.faults.kms = true;
   await stage.runUntil(Date.now() + 1_000);

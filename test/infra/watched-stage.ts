@@ -1,24 +1,23 @@
-import { randomBytes } from 'node:crypto';
-import { makeKms } from '@emissor/cloud/kms';
-import { eventOf, type ProcessOutside } from '@emissor/cloud/virtual';
-import type { Context, SQSEvent } from 'aws-lambda';
+import type { ProcessOutside } from '@emissor/cloud/virtual';
 import { onTestFinished, vi } from 'vitest';
-import { consumerTimeout, deliveryEnvironment, queueOf, visibilityTimeout } from '../../lab/world/stage.ts';
+import { publicationOf } from '../../lab/world/arrival.ts';
+import { makeWorld } from '../../lab/world/make-world.ts';
+import { makeWorldOutside } from '../../lab/world/process-outside.ts';
+import type { Reaction } from '../../lab/world/receivers.ts';
+import { type Compositions, queueOf, stageValuesOf } from '../../lab/world/stage.ts';
 import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
-import { type Lane, lanes } from '../../lambdas/delivery/lane-routing.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import { failureRecorder } from '../../lambdas/platform/aws/failed-call.ts';
 import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry, type Telemetry } from '../../lambdas/platform/telemetry.ts';
 import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
-import { isAcknowledged, makeSteppedCloud, type Start } from '../support/delivery-world/stepped-cloud.ts';
-import { makeOutside, noFaults } from './watched-outside.ts';
-import { fillTables } from './watched-tables.ts';
+import { immediate } from '../support/stage.ts';
 
 /** The namespace of the stage whose alarms are tried. */
 const namespace = 'Emissor/prod';
 
-/** Begins to collect what functions write, with a clock that a test moves. */
+/** Starts to collect what functions write, with a clock that a test moves. */
 export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   const metrics = makeMetrics();
   vi.useFakeTimers({ toFake: ['Date'], now: start });
@@ -35,7 +34,7 @@ export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   return metrics;
 }
 
-/** Invokes a function as Lambda does. Its context tells no remaining time, by which the handler would set a timer of this machine. */
+/** Invokes a function as Lambda does. Its context has no remaining time, for which the handler would set a timer of this machine. */
 export function invoke<Event, Result>(
   telemetry: Telemetry,
   run: (event: Event) => Promise<Result>,
@@ -44,117 +43,113 @@ export function invoke<Event, Result>(
   return makeHandler<Event, Result>(telemetry, run)(event, { awsRequestId: 'r', functionVersion: '7' } as never);
 }
 
-/**
- * The delivery functions as they are deployed, in a virtual cloud. Each message has an invocation of its own, by a process that knows of
- * no other, as on a quiet stage. The clock of the test follows that of the cloud.
- */
-export async function startDelivery() {
-  const faults = noFaults();
-  const kms = makeKms({ bytes: randomBytes });
-  const outsideOf = makeOutside(faults, kms);
-  const stepped = makeSteppedCloud({
-    start: Date.now(),
-    visibilityTimeout,
-    execute: (command, next) => next(command),
-    functions: { ...Object.fromEntries(lanes.map(lane => [lane, consumerOf(lane)])), sweep },
+/** Returns the error of a call that DynamoDB throttled, as the SDK reports it to its logger. */
+export function throttled({ constructor: { name: commandName }, input }: { readonly input: object }): Error {
+  const error = named('ThrottlingException');
+  failureRecorder.error({ clientName: 'DynamoDBClient', commandName, input, error });
+  return error;
+}
+
+/** The faults of a stage, which a test switches on and off. */
+interface Faults {
+  /** KMS opens no key. */
+  kms: boolean;
+  /** DynamoDB throttles all calls. */
+  store: boolean;
+  /** The queues whose consumers die. */
+  off: readonly string[];
+  /** The sweeper dies. */
+  sweeper: boolean;
+  /** Returns the status of the receiver's next answer. */
+  status: () => number;
+  /** The address of the receiver. */
+  address: string;
+}
+
+/** A world with one account, by functions that write logs and metrics as they do when they are deployed. */
+export async function startDelivery(metrics: Metrics) {
+  const faults: Faults = {
+    kms: false,
+    store: false,
+    off: [],
+    sweeper: false,
+    status: () => 200,
+    address: '93.184.216.34',
+  };
+  const processes: ProcessOutside['process'][] = [];
+  const lanes = new Map(Object.entries(queueOf).map(([lane, queue]) => [`deliver-${lane}`, queue]));
+  const isOff = (name: string) => faults.off.includes(lanes.get(name) ?? '') || (faults.sweeper && name === 'sweep');
+  const world = makeWorld(1, 'calm', compositions, {
+    accounts: [{ id: account, host, kind: 'quick', isRestless: false }],
+    ...{ publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
+    cloud: { start: Date.now(), costs: immediate },
+    faults: { fateOf: ({ functionName }) => (isOff(functionName) ? 'dies_before' : 'fine') },
+    stage: { values: { ...stageValuesOf(1), retrySchedule: [5_000, 300_000, 1_800_000] }, outsideOf },
   });
-  const { cloud, dynamo } = stepped;
-  const { now } = cloud;
+  onTestFinished(world.end);
+  const { cloud } = world;
   /** The moment when each event was published, by its body. */
   const published = new Map<string, number>();
-  for (const lane of lanes) cloud.queue(queueOf[lane]).onVisible(() => takeMessages(lane));
-  cloud.at(now(), sweepEachMinute);
-  await fillTables({ dynamo, kms });
-  return { faults, publish, runUntil, oldestEventSeconds };
+  let linesRead = 0;
+  await world.begin();
+  world.receivers.react(host, (): Reaction => ({ status: faults.status(), afterMs: 0 }));
+  return { faults, publish, runUntil, oldestEventSeconds, end: world.end };
 
-  function publish(): void {
-    const id = randomId(22);
-    const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id };
-    const body = JSON.stringify(event);
-    published.set(body, now());
-    cloud.send(queueOf.first, { body }, 'AROAPUBLISHER:one');
+  function outsideOf(process: ProcessOutside) {
+    processes.push(process.process);
+    const outside = makeWorldOutside(process, world.receivers);
+    const dynamo: Dynamo = async (command, options) => {
+      if (faults.store) throw throttled(command);
+      return outside.dynamo(command, options);
+    };
+    const send: typeof outside.kms.send = (command: never) =>
+      faults.kms ? Promise.reject(named('AccessDeniedException')) : outside.kms.send(command);
+    const random = { ...outside.random, number: () => 0.5 };
+    return { ...outside, random, dynamo, kms: { send }, resolve: async () => [faults.address] };
   }
 
-  /** Moves the clock to a moment, and lets come what is due until then. */
+  function publish(): void {
+    const { body } = publicationOf({ account, at: 0, number: published.size });
+    published.set(body, cloud.now());
+    cloud.send(queueOf.first, { body, group: account });
+  }
+
+  /** Runs until a moment. Processes that have opened keys end before KMS fails. */
   async function runUntil(moment: number): Promise<void> {
-    for (const lane of lanes) takeMessages(lane);
-    await stepped.runTo(moment);
-    vi.setSystemTime(Math.max(moment, now()));
+    if (faults.kms) for (const process of processes.splice(0)) process.kill('it is idle');
+    await cloud.run(Math.max(moment, cloud.now()));
+    const lines = cloud.logs({});
+    for (const { text } of lines.slice(linesRead)) metrics.addLine(text);
+    linesRead = lines.length;
+    vi.setSystemTime(cloud.now());
   }
 
   function oldestEventSeconds(): number {
     const moments = cloud
       .queue(queueOf.first)
       .bodies()
-      .map(body => published.get(body) ?? now());
-    return (now() - Math.min(now(), ...moments)) / 1_000;
-  }
-
-  /** Has the consumer of a lane process what is visible, once time runs. */
-  function takeMessages(lane: Lane): void {
-    const queue = cloud.queue(queueOf[lane]);
-    cloud.at(now(), () => {
-      for (let batch = receive(); batch.length > 0; batch = receive()) void consume(batch);
-    });
-
-    function receive() {
-      return faults.off.includes(queue.name) ? [] : queue.receive(1);
-    }
-
-    async function consume(batch: ReturnType<typeof receive>): Promise<void> {
-      const outcome = await stepped.invoke(lane, eventOf(batch, queue.name));
-      if (outcome.status === 'failed') throw outcome.error;
-      if (isAcknowledged(outcome)) for (const { receipt } of batch) queue.remove(receipt);
-    }
-  }
-
-  function sweepEachMinute(): void {
-    if (!faults.sweeper) void stepped.invoke('sweep', undefined);
-    cloud.at(now() + 60_000, sweepEachMinute);
-  }
-
-  function consumerOf(lane: Lane): Start {
-    return process => (event: SQSEvent) => {
-      const telemetry = makeTelemetry(`deliver-${lane}`, 'delivery');
-      const environment = { ...consumers, lane, queueUrl: queueOf[lane] };
-      const deliver = composeDeliver(environment, outsideOf(process), telemetry);
-      return invoke(telemetry, each => atItsTime(deliver(each, contextIn(process, consumerTimeout))), event);
-    };
-  }
-
-  function sweep(...[process]: Parameters<Start>) {
-    return () => {
-      const telemetry = makeTelemetry('sweep');
-      const run = composeSweep(sweeper, outsideOf(process), telemetry);
-      return invoke(telemetry, each => atItsTime(run(each, contextIn(process, sweepTimeout))), undefined);
-    };
-  }
-
-  /** What is written at the end of an invocation has the time of the cloud. */
-  async function atItsTime<Result>(run: Promise<Result>): Promise<Result> {
-    return run.finally(() => void vi.setSystemTime(now()));
+      .map(body => published.get(body) ?? cloud.now());
+    return (cloud.now() - Math.min(cloud.now(), ...moments)) / 1_000;
   }
 }
 
-/** Returns the context of an invocation that may take so many milliseconds. */
-function contextIn({ time: { now } }: ProcessOutside, limit: number): Pick<Context, 'getRemainingTimeInMillis'> {
-  const end = now() + limit;
-  return { getRemainingTimeInMillis: () => end - now() };
+/** The functions of delivery, with their own telemetry. */
+const compositions: Partial<Compositions> = {
+  deliver: (environment, outside) => {
+    const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery', outside.time.now);
+    const deliver = composeDeliver(environment, outside, telemetry);
+    return (event, context) => invoke(telemetry, each => deliver(each, context), event);
+  },
+  sweep: (environment, outside) => {
+    const telemetry = makeTelemetry('sweep', 'sweep', outside.time.now);
+    const sweep = composeSweep(environment, outside, telemetry);
+    return (event, context) => invoke(telemetry, each => sweep(each, context), event);
+  },
+};
+
+const account = 'conta-1';
+const host = 'receiver.example.com';
+
+function named(name: string): Error {
+  return Object.assign(new Error('…'), { name });
 }
-
-/** In milliseconds, as in `lib/delivery-stack.ts`. */
-const sweepTimeout = 55_000;
-
-const consumers: Omit<Parameters<typeof composeDeliver>[0], 'lane' | 'queueUrl'> = {
-  ...deliveryEnvironment,
-  keyringTable: 'Keyring',
-  demandsUrl: 'https://demandas.example.com',
-  retrySchedule: [5_000, 300_000, 1_800_000],
-  attemptTimeoutMs: 15_000,
-  ownHosts: [],
-  serviceVersion: '0',
-};
-const sweeper = {
-  ...deliveryEnvironment,
-  operationsTopicArn: 'arn:aws:sns:sa-east-1:111122223333:operations',
-};

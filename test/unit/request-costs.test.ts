@@ -17,10 +17,10 @@ import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../support/auth-service.ts';
 import { type CallCounts, countCalls, countCommands } from '../support/database/call-counts.ts';
 import { putAll } from '../support/database/put-all.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../support/delivery-world/delivery-world.ts';
-import type { Sent } from '../support/delivery-world/requests.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { readPage } from '../support/markdown-page.ts';
+import type { Sent } from '../support/stage.ts';
+import { makeStage, type Stage, schedule } from '../support/stage.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './delivery/builders.ts';
 
 /* The page of the capacity says what each request asks of the store at most. Here each is made in a store that is filled for it. */
@@ -95,7 +95,7 @@ describe('what a request to {base_url} asks of a full store', () => {
   const noReplay = 'reenvio_0000000000000000000000';
   const full = `evt_${'f'.repeat(27)}`;
   const ended = `evt_${'e'.repeat(27)}`;
-  let world: DeliveryWorld;
+  let stage: Stage;
   let counts: ReturnType<typeof countCommands>;
 
   /** Deliveries that ended in the last hour before noon; of the newest hundred, indexes still tell what is past its time. */
@@ -109,8 +109,8 @@ describe('what a request to {base_url} asks of a full store', () => {
     });
 
   beforeAll(async () => {
-    world = makeDeliveryWorld();
-    const { dynamo } = world;
+    stage = makeStage(schedule, 0); // without consumers
+    const { dynamo } = stage;
     const records = Array.from({ length: keptAttempts }, (_, number) => aRecord({ number: number + 1, response: 'x' }));
     const wait = { nextAttemptAt: noon + 3_600_000, sweepAt: noon + 3_600_000, overdueCount: 0 };
     const waiting: Delivery = {
@@ -118,9 +118,9 @@ describe('what a request to {base_url} asks of a full store', () => {
       attempt: 31,
       wait,
     };
-    for (const eventName of EVENT_NAMES.filter(name => name !== gone)) await world.register({ eventName });
-    await world.store.create(waiting);
-    await world.store.create(settled(aDelivery({ id: ended, createdAt: noon - 5_000_000 }), 'delivered', noon));
+    for (const eventName of EVENT_NAMES.filter(name => name !== gone)) await stage.register({ eventName });
+    await stage.store.create(waiting);
+    await stage.store.create(settled(aDelivery({ id: ended, createdAt: noon - 5_000_000 }), 'delivered', noon));
     await putAll(dynamo, 'Deliveries', [
       ...history(registered, 'failed', 2_000),
       ...history(registered, 'delivered', 1_200),
@@ -145,15 +145,15 @@ describe('what a request to {base_url} asks of a full store', () => {
         ...Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, noon])),
       },
     ]);
-    await world.request('POST', at(replayed, '/reenvios'), { body: range });
-    await world.request('DELETE', at(replayed));
-    counts = countCommands(world);
+    await stage.request('POST', at(replayed, '/reenvios'), { body: range });
+    await stage.request('DELETE', at(replayed));
+    counts = countCommands(stage);
   }, 60_000);
 
   const to =
     (method: string, path: string, sent: Sent = {}) =>
     () =>
-      world.request(method, path, sent);
+      stage.request(method, path, sent);
   const url = 'https://receiver.example.com/';
 
   /** The requests that each operation is tried with. Each is made twice: as it is, and where it loses every race. */
@@ -171,7 +171,7 @@ describe('what a request to {base_url} asks of a full store', () => {
         // it ends a suspension, which is announced
         const suspended = { status: 'suspended', suspensionReason: 'gone' } as const;
         const Item = aWebhook({ eventName: 'mensagem.recebida', ...suspended });
-        await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
+        await stage.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
         counts.take();
         await to('PUT', at('mensagem.recebida'), { body: { url } })();
       },
@@ -184,7 +184,7 @@ describe('what a request to {base_url} asks of a full store', () => {
         // an operator's suspension stays: the item is replaced, and not deleted
         const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
         const Item = aWebhook({ eventName: 'reembolso.solicitado', ...hold });
-        await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
+        await stage.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
         counts.take();
         await to('DELETE', at('reembolso.solicitado'))();
       },
@@ -196,10 +196,10 @@ describe('what a request to {base_url} asks of a full store', () => {
       ),
       async () => {
         const query = 'limite=100';
-        const page = await world.request('GET', at(registered, '/entregas'), { query });
+        const page = await stage.request('GET', at(registered, '/entregas'), { query });
         counts.take();
         const cursor = page?.json.proximo_cursor;
-        await world.request('GET', at(registered, '/entregas'), { query: `${query}&cursor=${cursor}` });
+        await stage.request('GET', at(registered, '/entregas'), { query: `${query}&cursor=${cursor}` });
       },
     ],
     getDelivery: [to('GET', at(registered, `/entregas/${full}`)), to('GET', at(gone, `/entregas/${unknown}`))],
@@ -211,10 +211,10 @@ describe('what a request to {base_url} asks of a full store', () => {
       to('POST', at(registered, '/reenvios'), { body: range }),
       to('POST', at(registered, '/reenvios'), { body: range }), // the first is under way
       async () => {
-        const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
-        await world.request('DELETE', String(refused?.headers.location));
+        const refused = await stage.request('POST', at(registered, '/reenvios'), { body: range });
+        await stage.request('DELETE', String(refused?.headers.location));
         counts.take();
-        await world.request('POST', at(registered, '/reenvios'), { body: range }); // the one before is kept
+        await stage.request('POST', at(registered, '/reenvios'), { body: range }); // the one before is kept
       },
       to('POST', at(small, '/reenvios'), { body: range }), // all are sent
       to('POST', at(ninePages, '/reenvios'), { body: range }), // more than a page
@@ -225,9 +225,9 @@ describe('what a request to {base_url} asks of a full store', () => {
     cancelReplay: [
       ...[registered, gone, replayed].map(event => to('DELETE', at(event, `/reenvios/${noReplay}`))),
       async () => {
-        const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
+        const refused = await stage.request('POST', at(registered, '/reenvios'), { body: range });
         counts.take();
-        await world.request('DELETE', String(refused?.headers.location));
+        await stage.request('DELETE', String(refused?.headers.location));
       },
     ],
   };

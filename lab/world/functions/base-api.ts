@@ -45,11 +45,13 @@ type Compose = (outside: WorldOutside, telemetry: WorldTelemetry) => (request: H
 
 /** An event names its account in place of its token: ECDSA draws chance of the machine's, and the digest holds events. */
 function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
-  const token = tokens.get(event.headers.authorization ?? '') ?? '';
+  const token = tokens.get(event.headers.authorization ?? '');
+  if (token === undefined) return event;
   return { ...event, headers: { ...event.headers, authorization: `Bearer ${token}` } };
 }
 
-const environment = {
+/** The environment of both. */
+export const environment = {
   ...deliveryEnvironment,
   clientsTable: 'Clients',
   usersTable: 'Users',
@@ -57,7 +59,7 @@ const environment = {
   keyringTable: 'Keyring',
   issuer: ownUrls.auth,
   audience: ownUrls.base,
-  ownHosts: [],
+  ownHosts: [new URL(ownUrls.base).host],
   demandsUrl: 'https://demandas.example.com',
   docsUrl: undefined,
 };

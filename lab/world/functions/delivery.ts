@@ -39,11 +39,12 @@ function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside
   };
 }
 
-function sweeperOf({ compositions, values, outsideOf, telemetryOf }: Stage): FunctionDefinition<ProcessOutside> {
+function sweeperOf(stage: Stage): FunctionDefinition<ProcessOutside> {
+  const { compositions, values, outsideOf, telemetryOf, sweepEvery = minute } = stage;
   return {
     name: 'sweep',
     timeout: 55 * second,
-    schedule: { every: minute },
+    schedule: { every: sweepEvery },
     start: process => compositions.sweep({ ...sweeper, ...values }, outsideOf(process), telemetryOf('sweep', process)),
   };
 }

@@ -58,7 +58,7 @@ export async function runTenants(
     accounts: tenants.map(accountOf),
     publications: events.filter(({ tenant }) => !tenant.isReplayed).map(({ publication }) => publication),
     queues: { isFair: situation.isFair, countLag: 0 },
-    concurrency: situation.concurrency,
+    cloud: { concurrency: situation.concurrency },
     stage: {
       scalingOf: scalingIn(situation),
       values: {

@@ -1,9 +1,13 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
-import { useDeliveryWorld, world } from '../../support/delivery-world/use-delivery-world.ts';
+import { makeStage, type Stage } from '../../support/stage.ts';
 
-useDeliveryWorld();
+let stage: Stage;
+beforeEach(async () => {
+  stage = makeStage();
+  await stage.register();
+});
 
 const path = '/v1/webhooks/demanda.criada';
 const all = <Result>(ask: (at: number) => Promise<Result>) =>
@@ -14,35 +18,37 @@ it.each([
   ['PUT', path, (at: number) => ({ url: `https://receiver.example.com/${at}` }), 200],
   ['POST', `${path}/segredo`, () => ({ imediato: true }), 201],
 ])('ten times %s %s at once succeed', async (method, at, bodyOf, status) => {
-  const answers = await all(number => world.request(method, at, { body: bodyOf(number) }));
+  const answers = await all(number => stage.request(method, at, { body: bodyOf(number) }));
   expect(answers.map(answer => answer?.status)).toEqual(Array(10).fill(status));
 });
 
 it('one of ten times DELETE at once succeeds, and the others find nothing', async () => {
-  const answers = await all(() => world.request('DELETE', path));
+  const answers = await all(() => stage.request('DELETE', path));
   expect(answers.map(answer => answer?.status).toSorted()).toEqual([204, ...Array(9).fill(404)]);
 });
 
 // Bugs: the second try of a DELETE removed what was registered after the first; then it found no webhook, while one stood there.
 it('a DELETE that loses its race succeeds, and spares what was registered since', async () => {
   let isFirst = true;
-  world.intercept((command, next) => {
+  const { execute } = stage.tables;
+  vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
     if (isFirst && JSON.stringify(command.input).includes('"ConditionExpression"')) {
       isFirst = false;
       const [TableName, Key] = ['Webhooks', webhookKey('conta-1', 'demanda.criada')];
-      const { Item } = next(new GetCommand({ TableName, Key }));
-      next(new PutCommand({ TableName, Item: { ...Item, webhookId: 'wh_later' } }));
+      const { Item } = execute(new GetCommand({ TableName, Key }));
+      execute(new PutCommand({ TableName, Item: { ...Item, webhookId: 'wh_later' } }));
     }
-    return next(command);
+    return execute(command);
   });
-  expect((await world.request('DELETE', path))?.status).toBe(204);
-  expect((await world.request('GET', path))?.status).toBe(200);
+  expect((await stage.request('DELETE', path))?.status).toBe(204);
+  expect((await stage.request('GET', path))?.status).toBe(200);
 });
 
 it('one that loses every race is refused within three seconds, and its line names the cause', async () => {
-  world.intercept((command, next) => {
+  const { execute } = stage.tables;
+  vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
     const input = JSON.stringify(command.input);
-    if (!input.includes('"ConditionExpression"') || input.includes('limit#')) return next(command);
+    if (!input.includes('"ConditionExpression"') || input.includes('limit#')) return execute(command);
     throw Object.assign(new Error('lost'), { name: 'ConditionalCheckFailedException' });
   });
   for (const [method, at, sent] of [
@@ -55,14 +61,14 @@ it('one that loses every race is refused within three seconds, and its line name
       { body: { desde: '2026-11-19T00:00:00Z', ate: '2026-11-20T00:00:00Z', estado: 'falhou' } },
     ],
   ] as const) {
-    const begun = world.now();
-    expect(await world.request(method, at, sent)).toMatchObject({
+    const begun = stage.now();
+    expect(await stage.request(method, at, sent)).toMatchObject({
       status: 503,
       headers: { 'retry-after': '1' },
       json: { code: 'temporarily_unavailable' },
     });
-    expect(world.now() - begun).toBeGreaterThan(0);
-    expect(world.now() - begun).toBeLessThan(3_000);
-    expect(JSON.parse(world.lines.at(-1) ?? '')).toMatchObject(['webhook.refused', { reason: 'contended' }]);
+    expect(stage.now() - begun).toBeGreaterThan(0);
+    expect(stage.now() - begun).toBeLessThan(3_000);
+    expect(JSON.parse(stage.lines.at(-1) ?? '')).toMatchObject(['webhook.refused', { reason: 'contended' }]);
   }
 });

@@ -1,6 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Context } from 'aws-lambda';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { environment } from '../../../lab/world/functions/base-api.ts';
 import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
@@ -8,31 +9,32 @@ import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { makeTelemetry, type Telemetry } from '../../../lambdas/platform/telemetry.ts';
 import { systemTime } from '../../../lambdas/platform/timer.ts';
 import { authorizationBinding, secretBinding, webhookKey } from '../../../lambdas/webhooks/webhook.ts';
-import { makeCallers } from '../../support/delivery-world/callers.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../support/delivery-world/delivery-world.ts';
-import { environment } from '../../support/delivery-world/environment.ts';
-import type { Answered, Sent } from '../../support/delivery-world/requests.ts';
+import { makeCallers } from '../../support/callers.ts';
 import { httpRequest } from '../../support/http-request.ts';
+import type { Answered, Sent } from '../../support/stage.ts';
+import { makeStage, type Stage } from '../../support/stage.ts';
 import { noon } from '../delivery/builders.ts';
 import { keyringDynamo, kms, sealing } from '../delivery/test-keyring.ts';
 
 const account = 'conta-1';
 
-let world: DeliveryWorld;
+let stage: Stage;
 beforeEach(() => {
-  world = makeDeliveryWorld();
+  stage = makeStage();
 });
 
 /** Has calls fail that name a table and match a pattern. */
-const fail = (table: string, pattern: RegExp, error: Error) =>
-  world.intercept((command, next) => {
+const fail = (table: string, pattern: RegExp, error: Error) => {
+  const { execute } = stage.tables;
+  vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
     const text = `${command.constructor.name} ${JSON.stringify(command.input)}`;
     if (text.includes(`"${table}"`) && pattern.test(text)) throw error;
-    return next(command);
+    return execute(command);
   });
+};
 
 const send = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
-  const answered = await world.request(method, path, sent);
+  const answered = await stage.request(method, path, sent);
   if (answered?.status === undefined) throw new Error('no answer');
   const { status, headers, json } = answered;
   expect(headers['cache-control']).toBe('no-store');
@@ -51,8 +53,8 @@ const register = (changes: object = {}) => send('POST', '/v1/webhooks', { body: 
 const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
 const findingsOf = ({ json }: Answered) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
-const logged = () => world.lines.map(line => JSON.parse(line));
-const find = () => world.webhooks.find(account, 'demanda.criada');
+const logged = () => stage.lines.map(line => JSON.parse(line));
+const find = () => stage.webhooks.find(account, 'demanda.criada');
 
 /** An error of that name, as the SDK throws it. */
 const named = (name: string) => Object.assign(new Error(`s3cret ${name}`), { name });
@@ -66,7 +68,7 @@ const apiAlone = (
     { ...environment, docsUrl },
     {
       ...{ dynamo, random: systemRandom, kms, resolve: async () => [] },
-      time: { ...systemTime, now: world.now, pause: async () => {} },
+      time: { ...systemTime, now: stage.now, pause: async () => {} },
     },
     telemetry,
   );
@@ -78,7 +80,7 @@ const handleAlone = async (method: string, path: string, dynamo?: Dynamo) => {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const telemetry = makeTelemetry('webhooks');
   const handler = makeHttpHandler(telemetry, apiAlone(telemetry, dynamo && { dynamo }));
-  const authorization = await makeCallers(world.now, world.dynamo).authorization(
+  const authorization = await makeCallers(stage.now, stage.dynamo).authorization(
     `Bearer admin|webhooks:read webhooks:manage|${account}`,
   );
   const answer = await handler(httpRequest({ method, path, headers: { authorization } }), {
@@ -94,7 +96,7 @@ describe('events that came without a webhook', () => {
   const [came, long] = [noon - 3_600_000, noon - 31 * 24 * 3_600_000];
   const note = () => {
     const Item = { id: `without-webhook#${account}`, part: 'head', 'proposta.recebida': came, 'demanda.criada': came };
-    return world.dynamo(new PutCommand({ TableName: 'Deliveries', Item: { ...Item, 'demanda.cancelada': long } }));
+    return stage.dynamo(new PutCommand({ TableName: 'Deliveries', Item: { ...Item, 'demanda.cancelada': long } }));
   };
   const ultimo_em = new Date(came).toISOString();
 
@@ -130,13 +132,13 @@ describe('the health in a record', () => {
   const failingSince = Date.UTC(2026, 10, 19, 8);
   const health = { falhando_desde: '2026-11-19T08:00:00.000Z', lento_desde: '2026-11-20T12:00:00.000Z' };
   const beSlow = async () => {
-    await world.slowDown();
-    await world.pass(1_000);
+    await stage.slowDown();
+    await stage.pass(1_000);
   };
 
   it('tells since when nothing but failures came, and since when the slow lane has the event', async () => {
     await beSlow();
-    await world.register({ failingSince });
+    await stage.register({ failingSince });
     await register({ evento: 'proposta.recebida' });
     expect((await send('GET', '/v1/webhooks/demanda.criada')).json).toMatchObject(health);
     expect((await send('GET', '/v1/webhooks')).json.webhooks).toMatchObject([
@@ -159,10 +161,10 @@ describe('the health in a record', () => {
   it('has no more failures after another URL or a reactivation, and stays slow', async () => {
     await beSlow();
     const forgiven = { falhando_desde: null, lento_desde: health.lento_desde };
-    await world.register({ failingSince });
+    await stage.register({ failingSince });
     const other = { body: { url: 'https://other.example.com/' } };
     expect((await send('PUT', '/v1/webhooks/demanda.criada', other)).json).toMatchObject(forgiven);
-    await world.register({ failingSince, status: 'suspended', suspensionReason: 'gone' });
+    await stage.register({ failingSince, status: 'suspended', suspensionReason: 'gone' });
     const active = { ...forgiven, estado: 'ativo', motivo_suspensao: null };
     expect((await send('POST', '/v1/webhooks/demanda.criada/reativacao')).json).toMatchObject(active);
   });
@@ -181,7 +183,7 @@ describe('POST /v1/webhooks', () => {
     );
     expect(await sealing.open(sealed, secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
     await expect(sealing.open(sealed, secretBinding(account, 'demanda.cancelada'))).rejects.toThrow();
-    expect(world.lines.join()).not.toMatch(/s3cret|whsec_|receiver/);
+    expect(stage.lines.join()).not.toMatch(/s3cret|whsec_|receiver/);
   });
 
   it.each([undefined, null])('takes autorizacao %s as absent', async autorizacao => {
@@ -224,7 +226,7 @@ describe('POST /v1/webhooks', () => {
     const refused = await register(changes);
     expect(codeOf(refused)).toBe('422 validation_failed');
     expect(findingsOf(refused).sort()).toEqual(findings);
-    expect(await world.webhooks.list(account)).toEqual([]);
+    expect(await stage.webhooks.list(account)).toEqual([]);
   });
 
   it('refuses __proto__ like any unknown field', async () => {
@@ -246,7 +248,7 @@ describe('POST /v1/webhooks', () => {
 describe('PUT /v1/webhooks/{evento}', () => {
   it('keeps the moment of the registration, and has one of its own', async () => {
     await register();
-    await world.pass(1_000);
+    await stage.pass(1_000);
     const { json } = await send('PUT', '/v1/webhooks/demanda.criada', { body: { url: 'https://other.example.com/' } });
     expect(Date.parse(json.atualizado_em) - Date.parse(json.criado_em)).toBe(1_000);
   });
@@ -260,7 +262,7 @@ describe('the limit of registrations', () => {
   // Bug: one account whose name servers kept silent held every execution of a new AWS account with two requests a second.
   it('is thirty a minute per account, POST and PUT together, and the name is not asked beyond it', async () => {
     expect((await register()).status).toBe(201);
-    await world.pass(2_000);
+    await stage.pass(2_000);
     for (let count = 1; count < 30; count++) expect((await replace()).status).toBe(200);
     for (const refused of [await replace(), await register({ url: 'https://unasked.example.com/' })]) {
       expect(codeOf(refused)).toBe('429 rate_limited');
@@ -268,9 +270,9 @@ describe('the limit of registrations', () => {
     }
     expect((await send('POST', '/v1/webhooks', { body: registration, token: other })).status).toBe(201);
     expect((await send('GET', path)).status).toBe(200);
-    await world.pass(57_999);
+    await stage.pass(57_999);
     expect((await replace()).headers['retry-after']).toBe('1');
-    await world.pass(1);
+    await stage.pass(1);
     expect((await replace()).status).toBe(200);
   });
 
@@ -298,7 +300,7 @@ describe('the limit of registrations', () => {
       ['an unknown event', 'PUT', '/v1/webhooks/demanda.inventada', { url }],
       ['a webhook that is there', 'POST', '/v1/webhooks', registration],
     ])('before %s', async (_, method, to, body) => {
-      if (method === 'POST') await world.register();
+      if (method === 'POST') await stage.register();
       expect(codeOf(await send(method, to, { body }))).toBe('429 rate_limited');
     });
   });
@@ -317,7 +319,7 @@ describe('a webhook that an operator suspended', () => {
 
   // DELETE and POST made it active again.
   it('stays suspended through a deletion and a new registration', async () => {
-    await world.register({ status: 'suspended', suspensionReason: 'operator' });
+    await stage.register({ status: 'suspended', suspensionReason: 'operator' });
     expect((await send('DELETE', path)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
     expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
@@ -342,7 +344,7 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
       const [current] = (await find())?.secrets ?? [];
       expect(await sealing.open(current?.sealed ?? '', secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
     }
-    await world.pass(3_599_999);
+    await stage.pass(3_599_999);
     const refused = await rotate();
     expect(codeOf(refused)).toBe('409 too_many_secrets');
     expect(refused.headers['retry-after']).toBe(String(23 * 3_600 + 1)); // never too short
@@ -352,14 +354,14 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
 
   it('shows when the replaced ones stop signing', async () => {
     await register();
-    const begun = world.now();
+    const begun = stage.now();
     await rotate();
-    await world.pass(60_000);
+    await stage.pass(60_000);
     await rotate();
     const shown = async () => (await send('GET', '/v1/webhooks/demanda.criada')).json.segredos_anteriores;
     const until = (moment: number) => ({ valido_ate: new Date(moment + 24 * 3_600_000).toISOString() });
     expect(await shown()).toEqual([until(begun + 60_000), until(begun)]);
-    await world.run(begun + 24 * 3_600_000);
+    await stage.run(begun + 24 * 3_600_000);
     expect(await shown()).toEqual([until(begun + 60_000)]);
     await rotate({ body: { imediato: true } });
     expect(await shown()).toEqual([]);
@@ -424,7 +426,7 @@ describe('an endpoint without a body', () => {
 
 describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
   it('is the page of its code, if the stage has one', async () => {
-    const api = apiAlone(world, { docsUrl: 'https://docs.example.com/erros' });
+    const api = apiAlone(stage, { docsUrl: 'https://docs.example.com/erros' });
     const { body = '' } = await api(httpRequest({ path: '/v1/none' }));
     expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
   });
@@ -448,7 +450,7 @@ describe('the log', () => {
         },
       ],
     ]);
-    expect(world.lines.join()).not.toContain('s3cret');
+    expect(stage.lines.join()).not.toContain('s3cret');
     await send('GET', '/v1/webhooks/demanda.criada');
     expect(logged()[1]).toMatchObject([
       'webhook.refused',
@@ -487,7 +489,7 @@ describe('when a dependency fails', () => {
     const { status, lines } = await handleAlone('DELETE', '/v1/webhooks/demanda.criada', command => {
       const text = JSON.stringify(command.input);
       if (text.includes('"ConditionExpression"')) return Promise.reject(named('ConditionalCheckFailedException'));
-      return (text.includes('"Keyring"') ? keyringDynamo : world.dynamo)(command);
+      return (text.includes('"Keyring"') ? keyringDynamo : stage.dynamo)(command);
     });
     expect(status).toBe(503);
     expect(lines).toContainEqual(expect.objectContaining({ message: 'webhook.refused', reason: 'contended' }));
@@ -499,13 +501,13 @@ describe('when a dependency fails', () => {
     const refused = await send('GET', '/v1/webhooks');
     expect(codeOf(refused)).toBe('500 internal_error');
     expect(JSON.stringify(refused.json)).not.toContain('s3cret');
-    expect(world.lines.join()).not.toContain('s3cret');
-    expect(world.lines.join()).toContain('ResourceNotFoundException');
+    expect(stage.lines.join()).not.toContain('s3cret');
+    expect(stage.lines.join()).toContain('ResourceNotFoundException');
   });
 
   it('an item that is not a webhook: an opaque 500', async () => {
     const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
-    await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item: item }));
+    await stage.dynamo(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');
   });
 });

@@ -7,21 +7,20 @@ import type { Route } from '../../../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../../../lambdas/webhooks/routes.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import { describeApiRefusals, type HostFinding } from '../../../support/api-refusals.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import type { Answered, Sent } from '../../../support/delivery-world/requests.ts';
+import type { Answered, Sent } from '../../../support/stage.ts';
+import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, secret } from '../builders.ts';
 
-let world: DeliveryWorld;
+let stage: Stage;
 beforeEach(async () => {
-  world = makeDeliveryWorld();
+  stage = makeStage();
 });
 
 const base = '/v1/webhooks/demanda.criada';
 const eventId = `evt_${'0'.repeat(27)}`;
 
 const request = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
-  const answered = await world.request(method, path, sent);
-  if (!answered) throw new Error('no answer');
+  const answered = await stage.request(method, path, sent);
   expect(answered.headers['cache-control']).toBe('no-store');
   return answered;
 };
@@ -31,10 +30,9 @@ const findingsOf = ({ json }: Answered) =>
 
 const publishAndSettle = async (count: number, status: number) => {
   for (let number = 0; number < count; number++) {
-    world.answers.push(answer(status));
-    world.publishEvent();
-    await world.step('first');
-    await world.pass(1_000);
+    stage.answers.push(answer(status));
+    stage.publishEvent();
+    await stage.pass(1_000);
   }
 };
 const list = async (query = '') => (await request('GET', `${base}/entregas`, { query })).json;
@@ -52,12 +50,12 @@ const listAll = async (query: string) => {
 const oneId = async (): Promise<string> => (await list()).entregas[0].id;
 
 describe('every endpoint', () => {
-  beforeEach(() => world.register()); // of another account than the callers'
+  beforeEach(() => stage.register()); // of another account than the callers'
 
   describeApiRefusals({
     paths: Object.values<Route>({ ...webhookRoutes, ...deliveryRoutes }).map(({ path }) => path),
     urls: {
-      own_host: 'https://base.emissor.example.net/',
+      own_host: 'https://base.example.com/',
       ipv4: 'https://six.example.com/',
       not_found: 'https://nowhere.example.com/',
       temporary: 'https://silent.example.com/',
@@ -82,14 +80,13 @@ describe('every endpoint', () => {
 });
 
 describe('GET …/entregas', () => {
-  beforeEach(() => world.register());
+  beforeEach(() => stage.register());
 
   it('lists newest first, with state, times and the number of attempts', async () => {
-    world.answers.push(answer(200), answer(500), answer(410));
+    stage.answers.push(answer(200), answer(500), answer(410));
     for (const id of ['a', 'b', 'c']) {
-      world.publishEvent({ id });
-      await world.step('first');
-      await world.pass(1_000);
+      stage.publishEvent({ id });
+      await stage.pass(1_000);
     }
     const { entregas, proximo_cursor } = await list();
     expect(proximo_cursor).toBeNull();
@@ -109,13 +106,13 @@ describe('GET …/entregas', () => {
       Array(3).fill({ ...answer(0), outcome: 'internal_error' }),
     ],
   ])('counts all attempts, also where %s', async (_, answers) => {
-    world = makeDeliveryWorld(Array(39).fill(1_000));
-    await world.register();
-    world.answers.push(...answers);
-    world.publishEvent();
-    await world.settle();
-    expect(world.only().attempts.length).toBeLessThan(world.posts.length);
-    expect((await list()).entregas).toMatchObject([{ tentativas: world.posts.length }]);
+    stage = makeStage(Array(39).fill(1_000));
+    await stage.register();
+    stage.answers.push(...answers);
+    stage.publishEvent();
+    await stage.settle();
+    expect(stage.only().attempts.length).toBeLessThan(stage.posts.length);
+    expect((await list()).entregas).toMatchObject([{ tentativas: stage.posts.length }]);
   });
 
   it('pages by cursor until the end of the list', async () => {
@@ -192,10 +189,10 @@ describe('GET …/entregas', () => {
     ['whsec_abc=&whsec_abc=x&limite=5&limite=6', ['limite repeated', 'repeated', 'unknown_field']],
   ])('logs no unknown parameter name: %s', async (query, findings) => {
     await request('GET', `${base}/entregas`, { query });
-    const [message, fields] = JSON.parse(world.lines.at(-1) ?? '[]');
+    const [message, fields] = JSON.parse(stage.lines.at(-1) ?? '[]');
     expect(message).toBe('webhook.refused');
     expect(fields.findings.toSorted()).toEqual(findings);
-    expect(world.lines.join()).not.toMatch(/whsec_abc|__proto__/);
+    expect(stage.lines.join()).not.toMatch(/whsec_abc|__proto__/);
   });
 
   it('filters by time: from desde, inclusive, to ate, exclusive', async () => {
@@ -235,8 +232,8 @@ describe('GET …/entregas', () => {
     });
 
     it.each([
-      ['and there is none', () => world.remove()],
-      ['and there is another one', () => world.register({ webhookId: 'webhook-2' })],
+      ['and there is none', () => stage.remove()],
+      ['and there is another one', () => stage.register({ webhookId: 'webhook-2' })],
     ])('shows and filters waiting deliveries as cancelada: %s', async (_, change) => {
       await change();
       const all = (await list()).entregas;
@@ -249,20 +246,20 @@ describe('GET …/entregas', () => {
         proxima_tentativa_em: null,
         tentativas: [{ status: 500 }],
       });
-      await world.settle();
+      await stage.settle();
       expect((await list()).entregas).toEqual(all);
       expect((await list('estado=cancelada')).entregas).toEqual([all[1]]); // it has ended as that
     });
 
     it('answers 404 for an unknown delivery, and for an event without history', async () => {
-      await world.remove();
+      await stage.remove();
       const events = ['demanda.criada', 'demanda.cancelada'];
       const codes = events.map(async event =>
         codeOf(await request('GET', `/v1/webhooks/${event}/entregas/${eventId}`)),
       );
       expect(await Promise.all(codes)).toEqual(['404 delivery_not_found', '404 webhook_not_found']);
-      world.publishEvent();
-      await world.settle();
+      stage.publishEvent();
+      await stage.settle();
       expect(await request('POST', `${base}/entregas/${await oneId()}/reenvio`)).toMatchObject({
         status: 404,
         json: { code: 'webhook_not_found' },
@@ -274,33 +271,33 @@ describe('GET …/entregas', () => {
   it('refuses the cursor of another event, and takes one of a delivery that is gone', async () => {
     await publishAndSettle(3, 200);
     const { proximo_cursor } = await list('limite=1');
-    await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
+    await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
     const refused = await request('GET', '/v1/webhooks/demanda.cancelada/entregas', {
       query: `cursor=${proximo_cursor}`,
     });
     expect(codeOf(refused)).toBe('422 validation_failed');
     expect(findingsOf(refused)).toEqual(['cursor invalid_value']);
-    await world.pass(31 * 24 * 60 * 60_000);
+    await stage.skip(31 * 24 * 60 * 60_000);
     expect((await list(`cursor=${proximo_cursor}`)).entregas).toEqual([]);
   });
 
   it('tells nobody whether another account has a delivery', async () => {
     await publishAndSettle(2, 200);
     const { proximo_cursor } = await list('limite=1');
-    await world.register({ accountId: 'conta-2', eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
+    await stage.register({ accountId: 'conta-2', eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
     const sent = { token: 'admin|webhooks:read|conta-2', query: `cursor=${proximo_cursor}` };
     expect((await request('GET', '/v1/webhooks/demanda.cancelada/entregas', sent)).json.entregas).toEqual([]);
   });
 });
 
 describe('GET …/entregas/{id}', () => {
-  beforeEach(() => world.register());
+  beforeEach(() => stage.register());
 
   it('shows the body exactly as it is signed, and every attempt', async () => {
     const reset = { outcome: 'connection', cause: 'reset', errorCode: 'ECONNRESET', durationMs: 0 } as const;
-    world.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, reset, answer(200, {}, 'ok'));
-    world.publishEvent();
-    await world.settle();
+    stage.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, reset, answer(200, {}, 'ok'));
+    stage.publishEvent();
+    await stage.settle();
     const { status, json } = await request('GET', `${base}/entregas/${await oneId()}`);
     expect(status).toBe(200);
     expect(() => z.strictObject(deliveryDetail.shape).parse(json)).not.toThrow();
@@ -334,11 +331,11 @@ describe('GET …/entregas/{id}', () => {
   });
 
   it('never shows or resends a delivery of another account or event', async () => {
-    world.publishEvent();
-    await world.settle();
+    stage.publishEvent();
+    await stage.settle();
     const id = await oneId();
-    await world.register({ accountId: 'conta-2', webhookId: 'webhook-2' });
-    await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-3' });
+    await stage.register({ accountId: 'conta-2', webhookId: 'webhook-2' });
+    await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-3' });
     const token = 'admin|webhooks:read webhooks:manage|conta-2';
     const other = '/v1/webhooks/demanda.cancelada';
     expect((await request('GET', `${base}/entregas`, { token })).json.entregas).toEqual([]);
@@ -346,18 +343,18 @@ describe('GET …/entregas/{id}', () => {
     expect(codeOf(await request('POST', `${base}/entregas/${id}/reenvio`, { token }))).toBe('404 delivery_not_found');
     expect(codeOf(await request('GET', `${other}/entregas/${id}`))).toBe('404 delivery_not_found');
     expect(codeOf(await request('POST', `${other}/entregas/${id}/reenvio`))).toBe('404 delivery_not_found');
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
+    await stage.settle();
+    expect(stage.posts).toHaveLength(1);
   });
 
   it('answers 404 from 30 days after the delivery’s final state, and so does a list without a webhook', async () => {
-    world.publishEvent();
-    await world.settle();
+    stage.publishEvent();
+    await stage.settle();
     const id = await oneId();
-    await world.pass(30 * 24 * 60 * 60_000 + 1_000);
+    await stage.skip(30 * 24 * 60 * 60_000 + 1_000);
     expect(codeOf(await request('GET', `${base}/entregas/${id}`))).toBe('404 delivery_not_found');
     expect((await list()).entregas).toEqual([]);
-    await world.remove();
+    await stage.remove();
     expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
   });
 
@@ -365,11 +362,11 @@ describe('GET …/entregas/{id}', () => {
   it('finds a history without a webhook behind many deliveries that are past their time', async () => {
     await publishAndSettle(41, 200); // in one of eight partitions more than a page reads
     const { id } = (await list('limite=100')).entregas.at(-1);
-    await world.pass(20 * 24 * 60 * 60_000);
+    await stage.skip(20 * 24 * 60 * 60_000);
     await request('POST', `${base}/entregas/${id}/reenvio`);
-    await world.settle();
-    await world.pass(10 * 24 * 60 * 60_000 + 3_600_000);
-    await world.remove();
+    await stage.settle();
+    await stage.skip(10 * 24 * 60 * 60_000 + 3_600_000);
+    await stage.remove();
     expect(await list('limite=1')).toEqual({ entregas: [], proximo_cursor: expect.any(String) });
     expect((await list('limite=100')).entregas).toMatchObject([{ id }]);
     expect(codeOf(await request('GET', `${base}/entregas/${eventId}`))).toBe('404 delivery_not_found');
@@ -377,39 +374,39 @@ describe('GET …/entregas/{id}', () => {
 });
 
 describe('POST …/entregas/{id}/reenvio', () => {
-  beforeEach(() => world.register());
+  beforeEach(() => stage.register());
 
   it('begins a new schedule from now', async () => {
     await publishAndSettle(1, 200);
     const id = await oneId();
-    await world.pass(3_600_000);
+    await stage.pass(3_600_000);
     const { status, json } = await request('POST', `${base}/entregas/${id}/reenvio`);
     expect([status, json]).toEqual([202, { id }]);
-    const proxima_tentativa_em = new Date(world.now()).toISOString();
-    expect((await list()).entregas[0]).toMatchObject({ estado: 'pendente', proxima_tentativa_em });
-    await world.settle();
+    const resentAt = stage.now();
+    await stage.settle();
     expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: 2 });
+    expect(stage.posts.at(-1)?.at).toBe(resentAt);
   });
 
   it('is refused while the webhook is suspended', async () => {
     await publishAndSettle(1, 410);
     const id = await oneId();
     expect(codeOf(await request('POST', `${base}/entregas/${id}/reenvio`))).toBe('409 webhook_suspended');
-    await world.register();
+    await stage.register();
     expect((await request('POST', `${base}/entregas/${id}/reenvio`)).status).toBe(202);
-    await world.settle();
+    await stage.settle();
     expect((await list()).entregas[0].estado).toBe('entregue');
   });
 
   // It was 202, and turned falhou into cancelada.
   it('is refused for a delivery of an earlier registration, which stays as it is', async () => {
     await publishAndSettle(1, 200);
-    await world.register({ webhookId: 'webhook-2' });
+    await stage.register({ webhookId: 'webhook-2' });
     const refused = await request('POST', `${base}/entregas/${await oneId()}/reenvio`);
     expect(codeOf(refused)).toBe('409 webhook_replaced');
-    await world.settle();
+    await stage.settle();
     expect((await list()).entregas[0].estado).toBe('entregue');
-    expect(world.posts).toHaveLength(1);
+    expect(stage.posts).toHaveLength(1);
   });
 
   it('is limited to sixty a minute per webhook, over all deliveries', async () => {
@@ -427,14 +424,14 @@ describe('POST …/entregas/{id}/reenvio', () => {
       ['conta-2', 'demanda.criada'],
     ] as const;
     for (const [accountId, eventName] of others) {
-      await world.register({ accountId, eventName, webhookId: `webhook-${eventName}` });
-      world.publishEvent({ id_conta: accountId, event: eventName });
-      await world.step('first');
+      await stage.register({ accountId, eventName, webhookId: `webhook-${eventName}` });
+      stage.publishEvent({ id_conta: accountId, event: eventName });
+      await stage.pass(1);
       const [path, token] = [`/v1/webhooks/${eventName}/entregas`, `admin|webhooks:manage|${accountId}`];
       const [{ id }] = (await request('GET', path, { token })).json.entregas;
       expect((await request('POST', `${path}/${id}/reenvio`, { token })).status).toBe(202);
     }
-    await world.pass(60_000);
+    await stage.pass(60_000);
     expect((await request('POST', `${base}/entregas/${ids[0]}/reenvio`)).status).toBe(202);
   });
 
@@ -442,26 +439,26 @@ describe('POST …/entregas/{id}/reenvio', () => {
     await publishAndSettle(1, 410);
     const id = await oneId();
     for (let time = 0; time < 61; time++) await request('POST', `${base}/entregas/${id}/reenvio`);
-    await world.register();
+    await stage.register();
     expect((await request('POST', `${base}/entregas/${id}/reenvio`)).status).toBe(202);
   });
 });
 
 describe('POST …/teste', () => {
-  beforeEach(() => world.register());
+  beforeEach(() => stage.register());
   const test = (sent: Sent = {}) => request('POST', `${base}/teste`, sent);
 
   it.each(EVENT_NAMES)('sends a sample of %s, and shows its outcome', async evento => {
-    const body = sampleBody(evento, 'https://demandas.com.br');
-    await world.register({ eventName: evento, sealedAuthorization: undefined });
-    world.answers.push(answer(200, {}, 'thanks'));
+    const body = sampleBody(evento, 'https://demandas.example.com');
+    await stage.register({ eventName: evento, sealedAuthorization: undefined });
+    stage.answers.push(answer(200, {}, 'thanks'));
     const { status, json } = await request('POST', `/v1/webhooks/${evento}/teste`);
     expect(status).toBe(202);
     expect(json).toEqual({ id: expect.stringMatching(/^teste_[A-Za-z0-9]{22}$/) });
     const path = `/v1/webhooks/${evento}/entregas`;
     expect((await request('GET', path)).json.entregas).toMatchObject([{ id: json.id, estado: 'pendente' }]);
-    await world.settle();
-    expect(world.posts).toMatchObject([{ id: json.id, body }]);
+    await stage.settle();
+    expect(stage.posts).toMatchObject([{ id: json.id, body }]);
     expect((await request('GET', `${path}/${json.id}`)).json).toMatchObject({
       estado: 'entregue',
       corpo: body,
@@ -479,100 +476,101 @@ describe('POST …/teste', () => {
   ] as const)(
     'makes one attempt only after %s, without effect on the webhook’s health',
     async (_case, posted, resultado, posts) => {
-      world.answers.push(posted);
+      stage.answers.push(posted);
       const { json } = await test();
-      const before = await world.webhook();
-      await world.settle();
-      expect(world.posts.map(({ lane }) => lane)).toEqual(Array(posts).fill('slow'));
+      const before = await stage.webhook();
+      await stage.settle();
+      expect(stage.posts.map(({ lane }) => lane)).toEqual(Array(posts).fill('slow'));
       expect((await request('GET', `${base}/entregas/${json.id}`)).json).toMatchObject({
         estado: 'falhou',
         tentativas: [{ resultado }],
       });
-      expect(await world.webhook()).toEqual(before);
-      expect(world.announced).toEqual([]);
+      expect(await stage.webhook()).toEqual(before);
+      expect(stage.announced()).toEqual([]);
     },
   );
 
   it('does not end the failures or the slowness of a webhook', async () => {
-    await world.register({ failingSince: 1 });
-    const slowness = await world.slowDown();
+    await stage.register({ failingSince: 1 });
+    const slowness = await stage.slowDown();
     await test();
-    await world.pass(60_000); // long enough for a quick success of an event to end it
-    await world.settle();
-    expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
-    expect(await world.webhook()).toMatchObject({ failingSince: 1 });
-    expect(await world.slowness()).toEqual(slowness);
+    await stage.pass(60_000); // long enough for a quick success of an event to end it
+    await stage.settle();
+    expect(stage.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
+    expect(await stage.webhook()).toMatchObject({ failingSince: 1 });
+    expect(await stage.slowness()).toEqual(slowness);
   });
 
   // A webhook that an operator had suspended was still sent to, ten times a minute.
   it('is refused while an operator suspends the webhook, and does not count', async () => {
-    await world.register({ status: 'suspended', suspensionReason: 'operator' });
+    await stage.register({ status: 'suspended', suspensionReason: 'operator' });
     for (let time = 0; time < 11; time++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
-    await world.settle();
-    expect(world.posts).toEqual([]);
-    await world.register();
+    await stage.settle();
+    expect(stage.posts).toEqual([]);
+    await stage.register();
     expect((await test()).status).toBe(202);
   });
 
   it.each([
-    ['an operator suspends the webhook', () => world.register({ status: 'suspended', suspensionReason: 'operator' })],
-    ['the webhook is deleted', () => world.remove()],
+    ['an operator suspends the webhook', () => stage.register({ status: 'suspended', suspensionReason: 'operator' })],
+    ['the webhook is deleted', () => stage.remove()],
   ])('is cancelled if %s meanwhile', async (_, change) => {
     await test();
     await change();
-    await world.settle();
-    expect(world.posts).toEqual([]);
+    await stage.settle();
+    expect(stage.posts).toEqual([]);
     expect((await list()).entregas).toMatchObject([{ estado: 'cancelada', tentativas: 0 }]);
   });
 
   it.each(['gone', 'no_success'] as const)('is sent while the webhook is suspended for %s', async suspensionReason => {
-    await world.register({ status: 'suspended', suspensionReason });
+    await stage.register({ status: 'suspended', suspensionReason });
     const { json } = await test();
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
+    await stage.settle();
+    expect(stage.posts).toHaveLength(1);
     expect((await request('GET', `${base}/entregas/${json.id}`)).json.estado).toBe('entregue');
-    expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason });
+    expect(await stage.webhook()).toMatchObject({ status: 'suspended', suspensionReason });
   });
 
   it('is limited to ten a minute per account, whatever is registered anew', async () => {
-    await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
-    await world.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
+    await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
+    await stage.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
     const other = (token?: string) =>
       request('POST', '/v1/webhooks/demanda.cancelada/teste', token === undefined ? {} : { token });
     for (let number = 0; number < 5; number++) {
       expect((await test()).status).toBe(202);
       expect((await other()).status).toBe(202);
-      await world.pass(2_000);
+      await stage.pass(2_000);
     }
-    await world.remove();
-    await world.register({ webhookId: 'webhook-2' });
+    await stage.remove();
+    await stage.register({ webhookId: 'webhook-2' });
     for (const refused of [await test(), await other()]) {
       expect(codeOf(refused)).toBe('429 rate_limited');
       expect(refused.headers['retry-after']).toBe('50');
     }
     expect((await test({ token: 'admin|webhooks:manage|conta-2' })).status).toBe(202);
-    await world.pass(49_999);
+    await stage.pass(49_999);
     expect((await test()).headers['retry-after']).toBe('1');
-    await world.pass(1);
+    await stage.pass(1);
     expect((await test()).status).toBe(202);
   });
 
-  it('is recovered by the sweeper when its message could not be sent', async () => {
-    // reading the webhook, counting, storing; then the process dies before the message is sent
-    await world.request('POST', `${base}/teste`, {}, { afterCalls: 4, hasEffect: false });
-    expect(world.waiting('retries')).toEqual([]);
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
-    expect(world.logged('delivery.overdue')).toBe(1);
+  it('is recovered by the sweeper when its process died before it sent the message', async () => {
+    stage.faults.fateOf = ({ service }) => (service === 'sqs' ? 'dies_before' : 'fine');
+    await stage.request('POST', `${base}/teste`);
+    stage.faults.fateOf = undefined;
+    expect(stage.waiting('retries')).toEqual([]);
+    await stage.settle();
+    expect(stage.posts).toHaveLength(1);
+    expect(stage.logged('delivery.overdue')).toBe(1);
   });
 
   it('cannot be resent', async () => {
-    world.answers.push(answer(500));
+    stage.answers.push(answer(500));
     const { json } = await test();
-    await world.settle();
+    await stage.settle();
     expect(codeOf(await request('POST', `${base}/entregas/${json.id}/reenvio`))).toBe('409 test_delivery');
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
+    await stage.settle();
+    expect(stage.posts).toHaveLength(1);
     expect((await list()).entregas).toMatchObject([{ estado: 'falhou', tentativas: 1 }]);
   });
 });

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RefusalNotice } from '../../../../lambdas/delivery/intake/refusal-notice.ts';
 import { makeRefusalNotices } from '../../../../lambdas/delivery/intake/refusal-notices.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { makeStage, type Stage } from '../../../support/stage.ts';
 import { fakeTelemetry } from '../builders.ts';
 
-let world: DeliveryWorld;
+let stage: Stage;
 beforeEach(() => {
-  world = makeDeliveryWorld();
+  stage = makeStage();
 });
 
 const whole = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
@@ -21,9 +21,9 @@ const notice = (changes: Partial<RefusalNotice> = {}): RefusalNotice => ({
 
 describe('a refused event', () => {
   it('is told to its publisher: message id, own id, sender, reason and detail', async () => {
-    const messageId = world.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
-    await world.step('first');
-    expect(world.notices).toEqual([
+    const messageId = stage.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
+    await stage.pass(1);
+    expect(stage.notices()).toEqual([
       {
         messageId,
         id: 'demand-7',
@@ -35,9 +35,9 @@ describe('a refused event', () => {
   });
 
   it('is told under the message id that its publisher got, though an operator sent it again', async () => {
-    world.publish('no JSON', { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' });
-    await world.step('first');
-    expect(world.notices).toMatchObject([{ messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' }]);
+    stage.publish('no JSON', { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' });
+    await stage.pass(1);
+    expect(stage.notices()).toMatchObject([{ messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' }]);
   });
 
   it.each([
@@ -52,58 +52,59 @@ describe('a refused event', () => {
     ['an id of half a character', { event: 'x', id: '\ud83d' }, '\ud83d'],
     ['an id that SQS takes escaped only', '{"event":"x","id":"\\ufffe"}', '\ufffe'],
   ])('with %s', async (_case, message, id) => {
-    world.publish(message);
-    await world.step('first');
-    expect(world.notices).toMatchObject([{ id }]);
-    expect(world.published[0]?.Message).toMatch(/^[ -~]+$/);
+    stage.publish(message);
+    await stage.pass(1);
+    expect(stage.notices()).toMatchObject([{ id }]);
+    expect(stage.published()[0]?.Message).toMatch(/^[ -~]+$/);
   });
 
   it('is in no notice and no line of the log with anything else of its body or attributes', async () => {
     const canary = 'Canary8F2C';
     const body = { [canary]: canary, id_conta: `${canary} `, id_demanda: canary, autorizacao: canary, link: canary };
     const original_message_id = `ana@example.com ${canary}`; // anybody can write attributes
-    for (const event of [canary, 'demanda.criada', 5]) world.publish({ ...body, event }, { original_message_id });
-    for (let message = 0; message < 3; message++) await world.step('first');
-    expect(world.notices).toHaveLength(3);
-    expect(JSON.stringify([world.notices, world.lines])).not.toContain(canary);
+    for (const event of [canary, 'demanda.criada', 5]) stage.publish({ ...body, event }, { original_message_id });
+    await stage.pass(1);
+    expect(stage.notices()).toHaveLength(3);
+    expect(JSON.stringify([stage.notices(), stage.lines])).not.toContain(canary);
   });
 
   it('names its account and its event in the log, where they can be ones: operators list what came for an account', async () => {
-    world.publish({ id_conta: 'conta-1', event: 'demanda.criada' });
-    await world.step('first');
-    const refused = world.lines.find(line => line.includes('event.refused'));
+    stage.publish({ id_conta: 'conta-1', event: 'demanda.criada' });
+    await stage.pass(1);
+    const refused = stage.lines.find(line => line.includes('event.refused'));
     expect(refused).toContain('"account":"conta-1","event":"demanda.criada"');
-    expect(JSON.stringify(world.notices)).not.toContain('conta-1');
+    expect(JSON.stringify(stage.notices())).not.toContain('conta-1');
   });
 
-  it.each([0, 2, 3])(
-    'is told only once it is stored, and one dead letter, though its process dies at its call %i: its batch may last much longer',
-    async afterCalls => {
-      world.publish('no JSON');
-      expect(await world.step('first', { afterCalls, hasEffect: false })).toBe(true);
-      expect(world.notices.length).toBeLessThanOrEqual(world.deadLetters().length);
-      await world.settle();
-      expect(world.deadLetters()).toHaveLength(1);
+  it.each(['SendMessage', 'Publish'])(
+    'is notified only once it is stored, and is one dead letter, even if its process dies before its %s',
+    async dying => {
+      stage.faults.fateOf = ({ operation }) => (operation === dying ? 'dies_before' : 'fine');
+      stage.publish('no JSON');
+      await stage.pass(1);
+      expect(stage.notices().length).toBeLessThanOrEqual(stage.deadLetters().length);
+      stage.faults.fateOf = undefined;
+      await stage.settle();
+      expect(stage.deadLetters()).toHaveLength(1);
     },
   );
 
   it('stays refused and acknowledged while the topic is down, which is counted and logged', async () => {
-    world.topic.isDown = true;
-    world.publish('no JSON');
-    world.publish('no JSON');
-    await world.step('first');
-    await world.step('first');
-    expect(world.deadLetters()).toHaveLength(2);
-    expect(await world.step('first')).toBe(false);
-    expect(world.counts).toEqual({ RefusalNotTold: 2 });
-    expect(world.lines.filter(line => line.includes('refusal.not_told'))).toHaveLength(2);
+    stage.faults.fateOf = ({ service }) => (service === 'sns' ? 'failed' : 'fine');
+    stage.publish('no JSON');
+    stage.publish('no JSON');
+    await stage.pass(100);
+    expect(stage.deadLetters()).toHaveLength(2);
+    expect(stage.waiting('events')).toEqual([]);
+    expect(stage.counts).toEqual({ RefusalNotTold: 2 });
+    expect(stage.lines.filter(line => line.includes('refusal.not_told'))).toHaveLength(2);
   });
 });
 
 describe('the notices of one process', () => {
   const startProcess = (publish: (notice: RefusalNotice) => Promise<void>) => {
     const telemetry = fakeTelemetry();
-    const refusals = makeRefusalNotices({ ...telemetry, publish, now: world.now });
+    const refusals = makeRefusalNotices({ ...telemetry, publish, now: stage.now });
     const add = (times: number, changes: Partial<RefusalNotice> = {}) => {
       for (let message = 0; message < times; message++) refusals.add(notice({ messageId: `m-${message}`, ...changes }));
     };
@@ -131,11 +132,11 @@ describe('the notices of one process', () => {
     let sent = 0;
     const { add, settled } = startProcess(async () => void sent++);
     add(11);
-    await world.pass(59_999);
+    await stage.pass(59_999);
     add(1);
     await settled();
     expect(sent).toBe(10);
-    await world.pass(1);
+    await stage.pass(1);
     add(12);
     await settled();
     expect(sent).toBe(20);

@@ -1,9 +1,9 @@
 import type { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
 import { makeReadWithoutWebhook, makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
-import { makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { makeStage } from '../../../support/stage.ts';
 import { noon } from '../builders.ts';
 
 const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
@@ -85,7 +85,7 @@ describe('what is told of events without a webhook', () => {
     clock = frozenClock(noon);
     account = `account-${++accounts}`;
   });
-  const { dynamo } = makeDeliveryWorld();
+  const { dynamo } = makeStage();
   const stored = () => ({ ...clock.time, dynamo, table: 'Deliveries' });
   const read = async () => [...(await makeReadWithoutWebhook(stored())(account))];
   /** Notes an event in a process that remembers no other. */
@@ -122,17 +122,17 @@ describe('GET …/entregas of an event that came without a webhook', () => {
   const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
 
   it('is noted, and refused by every request that needs a webhook', async () => {
-    const world = makeDeliveryWorld();
-    world.publish(event);
-    await world.settle();
-    expect(world.deliveries()).toEqual([]);
-    expect(world.items()).toMatchObject([{ id: 'without-webhook#conta-1', 'demanda.criada': noon }]);
+    const stage = makeStage();
+    stage.publish(event);
+    await stage.settle();
+    expect(stage.deliveries()).toEqual([]);
+    expect(stage.items()).toMatchObject([{ id: 'without-webhook#conta-1', 'demanda.criada': noon }]);
     const at = '/v1/webhooks/demanda.criada';
     const refused = await Promise.all([
-      world.request('GET', path),
-      world.request('GET', `${path}/evt_${'0'.repeat(27)}`),
-      world.request('POST', `${at}/teste`),
-      world.request('GET', `${at}/reenvios/reenvio_x`),
+      stage.request('GET', path),
+      stage.request('GET', `${path}/evt_${'0'.repeat(27)}`),
+      stage.request('POST', `${at}/teste`),
+      stage.request('GET', `${at}/reenvios/reenvio_x`),
     ]);
     for (const answered of refused) {
       expect(answered).toMatchObject({ status: 404, json: { code: 'webhook_not_found' } });
@@ -140,21 +140,22 @@ describe('GET …/entregas of an event that came without a webhook', () => {
   });
 
   it('reads nothing for a name that no event has', async () => {
-    const world = makeDeliveryWorld();
-    world.operations.length = 0;
-    const answered = await world.request('GET', '/v1/webhooks/demanda.feita/entregas');
+    const stage = makeStage();
+    const execute = vi.spyOn(stage.tables, 'execute');
+    const answered = await stage.request('GET', '/v1/webhooks/demanda.feita/entregas');
     expect(answered?.json).toMatchObject({ code: 'webhook_not_found' });
-    expect(world.operations).toEqual([]);
+    // The caller's client, session and user are read, and nothing of deliveries or webhooks.
+    expect(JSON.stringify(execute.mock.calls.map(([{ input }]) => input))).not.toMatch(/Deliveries|Webhooks/);
   });
 
   it('knows nothing of events that had one, nor of tests', async () => {
-    const world = makeDeliveryWorld();
-    await world.register();
-    world.publish(event);
-    await world.request('POST', '/v1/webhooks/demanda.criada/teste');
-    await world.settle();
+    const stage = makeStage();
+    await stage.register();
+    stage.publish(event);
+    await stage.request('POST', '/v1/webhooks/demanda.criada/teste');
+    await stage.settle();
     expect(
-      world
+      stage
         .items()
         .map(({ id }) => id)
         .filter(id => id.startsWith('without-webhook#')),

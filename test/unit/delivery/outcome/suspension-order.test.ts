@@ -1,156 +1,134 @@
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
+import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../builders.ts';
 
-const second = 1_000;
-const day = 24 * 60 * 60 * second;
+/** A suspension is stored before the outcome that requires it (`docs/delivery.md`, step 5). */
 
-let world: DeliveryWorld;
+const day = 24 * 60 * 60_000;
+let stage: Stage;
 
-const elsewhere = 'https://elsewhere.example.com/';
-const begin = async (health = {}) => {
-  world = makeDeliveryWorld([5 * second]);
-  await world.register(health);
-  world.publishEvent();
+const gone = { status: 410, state: 'held', suspensionReason: 'gone', reason: 'gone', health: {} } as const;
+const exhausted = {
+  ...{ status: 500, state: 'failed', suspensionReason: 'no_success', reason: 'sem_sucesso' },
+  health: { failingSince: noon - 5 * day, failingMark: 4 * day },
+} as const;
+type Cause = typeof gone | typeof exhausted;
+/** Publishes an event to a webhook that the outcome of its only attempt suspends. */
+const begin = async ({ health, status }: Cause) => {
+  stage = makeStage([]);
+  await stage.register(health);
+  stage.answers.push(answer(status), answer(status));
+  stage.publishEvent();
 };
-const comeBack = () => world.pass(181 * second);
+const isOutcome = (command: object) => command instanceof PutCommand && command.input.TableName === 'Deliveries';
 const announced = async () => {
-  await world.sweep();
-  return world.announced.map(({ type, reason, lastResult, deliveryId }) => ({ type, reason, lastResult, deliveryId }));
-};
-const storeIsDown = () => Promise.reject(new Error('the store is down'));
-
-/** An outcome that suspends its webhook. */
-interface Cause {
-  readonly health?: object;
-  readonly lane: 'first' | 'retry';
-  readonly status: number;
-  readonly state: string;
-  readonly suspensionReason: string;
-  /** The reason as operators are told it. */
-  readonly reason: string;
-}
-const gone = { status: 410, state: 'held', suspensionReason: 'gone', reason: 'gone' };
-const failing = { failingSince: noon - 5 * day, failingMark: 4 * day };
-const exhaustion: Cause = {
-  health: failing,
-  lane: 'retry',
-  status: 500,
-  state: 'failed',
-  suspensionReason: 'no_success',
-  reason: 'sem_sucesso',
-};
-const causes: readonly [string, Cause][] = [
-  ['a first 410', { lane: 'first', ...gone }],
-  ['a 410 of a retry', { lane: 'retry', ...gone }],
-  ['the attempt that exhausts after five days', exhaustion],
-];
-/** Has all that comes before the outcome happen. */
-const untilCause = async ({ health, lane, status }: Cause) => {
-  await begin(health);
-  if (lane === 'retry') {
-    world.answers.push(answer(500));
-    await world.step('first');
-    if (world.posts.length === 0) await world.step('retry'); // what keeps failing is left to it
-    await world.pass(5 * second);
-  }
-  world.answers.push(answer(status), answer(status));
+  await stage.sweep();
+  return stage
+    .announced()
+    .map(({ type, reason, lastResult, deliveryId }) => ({ type, reason, lastResult, deliveryId }));
 };
 
-describe.each(causes)('%s', { timeout: 30_000 }, (_, cause) => {
-  const { lane, state, suspensionReason, reason } = cause;
+describe.each([
+  ['a 410', gone, 'deliver-first'],
+  ['a final failure after five days', exhausted, 'deliver-retry'],
+] as const)('%s', (_, cause, consumer) => {
+  const { state, suspensionReason, reason } = cause;
   const suspended = { status: 'suspended', suspensionReason };
 
   it('suspends before its outcome is stored, and leaves the delivery held if that fails', async () => {
-    await untilCause(cause);
-    world.between('PutCommand', storeIsDown);
-    await world.step(lane);
-    expect(world.deferrals()).toEqual(['Error']);
-    expect(await world.webhook()).toMatchObject(suspended);
-    const sent = world.posts.length;
-    await comeBack();
-    await world.step(lane);
-    expect(world.only()).toMatchObject({ state: 'held' });
-    expect(world.posts).toHaveLength(sent);
+    await begin(cause);
+    let wasSuspended = false;
+    stage.failOnce(
+      command => isOutcome(command) && stage.posts.length === 1,
+      () => {
+        wasSuspended = stage.tables.items('Webhooks')[0]?.status === 'suspended';
+      },
+    );
+    await stage.pass(0);
+    expect([wasSuspended, stage.deferrals()]).toEqual([true, ['Error']]);
+    await stage.settle();
+    expect(stage.only()).toMatchObject({ state: 'held' });
+    expect(stage.posts).toHaveLength(1);
   });
 
   it('is repeated if the suspension cannot be stored', async () => {
-    await untilCause(cause);
-    const sent = world.posts.length;
-    world.between('UpdateCommand', storeIsDown);
-    await world.step(lane);
-    expect(world.deferrals()).toEqual(['Error']);
-    expect(await world.webhook()).toMatchObject({ status: 'active' });
-    await comeBack();
-    await world.step(lane);
-    const { id: deliveryId } = world.only();
-    expect(world.only()).toMatchObject({ state });
-    expect(await world.webhook()).toMatchObject(suspended);
+    await begin(cause);
+    stage.failOnce(command => command instanceof UpdateCommand && command.input.TableName === 'Webhooks');
+    await stage.pass(0);
+    expect(stage.deferrals()).toEqual(['Error']);
+    expect(await stage.webhook()).toMatchObject({ status: 'active' });
+    await stage.settle();
+    const { id: deliveryId } = stage.only();
+    expect(stage.only()).toMatchObject({ state });
+    expect(await stage.webhook()).toMatchObject(suspended);
     expect(await announced()).toEqual([{ type: 'webhook.suspended', reason, lastResult: 'http', deliveryId }]);
-    expect(world.logged('webhook.suspended')).toBe(1);
-    expect(world.posts).toHaveLength(sent + 2);
+    expect(stage.logged('webhook.suspended')).toBe(1);
+    expect(stage.posts).toHaveLength(2);
   });
 
-  it('suspends and ends, wherever a process dies', () =>
-    everyCrash(async crash => {
-      await untilCause(cause);
-      await world.step(lane, crash);
-      await world.settle();
-      expect([state, 'held']).toContain(world.only().state);
-      expect(await world.webhook()).toMatchObject(suspended);
-      expect(await announced()).toMatchObject([{ type: 'webhook.suspended', deliveryId: world.only().id }]);
-    }));
+  it.each([0, 1, 2, 3, 4, 5, 6])('suspends and ends, even if a process dies at its call %i', async call => {
+    for (const fate of ['dies_before', 'dies_after'] as const) {
+      await begin(cause);
+      stage.dieAt(consumer, call, fate);
+      await stage.pass(0);
+      stage.faults.fateOf = undefined;
+      await stage.settle();
+      expect([state, 'held']).toContain(stage.only().state);
+      expect(await stage.webhook()).toMatchObject(suspended);
+      expect(await announced()).toMatchObject([{ type: 'webhook.suspended', deliveryId: stage.only().id }]);
+    }
+  });
 });
 
-describe('a 410', { timeout: 30_000 }, () => {
-  beforeEach(() => begin());
-  const replaceUrl = () => world.register({ url: elsewhere, resetAt: world.now() });
+describe('a 410', () => {
+  beforeEach(async () => {
+    stage = makeStage();
+    await stage.register();
+    stage.answers.push({ ...answer(410), takesMs: 1_000 });
+  });
+  const replaceUrl = () => stage.register({ url: 'https://elsewhere.example.com/', resetAt: stage.now() });
 
   // It was held for ever: its webhook was active, at the new URL, and nobody had a reason to reactivate it.
-  it('of a URL that was replaced meanwhile is an ordinary failure, wherever a process dies', () =>
-    everyCrash(async crash => {
-      await begin();
-      world.during.push(replaceUrl);
-      world.answers.push(answer(410));
-      await world.step('first', crash);
-      await world.settle();
-      expect(world.only()).toMatchObject({ state: 'delivered' });
-      expect(await world.webhook()).toMatchObject({ status: 'active', url: elsewhere });
-      expect(await announced()).toEqual([]);
-    }));
+  it('of a URL that was replaced meanwhile is an ordinary failure', async () => {
+    stage.publishEvent();
+    await stage.pass(500);
+    await replaceUrl();
+    await stage.settle();
+    expect(stage.only()).toMatchObject({ state: 'delivered', attempts: [{ status: 410 }, { status: 200 }] });
+    expect(await stage.webhook()).toMatchObject({ status: 'active', url: 'https://elsewhere.example.com/' });
+    expect(await announced()).toEqual([]);
+  });
 
   it('of a URL that was replaced meanwhile leaves a resend uncharged', async () => {
-    world.answers.push(answer(500));
-    await world.step('first');
-    const read = world.only();
-    await world.resend(read);
-    world.during.push(replaceUrl);
-    world.answers.push(answer(410));
-    await world.step('retry');
-    const { nextAttemptAt } = read.wait ?? {};
-    expect(world.only()).toMatchObject({ state: 'pending', charged: 1, wait: { nextAttemptAt } });
+    stage.answers.unshift(answer(500));
+    stage.publishEvent();
+    await stage.pass(100);
+    const { id, wait } = stage.only();
+    await stage.request('POST', `/v1/webhooks/demanda.criada/entregas/${id}/reenvio`);
+    await stage.pass(500);
+    await replaceUrl();
+    await stage.pass(1_000);
+    expect(stage.only()).toMatchObject({ state: 'pending', charged: 1, wait: { nextAttemptAt: wait?.nextAttemptAt } });
   });
 
   it('does not suspend a webhook that was reactivated meanwhile, and is an ordinary failure', async () => {
-    world.during.push(async () => {
-      await world.register({ status: 'suspended', suspensionReason: 'gone' });
-      await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
-    });
-    world.answers.push(answer(410));
-    await world.step('first');
-    expect(await world.webhook()).toMatchObject({ status: 'active' });
-    expect(world.only()).toMatchObject({ state: 'pending', charged: 1 });
+    stage.publishEvent();
+    await stage.pass(500);
+    await stage.register({ status: 'suspended', suspensionReason: 'gone' });
+    await stage.webhooks.reactivate('conta-1', 'demanda.criada', stage.now());
+    await stage.pass(1_000);
+    expect(await stage.webhook()).toMatchObject({ status: 'active' });
+    expect(stage.only()).toMatchObject({ state: 'pending', charged: 1 });
   });
 });
 
 it('a test that fails after five days of failures suspends nothing', async () => {
-  world = makeDeliveryWorld();
-  await world.register(failing);
-  await world.request('POST', '/v1/webhooks/demanda.criada/teste');
-  await world.step('retry');
-  world.answers.push(answer(410));
-  await world.step('slow');
-  expect(world.only()).toMatchObject({ state: 'failed' });
-  expect(await world.webhook()).toMatchObject({ status: 'active' });
+  stage = makeStage();
+  await stage.register(exhausted.health);
+  stage.answers.push(answer(410));
+  await stage.request('POST', '/v1/webhooks/demanda.criada/teste');
+  await stage.pass(0);
+  expect(stage.only()).toMatchObject({ state: 'failed' });
+  expect(await stage.webhook()).toMatchObject({ status: 'active' });
 });

@@ -1,34 +1,33 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AttemptRecord, keptAttempts, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
 import { answerPart, partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
 import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
-import { type DeliveryWorld, makeDeliveryWorld, schedule } from '../../../support/delivery-world/delivery-world.ts';
-import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
+import { makeStage, type Stage, schedule } from '../../../support/stage.ts';
 import { aDelivery, answer, aRecord, noon } from '../builders.ts';
 
 const day = 24 * 60 * 60_000;
 const path = '/v1/webhooks/demanda.criada/entregas';
-let world: DeliveryWorld;
+let stage: Stage;
 const begin = async () => {
-  world = makeDeliveryWorld();
-  await world.register();
+  stage = makeStage();
+  await stage.register();
   publish();
 };
 beforeEach(begin);
 
-const publish = () => world.publishEvent({ id: 'same' });
-const refuse = (...said: string[]) => world.answers.push(...said.map(text => answer(503, {}, text)));
-const head = async () => world.items().filter(({ id }) => id.startsWith('evt_'))[0];
+const publish = () => stage.publishEvent({ id: 'same' });
+const refuse = (...said: string[]) => stage.answers.push(...said.map(text => answer(503, {}, text)));
+const head = async () => stage.items().filter(({ id }) => id.startsWith('evt_'))[0];
 const shown = async (): Promise<(string | null)[]> => {
-  const answered = await world.request('GET', `${path}/${(await head())?.id}`);
+  const answered = await stage.request('GET', `${path}/${(await head())?.id}`);
   return answered?.json.tentativas.map(({ resposta }: { resposta: string | null }) => resposta);
 };
 const stored = async () =>
-  world
+  stage
     .answerItems()
     .map(({ response }) => response)
     .toSorted();
@@ -36,8 +35,8 @@ const stored = async () =>
 describe('the answers of a receiver', () => {
   it('have items of their own where the delivery goes on, and stay in the head where it ends', async () => {
     refuse('first', 'second');
-    world.answers.push(answer(200, {}, 'third'));
-    await world.settle();
+    stage.answers.push(answer(200, {}, 'third'));
+    await stage.settle();
     expect(await stored()).toEqual(['first', 'second']);
     expect(await head()).toMatchObject({ state: 'delivered', response: 'third' });
     expect(await shown()).toEqual(['first', 'second', 'third']);
@@ -45,25 +44,28 @@ describe('the answers of a receiver', () => {
 
   it('are read by the keys that the records name, however many are stored, and a list reads none', async () => {
     refuse('first', 'second');
-    await world.settle();
+    await stage.settle();
     const { id } = (await head()) ?? {};
     for (let number = 100; number < 110; number++) {
       const Item = { id, part: answerPart({ number, answerId: 'no-record' }), response: 'x'.repeat(1_024) };
-      await world.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
+      await stage.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
     }
-    const { operations } = world;
-    operations.length = 0;
-    expect((await world.request('GET', `${path}/${id}`))?.status).toBe(200);
-    expect(operations).toEqual(['BatchGetCommand', 'BatchGetCommand']); // head and webhook; the answers
-    operations.length = 0;
-    await world.request('GET', path);
-    expect(operations.filter(name => name.startsWith('Query'))).toHaveLength(2); // the partitions of the list
+    const execute = vi.spyOn(stage.tables, 'execute');
+    const operations = () =>
+      execute.mock.calls
+        .filter(([{ input }]) => JSON.stringify(input).includes('Deliveries'))
+        .map(([command]) => command.constructor.name);
+    expect((await stage.request('GET', `${path}/${id}`))?.status).toBe(200);
+    expect(operations()).toEqual(['BatchGetCommand', 'BatchGetCommand']); // head and webhook; the answers
+    execute.mockClear();
+    await stage.request('GET', path);
+    expect(operations().filter(name => name.startsWith('Query'))).toHaveLength(2); // the partitions of the list
   });
 
   it('take no item where they are empty or there were none', async () => {
     refuse('');
-    world.answers.push({ outcome: 'connection', cause: null, errorCode: 'ECONNRESET', durationMs: 1 });
-    await world.settle();
+    stage.answers.push({ outcome: 'connection', cause: null, errorCode: 'ECONNRESET', durationMs: 1 });
+    await stage.settle();
     expect(await stored()).toEqual([]);
     expect(await shown()).toEqual(['', null, '']);
   });
@@ -76,76 +78,54 @@ describe('the answers of a receiver', () => {
     ]);
   });
 
-  it('are written before the head: a process that dies at any step leaves an orphan at most, which is never shown', async () => {
-    let orphans = 0;
-    await everyCrash(async crash => {
-      await begin();
-      refuse('first try', 'second try', 'later');
-      await world.step('first', crash);
-      const isOrphan = (await stored()).length === 1 && (await head()) === undefined;
-      if (isOrphan) orphans++;
-      expect((await shownNow()).every(text => text !== null)).toBe(true);
-      await world.pass(180_000);
-      await world.settle();
-      const texts = await shown();
-      expect(texts.slice(0, -1).every(text => text !== null)).toBe(true);
-      if (!isOrphan) return;
-      expect(texts).toEqual(['second try', 'later', '']);
-      expect(await stored()).toEqual(['first try', 'later', 'second try']);
-    }, 1);
-    expect(orphans).toBeGreaterThan(0);
-  });
-
   it('are those of the copy that was stored first, where two make one attempt', async () => {
     publish();
-    world.during.push(() => world.step('first'));
-    refuse('of the copy that answered first', 'of the other');
-    await world.step('first');
-    expect(world.posts).toHaveLength(2);
+    stage.answers.push({ ...answer(503, {}, 'of the other'), takesMs: 1_000 });
+    refuse('of the copy that answered first');
+    await stage.pass(1_000);
+    expect(stage.posts).toHaveLength(2);
     expect(await stored()).toHaveLength(2);
-    expect(world.waiting('retries')).toHaveLength(1);
-    expect(world.logged('delivery.stale')).toBe(1);
+    expect(stage.waiting('retries')).toHaveLength(1);
+    expect(stage.logged('delivery.stale')).toBe(1);
     const texts = await shown();
     expect(texts).toHaveLength(1);
-    await world.settle();
+    await stage.settle();
     expect((await shown())[0]).toBe(texts[0]);
-    expect(world.deliveries()[0]?.attempts).toHaveLength(2);
+    expect(stage.deliveries()[0]?.attempts).toHaveLength(2);
   });
 
   it('move out of the head when it is sent again on day 29, and are gone 60 days after their attempts', async () => {
     const attempts = schedule.length + 1;
     const texts = Array.from({ length: 2 * attempts }, (_, at) => `answer ${at + 1}`);
     refuse(...texts);
-    await world.settle();
+    await stage.settle();
     expect(await head()).toMatchObject({ state: 'failed', response: `answer ${attempts}` });
-    await world.run(noon + 29 * day);
+    await stage.skip(noon + 29 * day - stage.now());
     const { id } = (await head()) ?? {};
-    expect((await world.request('POST', `${path}/${id}/reenvio`))?.status).toBe(202);
+    expect((await stage.request('POST', `${path}/${id}/reenvio`))?.status).toBe(202);
     expect(await head()).not.toHaveProperty('response');
     expect(await shown()).toEqual(texts.slice(0, attempts));
-    await world.settle();
+    await stage.settle();
     expect(await shown()).toEqual(texts);
 
-    await world.run(noon + 59 * day - 1_000);
+    await stage.skip(noon + 59 * day - 1_000 - stage.now());
     expect(await shown()).toEqual(texts);
-    const first = world.answerItems().find(({ response }) => response === 'answer 1');
+    const first = stage.answerItems().find(({ response }) => response === 'answer 1');
     expect(first?.ttl).toBe((noon + 60 * day) / 1_000);
   });
 
   it('are not shown any more when they are over, though they and the head are still there', async () => {
     refuse(...Array.from({ length: schedule.length + 1 }, (_, at) => `answer ${at + 1}`));
-    await world.settle();
+    await stage.settle();
     for (const again of [29, 58]) {
-      await world.run(noon + again * day);
-      await world.resend(world.deliveries()[0] ?? aDelivery());
-      await world.settle();
+      await stage.skip(noon + again * day - stage.now());
+      await stage.request('POST', `${path}/${(await head())?.id}/reenvio`);
+      await stage.settle();
     }
-    await world.run(noon + 61 * day);
+    await stage.skip(noon + 61 * day - stage.now());
     expect(await stored()).toHaveLength(4);
     expect((await shown()).slice(0, 4)).toEqual([null, null, null, null]);
   });
-
-  const shownNow = async () => ((await head()) === undefined ? [] : shown());
 });
 
 describe('the record of an attempt', () => {
@@ -183,8 +163,8 @@ describe('the record of an attempt', () => {
       attempts: records,
       wait: { nextAttemptAt: 1, sweepAt: 1, overdueCount: 0 },
     });
-    await world.store.create(delivery);
-    const answered = await world.request('GET', `${path}/${delivery.id}`);
+    await stage.store.create(delivery);
+    const answered = await stage.request('GET', `${path}/${delivery.id}`);
     expect(answered?.json.tentativas).toHaveLength(30);
     expect(answered?.json.tentativas.at(0)).toMatchObject({ numero: 1, resposta: '0' });
   });

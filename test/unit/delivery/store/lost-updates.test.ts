@@ -1,127 +1,80 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
-import { answer } from '../builders.ts';
+import { expedited } from '../../../../lambdas/delivery/transitions.ts';
+import { makeStage, type Stage } from '../../../support/stage.ts';
+import { answer, noon } from '../builders.ts';
 
-const second = 1_000;
-const minute = 60 * second;
+let stage: Stage;
+beforeEach(async () => {
+  stage = makeStage();
+  await stage.register();
+  stage.answers.push(answer(500));
+  stage.publishEvent();
+  await stage.pass(1_000);
+});
 
-useDeliveryWorld();
-
-const waiting = () => world.only() as WaitingDelivery;
-/** Resends as an owner does whose request came a second ago, when the attempt was not due yet. */
-const resend = async () => {
-  await world.resend(world.only(), second);
-};
-const failOnce = async () => {
-  world.publishEvent();
-  world.answers.push(answer(500));
-  await world.step('first');
-};
-/** Expects the resend to come now, and its failure not to be charged: the old due time stays. */
-const expectResent = async (charged: number) => {
-  const { expedited, attempts } = world.only();
-  expect(expedited).toBeDefined();
-  const before = attempts.length;
-  const due = world.now();
-  world.answers.push(answer(500));
-  for (let step = 0; world.only().attempts.length === before; step++) {
-    if (step === 5) throw new Error('the resend does not come');
-    await world.step('retry');
-    await world.step('slow');
-    await world.pass(second);
-  }
-  expect(world.now() - due).toBeLessThanOrEqual(5 * second);
-  expect(world.only()).toMatchObject({ state: 'pending', charged });
+const waiting = () => stage.only() as WaitingDelivery;
+const resend = () => stage.request('POST', `/v1/webhooks/demanda.criada/entregas/${waiting().id}/reenvio`);
+/** Changes only when the sweeper looks. */
+const mark = async () => {
+  const read = waiting();
+  await stage.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
 };
 
 // It was answered 202, and undone by whoever had read the delivery before.
-describe('a resend of what waits is undone by nobody who read it before', () => {
-  it.each([
-    ['a hold', { status: 'suspended', suspensionReason: 'gone' }],
-    ['a cancellation', { webhookId: 'webhook-0' }],
-  ] as const)('not by %s that its webhook’s earlier state would bring', async (_, earlier) => {
-    await failOnce();
-    await world.register(earlier);
-    await world.pass(5 * second);
-    world.between('PutCommand', async () => {
-      await world.register();
-      await resend();
-    });
-    await world.step('retry');
-    expect(world.only()).toMatchObject({ state: 'pending', expedited: { at: world.now() - second } });
-    await expectResent(1);
+it.each([
+  ['a hold', { status: 'suspended', suspensionReason: 'gone' }],
+  ['a cancellation', { webhookId: 'webhook-0' }],
+] as const)('%s that the webhook’s earlier state requires does not undo a resend', async (_, earlier) => {
+  await stage.register(earlier);
+  stage.justBefore('Put', async () => {
+    await stage.register();
+    const read = waiting();
+    await stage.store.update(read, expedited(read, stage.now() - 2_000) ?? read);
   });
+  await stage.pass(4_000); // it is due
+  expect(stage.only()).toMatchObject({ state: 'pending', expedited: { originalDueAt: noon + 4_500 } });
 });
 
-describe('whoever finds a delivery changed since it was read', () => {
-  const mark = async () => {
-    const read = waiting();
-    await world.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
-  };
-
-  it('resends it all the same where only when the sweeper looks is another', async () => {
-    await failOnce();
-    await world.pass(second);
-    world.between('PutCommand', mark);
-    await world.resend(world.only());
-    expect(world.only()).toMatchObject({ expedited: { at: world.now() } });
-    expect(world.waiting('retries')).toHaveLength(2);
+describe('a delivery that has changed since it was read', () => {
+  it('is resent all the same if only its sweep has another time', async () => {
+    stage.justBefore('Put', mark);
+    await resend();
+    await stage.pass(0);
+    expect(stage.posts).toHaveLength(2);
   });
 
-  it('leaves it to the resend or the outcome that was quicker', async () => {
-    await failOnce();
-    const read = world.only();
-    await world.resend(read);
-    await world.resend(read);
-    expect(world.waiting('retries')).toHaveLength(2);
-    await world.settle();
-    await world.resend(read);
-    expect(world.only()).toMatchObject({ state: 'delivered' });
+  it('ends all the same if only its sweep has another time: no message is left for it', async () => {
+    await stage.remove();
+    stage.justBefore('Put', mark);
+    await stage.pass(4_000);
+    expect(stage.only()).toMatchObject({ state: 'cancelled' });
   });
 
-  it('ends it all the same where only when the sweeper looks is another: no message is left for it', async () => {
-    await failOnce();
-    await world.remove();
-    await world.pass(5 * second);
-    world.between('PutCommand', mark);
-    await world.step('retry');
-    expect(world.only()).toMatchObject({ state: 'cancelled' });
-  });
-
-  it('lets its message come back where it changes each time', async () => {
-    await failOnce();
-    await world.remove();
-    await world.pass(5 * second);
-    const keepChanging = async () => {
-      await mark();
-      world.between('PutCommand', keepChanging);
+  it('leaves its message in the queue if it changes each time', async () => {
+    await stage.remove();
+    stage.faults.fateOf = ({ operation }) => {
+      if (operation === 'Put') void mark();
+      return 'fine';
     };
-    world.between('PutCommand', keepChanging);
-    await world.step('retry');
-    expect(world.deferrals()).toEqual(['DeliveryChangedError']);
-    expect(world.waiting('retries')).toHaveLength(1);
+    await stage.pass(4_000);
+    expect(stage.deferrals()).toEqual(['DeliveryChangedError']);
+    expect(stage.waiting('retries')).toHaveLength(1);
   });
 
-  it('records the outcome of an attempt all the same: it was made', async () => {
-    await failOnce();
-    await world.pass(5 * second);
-    world.during.push(async () => {
-      await world.pass(5 * minute);
-      await world.sweep();
-    });
-    await world.step('retry');
-    expect(world.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
+  it('gets the outcome of an attempt all the same: it was made', async () => {
+    stage.justBefore('Put', mark);
+    await stage.pass(4_000);
+    expect(stage.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
   });
 
-  it('changes a delivery that has no version yet', async () => {
-    await failOnce();
-    const read = world.only();
+  it('is changed once, even if it has no version yet', async () => {
+    const read = stage.only();
     expect(read).not.toHaveProperty('version');
-    expect(await world.store.update(read, { ...read, body: 'b' })).toBe(true);
-    expect(await world.store.update(read, { ...read, body: 'c' })).toBe(false);
-    const [again] = world.deliveries();
+    expect(await stage.store.update(read, { ...read, body: 'b' })).toBe(true);
+    expect(await stage.store.update(read, { ...read, body: 'c' })).toBe(false);
+    const again = stage.only();
     expect(again).toMatchObject({ body: 'b', version: 1 });
-    if (again) expect(await world.store.update(again, { ...again, body: 'd' })).toBe(true);
+    expect(await stage.store.update(again, { ...again, body: 'd' })).toBe(true);
   });
 });

@@ -1,41 +1,45 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
-import type { DeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import { everyCrash } from '../../../support/delivery-world/every-crash.ts';
-import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';
-import { beginWorld, useDeliveryWorld, world } from '../../../support/delivery-world/use-delivery-world.ts';
+import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../builders.ts';
 
-useDeliveryWorld();
+let stage: Stage;
+/** The announcements that a test has seen already. */
+let seen = 0;
+beforeEach(async () => {
+  stage = makeStage([]); // one attempt each
+  seen = 0;
+  await stage.register();
+});
 
 /** Makes what publishes announcements, in another way than the sweeper does. */
 const publisherBy = (publish: Parameters<typeof makePublishAnnouncements>[0]['publish']) =>
-  makePublishAnnouncements({ ...world, dynamo: world.dynamo, table: 'Webhooks', publish });
-const makeOperator = () => makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
+  makePublishAnnouncements({ ...stage, dynamo: stage.dynamo, table: 'Webhooks', publish });
+const makeOperator = () => makeOperatorStore({ dynamo: stage.dynamo, table: 'Webhooks', now: stage.now });
+const announced = () => stage.announced().slice(seen);
 /** Has the webhook suspended by a 410. */
 const suspend = async () => {
-  world.answers.push(answer(410));
-  world.publishEvent();
-  await world.step('first');
+  stage.answers.push(answer(410));
+  stage.publishEvent();
+  await stage.pass(0);
 };
 const day = 24 * 60 * 60_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 
-const attempt = async (status: number, crash?: Crash) => {
-  world.answers.push(answer(status));
-  world.publishEvent();
-  await world.step('first');
-  if (world.answers.length > 0) await world.step('retry', crash); // one that keeps failing has its first attempts made there
+const attempt = async (status: number) => {
+  stage.answers.push(answer(status));
+  stage.publishEvent();
+  await stage.pass(0);
 };
 /** Fails for a day, and has that announced. */
 const failForADay = async () => {
   await attempt(500);
-  await world.run(noon + day);
+  await stage.run(noon + day);
   await attempt(500);
-  await world.sweep();
-  expect(world.announced).toMatchObject([{ type: 'webhook.failing', deliveryId: world.posts.at(-1)?.id }]);
-  world.announced.length = 0;
+  await stage.sweep();
+  expect(announced()).toMatchObject([{ type: 'webhook.failing', deliveryId: stage.posts.at(-1)?.id }]);
+  seen += 1;
 };
 
 const hold = { status: 'suspended', suspensionReason: 'operator' };
@@ -54,39 +58,23 @@ const announcement = {
 describe('a suspension', () => {
   it('fails the sweep while the topic is down, and is announced once after that, with its reason', async () => {
     await suspend();
-    world.topic.isDown = true;
-    await expect(world.sweep()).rejects.toThrow('the topic is down');
-    world.topic.isDown = false;
-    await world.sweep();
-    expect(world.announced).toEqual([announcement]);
-    await world.pass(3_600_000);
-    await world.sweep();
-    expect(world.announced).toHaveLength(1);
-    expect(await world.webhook()).not.toHaveProperty('announcementShard');
+    stage.faults.fateOf = ({ service }) => (service === 'sns' ? 'failed' : 'fine');
+    await expect(stage.sweep()).rejects.toThrow('The service has failed.');
+    stage.faults.fateOf = undefined;
+    await stage.sweep();
+    expect(announced()).toEqual([announcement]);
+    await stage.pass(3_600_000);
+    await stage.sweep();
+    expect(announced()).toHaveLength(1);
+    expect(await stage.webhook()).not.toHaveProperty('announcementShard');
   });
-
-  // The first 5 calls of a sweep look for what is due. The others announce.
-  const announcing = Array.from({ length: 8 }, (_, call) => [5 + (call % 4), call >= 4] as const);
-
-  it.each(announcing)(
-    'is announced though the sweeper dies at its call %i (after its effect: %s)',
-    async (afterCalls, hasEffect) => {
-      await beginWorld();
-      await suspend();
-      expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
-      await world.sweep();
-      expect([1, 2]).toContain(world.announced.length);
-      for (const told of world.announced) expect(told).toEqual(announcement);
-      expect(await world.webhook()).not.toHaveProperty('announcementShard');
-    },
-  );
 
   it('that ends before the sweep is replaced by its end', async () => {
     await suspend();
-    await world.pass(1_000);
-    await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
-    await world.sweep();
-    expect(world.announced).toEqual([
+    await stage.run(noon + 1_000);
+    await stage.webhooks.reactivate('conta-1', 'demanda.criada', stage.now());
+    await stage.sweep();
+    expect(announced()).toEqual([
       {
         ...announcement,
         type: 'webhook.reactivated',
@@ -96,7 +84,7 @@ describe('a suspension', () => {
         deliveryId: null,
       },
     ]);
-    expect(await world.webhook()).not.toHaveProperty('unannounced');
+    expect(await stage.webhook()).not.toHaveProperty('unannounced');
   });
 
   it('that comes while another change is published is announced by the next sweep', async () => {
@@ -104,7 +92,7 @@ describe('a suspension', () => {
     const told: (string | null)[] = [];
     const announce = publisherBy(async ({ reason }) => {
       told.push(reason);
-      await world.pass(1_000);
+      await stage.pass(1_000);
       if (told.length === 1) await makeOperator().suspend('conta-1', 'demanda.criada');
     });
     for (let sweep = 1; sweep <= 3; sweep++) await announce(() => true);
@@ -116,28 +104,28 @@ describe('a suspension', () => {
     ['by an operator leaves that alone', () => makeOperator().suspend('conta-1', 'demanda.criada'), hold],
   ])('%s if its webhook is deleted before the sweep', async (_, act, left) => {
     await act();
-    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
-    await world.sweep();
-    expect(world.announced).toEqual([]);
+    expect(await stage.webhooks.remove('conta-1', 'demanda.criada', stage.now())).toBe('removed');
+    await stage.sweep();
+    expect(announced()).toEqual([]);
     const key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-    expect(await world.webhook()).toEqual(left && { ...key, ...left, updatedAt: world.now() });
+    expect(await stage.webhook()).toEqual(left && { ...key, ...left, updatedAt: stage.now() });
   });
 
   it('without a registered webhook is not announced, and its announcement is removed', async () => {
-    await world.remove();
+    await stage.remove();
     const operator = makeOperator();
     await operator.suspend('conta-1', 'demanda.criada');
-    await world.sweep();
-    expect(world.announced).toEqual([]);
-    expect(await world.webhook()).not.toHaveProperty('announcementShard');
+    await stage.sweep();
+    expect(announced()).toEqual([]);
+    expect(await stage.webhook()).not.toHaveProperty('announcementShard');
   });
 
   it('does not stop the others when it cannot be published, and is published later', async () => {
-    await world.register({ eventName: 'demanda.cancelada' });
+    await stage.register({ eventName: 'demanda.cancelada' });
     for (const event of ['demanda.criada', 'demanda.cancelada']) {
-      world.answers.push(answer(410));
-      world.publishEvent({ event });
-      await world.settle();
+      stage.answers.push(answer(410));
+      stage.publishEvent({ event });
+      await stage.settle();
     }
     const told: string[] = [];
     let failures = 1;
@@ -160,7 +148,7 @@ it('a sweep that runs out of time fails where an announcement could not be publi
     isOver = true;
     throw new Error('the topic does not answer');
   });
-  await world.register({ accountId: 'conta-2' });
+  await stage.register({ accountId: 'conta-2' });
   await makeOperator().suspend('conta-2', 'demanda.criada');
   await expect(publishAll(() => !isOver)).rejects.toThrow('the topic does not answer');
 });
@@ -171,7 +159,7 @@ describe('a webhook that delivers again', () => {
     type: 'webhook.recovered',
     reason: null,
     lastResult: 'entregue',
-    deliveryId: world.posts.at(-1)?.id,
+    deliveryId: stage.posts.at(-1)?.id,
   });
 
   it('is announced once, by the delivery that told, with the time since when it failed', async () => {
@@ -179,33 +167,23 @@ describe('a webhook that delivers again', () => {
     await attempt(200);
     const told = recovered();
     await attempt(200);
-    await world.sweep();
-    expect(world.announced).toEqual([told]);
+    await stage.sweep();
+    expect(announced()).toEqual([told]);
   });
 
   it('is announced at its first success, though its URL was replaced before that', async () => {
     await failForADay();
-    const failing = await world.webhooks.find('conta-1', 'demanda.criada');
-    const changes = { url: 'https://other.example.com/', sealedAuthorization: undefined, updatedAt: world.now() };
-    await world.webhooks.replace(failing as NonNullable<typeof failing>, changes);
-    await world.sweep();
-    expect(world.announced).toEqual([]);
-    world.answers.push(answer(200));
-    world.publishEvent();
-    await world.step('first');
-    await world.sweep();
-    expect(world.announced).toEqual([recovered()]);
+    const failing = await stage.webhooks.find('conta-1', 'demanda.criada');
+    const changes = { url: 'https://other.example.com/', sealedAuthorization: undefined, updatedAt: stage.now() };
+    await stage.webhooks.replace(failing as NonNullable<typeof failing>, changes);
+    await stage.sweep();
+    expect(announced()).toEqual([]);
+    stage.answers.push(answer(200));
+    stage.publishEvent();
+    await stage.pass(0);
+    await stage.sweep();
+    expect(announced()).toEqual([recovered()]);
   });
-
-  it('is announced once, wherever its attempt dies', () =>
-    everyCrash(async crash => {
-      await beginWorld();
-      await failForADay();
-      await attempt(200, crash);
-      await world.settle();
-      await world.sweep();
-      expect(world.announced.map(({ type }) => type)).toEqual(['webhook.recovered']);
-    }));
 });
 
 describe('the function that tells the owner, which the pages link to', () => {
@@ -217,13 +195,13 @@ describe('the function that tells the owner, which the pages link to', () => {
     const reactivate = () => makeOperator().reactivate('conta-1', 'demanda.criada');
     for (const change of [() => attempt(200), suspend, reactivate]) {
       await change();
-      await world.sweep();
+      await stage.sweep();
     }
     const { makeHandler } = await import(sample);
     const sent: string[] = [];
     const send = async (...[address, text]: string[]) => void sent.push(`${address}: ${text}`);
     const handler = makeHandler(async (account: string) => addresses[account], send);
-    await handler(asSnsInvokes(world.published));
+    await handler(asSnsInvokes(stage.published()));
     expect(sent).toEqual([
       `ana@acme.com.br: Webhook demanda.criada: nenhuma tentativa deu certo desde ${iso(noon)}`,
       `ana@acme.com.br: Webhook demanda.criada: as entregas voltaram a dar certo; falhavam desde ${iso(noon)}`,
@@ -232,12 +210,12 @@ describe('the function that tells the owner, which the pages link to', () => {
     ]);
 
     delete addresses['conta-1'];
-    await handler(asSnsInvokes(world.published));
+    await handler(asSnsInvokes(stage.published()));
     expect(sent).toHaveLength(4);
   });
 
   /** The event of an invocation: SNS names attributes otherwise than it is told them. */
-  function asSnsInvokes(messages: DeliveryWorld['published']) {
+  function asSnsInvokes(messages: ReturnType<Stage['published']>) {
     const Records = messages.map(({ Message, Subject, MessageAttributes = {} }) => {
       const attributes = Object.entries(MessageAttributes).map(([name, { DataType, StringValue }]) => [
         name,

@@ -6,8 +6,8 @@ import { openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
-import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { inlineCode, readPage } from '../../../support/markdown-page.ts';
+import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../../delivery/builders.ts';
 
 // "I got nothing since yesterday": nothing is known but the account and the day. Each cause is played by the functions' own code,
@@ -17,12 +17,12 @@ let database: Database;
 let logs: LogService;
 let queues: QueueService;
 let outputs: Readonly<Record<string, string>>;
-let world: DeliveryWorld;
+let stage: Stage;
 let told = 0;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: noon - 7 * day });
-  world = makeDeliveryWorld();
+  stage = makeStage();
   database = await startDatabase('Deliveries', 'Webhooks');
   told = 0;
   logs = await startLogs();
@@ -49,24 +49,24 @@ const day = 24 * hour;
 
 /** An event of the account, taken up and attempted once. */
 const publish = async (changes: object = {}) => {
-  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7', ...changes });
-  await world.step('first');
+  stage.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7', ...changes });
+  await stage.pass(100);
 };
 
 /** Hands on what the functions wrote, as of now. */
 const writeLogs = () => {
-  vi.setSystemTime(world.now());
-  for (const line of world.lines.slice(told)) {
+  vi.setSystemTime(stage.now());
+  for (const line of stage.lines.slice(told)) {
     const [message, fields = {}] = JSON.parse(line);
     logs.put('delivery', JSON.stringify({ message, ...fields }));
   }
-  told = world.lines.length;
+  told = stage.lines.length;
 };
 
 /** Puts what the functions have stored where the commands find it. */
 const storeItems = async () => {
   for (const TableName of ['Deliveries', 'Webhooks']) {
-    for (const Item of world.tables.items(TableName)) await database.dynamo(new PutCommand({ TableName, Item }));
+    for (const Item of stage.tables.items(TableName)) await database.dynamo(new PutCommand({ TableName, Item }));
   }
 };
 
@@ -95,58 +95,58 @@ const causes: Readonly<Record<string, Cause>> = {
   },
   'The receiver fails': {
     play: async () => {
-      await world.register();
-      world.answers.push(...[1, 2, 3, 4].map(() => ({ ...answer(503, {}, 'Closed for maintenance'), takesMs: 12 })));
+      await stage.register();
+      stage.answers.push(...[1, 2, 3, 4].map(() => ({ ...answer(503, {}, 'Closed for maintenance'), takesMs: 12 })));
       await publish();
-      await world.settle();
+      await stage.settle();
     },
     named: [/failed +attempt 4 .* ended with http 503/, /2026-11-20T12:00:00.012Z/, /Closed for maintenance/],
   },
   'The webhook is suspended': {
     play: async () => {
-      await world.register();
-      world.answers.push(answer(410));
+      await stage.register();
+      stage.answers.push(answer(410));
       await publish();
     },
     named: [/held +its webhook is suspended \(gone\)/, /suspenso +gone/],
   },
   'Its events are held still': {
     play: async () => {
-      await world.register();
-      world.answers.push(answer(410));
+      await stage.register();
+      stage.answers.push(answer(410));
       await publish();
-      await world.pass(hour);
-      await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
+      await stage.pass(hour);
+      await stage.webhooks.reactivate('conta-1', 'demanda.criada', stage.now());
     },
     named: [/held +its webhook was suspended and is active again: "deliveries resend" or "deliveries replay"/],
   },
   'The receiver is slow': {
     play: async () => {
-      await world.register();
-      await world.slowDown();
+      await stage.register();
+      await stage.slowDown();
+      stage.answers.push({ ...answer(200), takesMs: 10_000 });
       await publish();
     },
     named: [/waiting .*Its receiver is slow since 2026-11-20T12:00:00\.000Z/, / +- +2026-11-20T12:00:00\.000Z$/],
   },
   'It was delivered after all': {
     play: async () => {
-      await world.register();
-      world.answers.push({ ...answer(500, {}, 'Oops'), takesMs: 12 }, { ...answer(204), takesMs: 12 });
+      await stage.register();
+      stage.answers.push({ ...answer(500, {}, 'Oops'), takesMs: 12 }, { ...answer(204), takesMs: 12 });
       await publish();
-      await world.pass(5_000);
-      await world.step('retry');
+      await stage.pass(5_000);
     },
     named: [/delivered +attempt 2 of .* ended with entregue 204/, /ativo/, /answer to attempt 1:\nOops/],
   },
   'The message was no event': {
     play: async () => {
-      await world.register();
+      await stage.register();
       await publish({ id_demanda: '7' });
     },
     named: [/refused +its message (\S+) was refused at .* as malformed \(id_demanda: .*"dlq show \1"/],
   },
   'Nothing was published': {
-    play: () => world.register(),
+    play: () => stage.register(),
     named: [/No event came for account conta-1 since.*\("dlq list"\)\.\n/, /ativo/],
   },
   'It stands in our own queue': {
@@ -176,7 +176,7 @@ describe('"I got nothing since yesterday"', () => {
   });
 
   it('lists an event that waits for a fault of the service to pass: no table holds it', async () => {
-    await world.register();
+    await stage.register();
     const at = noon + hour;
     vi.setSystemTime(at);
     const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: `evt_${'x'.repeat(27)}`, seconds: 40 };
@@ -186,9 +186,9 @@ describe('"I got nothing since yesterday"', () => {
   });
 
   it('lists one event once, however often its message was deferred before it was stored', async () => {
-    await world.register();
+    await stage.register();
     await publish();
-    const [stored] = world.deliveries();
+    const [stored] = stage.deliveries();
     const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: stored?.id, seconds: 40 };
     for (let times = 0; times < 3; times++) logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1' }));
     writeLogs();
@@ -196,7 +196,7 @@ describe('"I got nothing since yesterday"', () => {
   });
 
   it('says how far back it looked, and whether there is more', async () => {
-    await world.register();
+    await stage.register();
     for (const id of ['a', 'b', 'c']) await publish({ id });
     writeLogs();
     const all = await ask('events', 'list', '--account', 'conta-1', '--since', '90d', '--limit', '2');

@@ -1,17 +1,15 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { scopes } from '../../../lambdas/auth/principals/scope.ts';
-import { makeAccessTokenMint } from '../../../lambdas/auth/sessions/access-token.ts';
-import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
-import type { Clock } from '../../../lambdas/platform/clock.ts';
-import { randomId } from '../../../lambdas/platform/identifiers.ts';
-import { keyring } from '../../unit/delivery/test-keyring.ts';
-
-/** The names that the API under test goes by. */
-export const ownUrls = { issuer: 'https://auth.example', audience: 'https://base.example' };
+import { ownUrls } from '../../lab/world/stage.ts';
+import { scopes } from '../../lambdas/auth/principals/scope.ts';
+import { makeAccessTokenMint } from '../../lambdas/auth/sessions/access-token.ts';
+import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
+import type { Clock } from '../../lambdas/platform/clock.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { keyring } from '../unit/delivery/test-keyring.ts';
 
 /** Makes the callers of the API. Each is a text `<role>|<scope> <scope>|<account>` in place of a token. */
 export function makeCallers(now: Clock, dynamo: Dynamo) {
-  const mint = makeAccessTokenMint({ ...ownUrls, keyring, now, makeId: randomId });
+  const mint = makeAccessTokenMint({ issuer: ownUrls.auth, audience: ownUrls.base, keyring, now, makeId: randomId });
   const tokens = new Map<string, Promise<string>>();
   return { authorization };
 

@@ -1,9 +1,8 @@
 import type { ProcessOutside } from '@emissor/cloud/virtual';
-import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
-import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
-import type { PinnedPost, PinnedRequestOutcome } from '../../../lambdas/platform/egress/pinned-request.ts';
-import { ResolutionError, type Resolve } from '../../../lambdas/platform/egress/resolver.ts';
-import { answer } from '../../unit/delivery/builders.ts';
+import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
+import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/egress/pinned-request.ts';
+import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/resolver.ts';
+import { answer } from '../unit/delivery/builders.ts';
 
 /** One POST that left the service. */
 interface Posted extends Pick<Parameters<PinnedPost>[0], 'accountId' | 'body' | 'connectTimeoutMs'> {
@@ -12,22 +11,17 @@ interface Posted extends Pick<Parameters<PinnedPost>[0], 'accountId' | 'body' | 
   readonly at: number;
   /** The status that the service heard of. */
   status: number | undefined;
-  readonly lane: Lane;
+  readonly lane: string;
 }
 
-/**
- * The outcome of a POST, as the guarded POST would tell it but for the times, which that measures. It takes no time unless it says
- * so. One that times out is never answered.
- */
+/** The outcome of a POST, but for its times. It takes no time by default. One that times out is never answered. */
 type Answer = PostOutcome & { readonly takesMs?: number };
 
-/** Makes the public network, with receivers that answer what they are told: 200 by default. */
-export function makeReceivers() {
+/** Creates receivers that give these answers in turn, and then 200. */
+export function makeScriptedReceivers() {
   const posts: Posted[] = [];
   const answers: Answer[] = [];
-  /** Actions that happen while the next POSTs are in flight. */
-  const during: (() => Promise<unknown>)[] = [];
-  return { posts, answers, during, resolve, postFrom };
+  return { posts, answers, resolve, postFrom };
 
   /** Resolves every name at once, unless the next outcome is that it cannot, or must not; three names have outcomes of their own. */
   async function resolve(...[name]: Parameters<Resolve>): ReturnType<Resolve> {
@@ -41,14 +35,10 @@ export function makeReceivers() {
     throw new ResolutionError('temporary', next.errorCode);
   }
 
-  /** Returns the way out of a process. It stands still for what happens while its POST is in flight. */
-  function postFrom(lane: Lane, { call, process, time }: ProcessOutside): PinnedPost {
+  /** Returns the POST of a consumer's process. */
+  function postFrom({ call, process, time }: ProcessOutside): PinnedPost {
     return async function post(request) {
-      const { arrived } = await call({ service: 'post', operation: 'Post', tries: 1 }, () => {
-        const act = during.shift();
-        return { arrived: act ? meanwhile(act).then(() => receive(request)) : receive(request) };
-      });
-      const { posted, outcome } = await arrived;
+      const { posted, outcome } = await call({ service: 'post', operation: 'Post', tries: 1 }, () => receive(request));
       const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;
       if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted', isConnected: true };
       if (outcome.outcome === 'response') {
@@ -58,16 +48,11 @@ export function makeReceivers() {
       return asPinned(outcome);
     };
 
-    async function meanwhile(act: () => Promise<unknown>): Promise<void> {
-      process.freeze();
-      await act();
-      process.thaw(process.invocationId());
-    }
-
     function receive({ headers, path, accountId, body, connectTimeoutMs }: Parameters<PinnedPost>[0]) {
       const outcome: Answer = answers.shift() ?? answer(200);
       const url = `https://${headers.host}${path}`;
       const id = String(headers['webhook-id']);
+      const lane = process.functionName.replace('deliver-', '');
       const posted: Posted = { id, accountId, body, connectTimeoutMs, url, at: time.now(), status: undefined, lane };
       posts.push(posted);
       return { posted, outcome };

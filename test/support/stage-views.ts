@@ -1,0 +1,69 @@
+import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
+import type { makeWorld } from '../../lab/world/make-world.ts';
+import { deadLetters, refusedTopic } from '../../lab/world/stage.ts';
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import type { PublishNotice } from '../../lambdas/delivery/intake/refused-events-topic.ts';
+import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../lambdas/delivery/store/head-key.ts';
+import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';
+
+/** Creates what a test sees of a stage: what is stored, published and logged. Each line is a list of its message and fields, as JSON. */
+export function makeStageViews(
+  { cloud, tables }: Pick<ReturnType<typeof makeWorld>, 'cloud' | 'tables'>,
+  lines: readonly string[],
+) {
+  return {
+    ...{ items, answerItems, deliveries, only, deferrals, logged },
+    waiting: (queue: string) => cloud.queue(queue).all(),
+    deadLetters: () =>
+      cloud
+        .queue(deadLetters.queue)
+        .all()
+        .map(({ body, attributes }) => ({ body, ...textsOf(attributes) })),
+    published: () => cloud.published.map(({ message }) => message),
+    announced: (): readonly PublishedAnnouncement[] => told(topic => topic !== refusedTopic),
+    notices: (): readonly Parameters<PublishNotice>[0][] => told(topic => topic === refusedTopic),
+  };
+
+  /** Returns everything of the table of deliveries but the answers of receivers. */
+  function items() {
+    return tables.items('Deliveries').filter(({ part }) => part === headPart);
+  }
+
+  function answerItems() {
+    return tables.items('Deliveries').filter(({ part }) => part !== headPart);
+  }
+
+  function deliveries(): readonly Delivery[] {
+    const found = items().filter(({ id }) => !String(id).includes('#'));
+    return found.map(deliveryFromItem).toSorted((one, other) => one.id.localeCompare(other.id));
+  }
+
+  /** Returns the one delivery. */
+  function only(): Delivery {
+    const [delivery, ...others] = deliveries();
+    if (!delivery || others.length > 0) throw new Error(`There are ${deliveries().length} deliveries, and not one.`);
+    return delivery;
+  }
+
+  /** Returns the names of the errors for which messages were deferred. */
+  function deferrals(): readonly string[] {
+    const deferred = lines.map(line => JSON.parse(line)).filter(([message]) => message === 'message.deferred');
+    return deferred.map(([, { errorName }]) => errorName);
+  }
+
+  /** Returns the number of log lines with that message. */
+  function logged(name: string): number {
+    return lines.filter(line => JSON.parse(line)[0] === name).length;
+  }
+
+  function told(isOf: (topic: string) => boolean) {
+    return cloud.published
+      .filter(({ topicArn }) => isOf(topicArn))
+      .map(({ message }) => JSON.parse(message.Message ?? ''));
+  }
+}
+
+function textsOf(attributes: Readonly<Record<string, MessageAttributeValue>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(attributes).map(([name, { StringValue }]) => [name, StringValue]));
+}

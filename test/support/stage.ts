@@ -1,0 +1,248 @@
+import { PublishCommand } from '@aws-sdk/client-sns';
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type Outcome, type ProcessOutside, standardScaling } from '@emissor/cloud/virtual';
+import { makeWorld } from '../../lab/world/make-world.ts';
+import { functionOf } from '../../lab/world/requests.ts';
+import { deliveryEnvironment, queueOf, stageValuesOf } from '../../lab/world/stage.ts';
+import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
+import { withSlowAttempts } from '../../lambdas/delivery/lanes/slowness.ts';
+import { makeSlownessStore } from '../../lambdas/delivery/lanes/slowness-store.ts';
+import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
+import type { DeliveryMetric } from '../../lambdas/delivery/telemetry.ts';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import { systemTime } from '../../lambdas/platform/timer.ts';
+import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { makeWebhookStore } from '../../lambdas/webhooks/webhook-store.ts';
+import { aWebhook, fakeTelemetry, noon } from '../unit/delivery/builders.ts';
+import { keyringDynamo, kms } from '../unit/delivery/test-keyring.ts';
+import { makeCallers } from './callers.ts';
+import { httpRequest } from './http-request.ts';
+import { makeScriptedReceivers } from './scripted-receivers.ts';
+import { type Fates, makeStageFaults, refuseFractions, type StageTables } from './stage-faults.ts';
+import { makeStageViews } from './stage-views.ts';
+
+/** A stage, as tests drive it. */
+export type Stage = ReturnType<typeof makeStage>;
+
+/** The waits of its retry schedule, in milliseconds: two for the queue, one for the sweeper. */
+export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
+
+/**
+ * Creates a stage without webhooks: the world of `lab/world` with receivers that a test scripts. Nothing takes time but what waits,
+ * and time passes only in `pass`, `run`, `settle` and while a request is answered.
+ *
+ * @param waits - those of the retry schedule, in milliseconds
+ * @param concurrency - the processes of each lane at most
+ */
+export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
+  const scaling = standardScaling(concurrency);
+  const telemetry = fakeTelemetry();
+  const receivers = makeScriptedReceivers();
+  const faults: Fates = {};
+  const world = makeWorld(1, 'calm', compositions, {
+    ...{ accounts: [], publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
+    cloud: { start: noon, costs: immediate },
+    faults: { fateOf: call => faults.fateOf?.(call) },
+    stage: {
+      values: { ...stageValuesOf(1), ...deliveryEnvironment, retrySchedule: [...waits], attemptTimeoutMs: 15_000 },
+      outsideOf,
+      sweepEvery: 0,
+      scalingOf: { first: scaling, retry: scaling, slow: scaling },
+      telemetryOf: () => ({
+        log: telemetry.log,
+        beginInvocation: () => undefined,
+        count: (metric, by) => telemetry.count(metric as DeliveryMetric, by),
+        measure: metric => void metric,
+      }),
+    },
+  });
+  world.end(); // A test has the machine's own globals.
+  const { cloud } = world;
+  const tables: StageTables = world.tables;
+  const { now } = cloud;
+  const dynamo: Dynamo = async command => tables.execute(command);
+  const callers = makeCallers(now, dynamo);
+  const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now });
+  let nextSweep = now() + minute;
+  const inProgress = new Set<Promise<unknown>>();
+  refuseFractions(tables);
+  return {
+    ...telemetry,
+    ...{ posts: receivers.posts, answers: receivers.answers },
+    /** Decides the fate of calls. */
+    faults,
+    ...makeStageFaults(faults, tables),
+    ...{ tables, dynamo, now },
+    ...{ store: makeDeliveryStore({ ...systemTime, now, dynamo, table: 'Deliveries' }) },
+    webhooks: makeWebhookStore({ dynamo, table: 'Webhooks' }),
+    ...{ run, pass, skip, settle, sweep },
+    ...{ publish, publishEvent, request, register, remove, webhook },
+    ...makeStageViews(world, telemetry.lines),
+    slowness: () => slownessStore.change(owner, () => undefined),
+    slowDown: () => slownessStore.change(owner, one => withSlowAttempts(one, { slow: 2, quick: 0 }, now())),
+    send: (queue: string, body: string) => cloud.send(queue, { body }),
+    lose,
+  };
+
+  /** Returns the ways out of a process. It knows the keys: they cost no call. */
+  function outsideOf(process: ProcessOutside) {
+    const { time, random, dynamodb, sqs, sns } = process;
+    const isOfKeys = (command: object) => command instanceof QueryCommand && command.input.TableName === 'Keyring';
+    const dynamo: Dynamo = (command, options) =>
+      isOfKeys(command) ? keyringDynamo(command, options) : dynamodb.send(command, options);
+    return {
+      ...{ time, dynamo, sqs, kms },
+      random: { ...random, number: () => 0.5 },
+      publish: async (TopicArn: string, message: object) => {
+        await sns.send(new PublishCommand({ TopicArn, Message: undefined, ...message }));
+      },
+      resolve: receivers.resolve,
+      post: receivers.postFrom(process),
+    };
+  }
+
+  /** Runs until a moment, with a sweep each minute. */
+  async function run(moment: number): Promise<void> {
+    for (; nextSweep <= moment; nextSweep += minute) {
+      await cloud.run(nextSweep);
+      cloud.function('sweep').invoke({}, () => undefined);
+    }
+    await cloud.run(moment);
+  }
+
+  function pass(milliseconds: number): Promise<void> {
+    return run(now() + milliseconds);
+  }
+
+  /** Lets a long time pass without sweeps, which would take long. */
+  async function skip(milliseconds: number): Promise<void> {
+    nextSweep += Math.ceil(milliseconds / minute) * minute;
+    await pass(milliseconds);
+  }
+
+  /** Runs until no message waits, and nothing is due. */
+  async function settle(): Promise<void> {
+    const isBusy = () =>
+      Object.values(queueOf).some(name => cloud.queue(name).all().length > 0) ||
+      tables.items('Deliveries').some(({ dueAt }) => dueAt !== undefined);
+    for (let seconds = 0; isBusy(); seconds += 1) {
+      if (seconds > 200_000) throw new Error('The stage does not come to rest.');
+      await pass(1_000);
+    }
+  }
+
+  /** Sweeps once more than the schedule does. @throws what the sweep throws */
+  async function sweep(): Promise<void> {
+    resultOf(await invoke('sweep', {}));
+  }
+
+  /** Publishes a message. Returns its id. */
+  function publish(message: object | string, texts: Record<string, string> = {}, sender = 'AROAPUBLISHER:one'): string {
+    const attributes = Object.entries(texts).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]);
+    const body = typeof message === 'string' ? message : JSON.stringify(message);
+    return cloud.send(queueOf.first, { body, attributes: Object.fromEntries(attributes) }, sender);
+  }
+
+  /** Publishes an event of the account and the name that `register` registers for. */
+  function publishEvent(changes: object = {}, texts?: Record<string, string>): string {
+    return publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, ...changes }, texts);
+  }
+
+  /** Sends a request to {base_url}, and waits for the answer. */
+  async function request(method: string, path: string, sent: Sent = {}): Promise<Answered> {
+    const { body, raw = body === undefined ? undefined : JSON.stringify(body), query, token = admin } = sent;
+    const asked = httpRequest({
+      method,
+      path,
+      ...(query !== undefined && { query }),
+      ...(raw !== undefined && { body: raw }),
+    });
+    const type = raw === undefined ? {} : { 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${token}`, ...type, ...sent.headers };
+    const authorization = await callers.authorization(headers.authorization);
+    const outcome = await invoke(functionOf(path), { ...asked, headers: { ...headers, authorization } });
+    const answer: Answer = { ...Object(resultOf(outcome)) };
+    const { statusCode: status, body: text = '' } = answer;
+    return { status, headers: answer.headers ?? {}, json: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** Invokes a function. Time runs until all that were invoked have ended. */
+  async function invoke(name: string, event: unknown): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const isFirst = inProgress.size === 0;
+    inProgress.add(promise);
+    cloud.function(name).invoke(event, outcome => {
+      inProgress.delete(promise);
+      resolve(outcome);
+    });
+    if (isFirst) await cloud.runUntilSo(() => inProgress.size === 0);
+    return promise;
+  }
+
+  async function register(changes: Partial<Webhook> = {}): Promise<void> {
+    const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
+    tables.execute(new PutCommand({ TableName: 'Webhooks', Item }));
+  }
+
+  async function remove(): Promise<void> {
+    tables.execute(new DeleteCommand({ TableName: 'Webhooks', Key: owner }));
+  }
+
+  /** Returns the webhook as it is stored. */
+  async function webhook() {
+    return tables.execute(new GetCommand({ TableName: 'Webhooks', Key: owner })).Item;
+  }
+
+  /** Loses all messages of a queue, and returns them. */
+  function lose(name: string) {
+    const queue = cloud.queue(name);
+    const lost = queue.all();
+    queue.purge();
+    return lost;
+  }
+}
+
+/** A request to {base_url}. */
+export interface Sent {
+  readonly body?: unknown;
+  /** In place of the JSON of `body`. */
+  readonly raw?: string;
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+  /** `<role>|<scope> <scope>|<account>`. @default - an admin of `conta-1` with both scopes */
+  readonly token?: string;
+}
+
+/** An answer of {base_url}. */
+export interface Answered {
+  readonly status: number | undefined;
+  readonly headers: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON freely
+  readonly json: any;
+}
+
+interface Answer {
+  readonly statusCode?: number;
+  readonly headers?: Record<string, unknown>;
+  readonly body?: string;
+}
+
+/** The limits of the API are those of a real stage. */
+const compositions: Parameters<typeof makeWorld>[2] = {
+  deliveriesApi: (environment, outside, telemetry) => composeDeliveriesApi(environment, outside, telemetry),
+};
+
+/** A consumer that waits for a receiver asks its queue for more again and again: that must take time. */
+export const immediate = {
+  ...{ coreShare: 1, call: 0, entry: 0, timer: 0, message: 0, invoke: 0, coldStart: 0 },
+  latency: { 'sqs:ReceiveMessage': 100 },
+};
+
+const admin = 'admin|webhooks:read webhooks:manage|conta-1';
+const minute = 60_000;
+const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
+
+function resultOf(outcome: Outcome): unknown {
+  if (outcome.status === 'failed') throw outcome.error;
+  return outcome.status === 'answered' ? outcome.result : undefined;
+}
