@@ -1,5 +1,6 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { scheduled } from '../../../../lambdas/delivery/transitions.ts';
 import { webhookKey } from '../../../../lambdas/webhooks/webhook.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer } from '../builders.ts';
@@ -110,6 +111,15 @@ describe('a message of the retry queue', () => {
     stage.send('retries', message?.body ?? '');
     await stage.pass(0);
     expect(stage.posts).toHaveLength(1 + times);
+  });
+
+  it('that comes more than 5 s early has a successor, and is dropped', async () => {
+    const [message] = stage.lose('retries');
+    const delivery = stage.only();
+    await stage.store.update(delivery, scheduled(delivery, stage.now(), 5_001));
+    stage.send('retries', message?.body ?? '');
+    await stage.pass(0);
+    expect([stage.posts.length, stage.waiting('retries')]).toEqual([1, []]);
   });
 
   // Each of three was POSTed, in the same millisecond.

@@ -123,10 +123,10 @@ describe('a 410', () => {
   });
 });
 
-it('a test that fails after five days of failures suspends nothing', async () => {
+it.each([410, 500])('a test that is answered with %i after five days of failures suspends nothing', async status => {
   stage = makeStage();
   await stage.register(exhausted.health);
-  stage.answers.push(answer(410));
+  stage.answers.push(answer(status));
   await stage.request('POST', '/v1/webhooks/demanda.criada/teste');
   await stage.pass(0);
   expect(stage.only()).toMatchObject({ state: 'failed' });

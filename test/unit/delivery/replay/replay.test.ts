@@ -13,6 +13,8 @@ import { aDelivery, answer } from '../builders.ts';
 let stage: Stage;
 /** The due times of the deliveries that replays have restarted. */
 let dueTimes: number[] = [];
+/** The number of those that were over when they were stored. */
+let overdue = 0;
 /** True while indexes show nothing. */
 let isIndexBehind = false;
 beforeEach(async () => {
@@ -20,9 +22,13 @@ beforeEach(async () => {
   await stage.register();
   const { execute } = stage.tables;
   dueTimes = [];
+  overdue = 0;
   vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
     const { state, settledAt, nextAttemptAt } = command instanceof PutCommand ? { ...command.input.Item } : {};
-    if (state === 'pending' && settledAt === undefined) dueTimes.push(nextAttemptAt);
+    if (state === 'pending' && settledAt === undefined) {
+      dueTimes.push(nextAttemptAt);
+      if (nextAttemptAt < stage.now()) overdue += 1;
+    }
     const found = execute(command);
     return isIndexBehind && command instanceof QueryCommand ? { ...found, Items: [] } : found;
   });
@@ -121,18 +127,15 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(json.id)).toMatchObject({ estado: 'concluido', enviadas: 600 });
   });
 
-  it('sends no burst after a sweep that stood still', async () => {
+  it('sends no burst after a process that stood still', async () => {
     await fill(100, 'failed');
-    let puts = 0;
     let tries = 0;
-    // The call for the 31st delivery takes two seconds. The batch that waits for it is late, and the others keep their distance.
-    stage.faults.fateOf = ({ operation }) =>
-      operation === 'Put' && ++puts > 30 && tries < 2 && ++tries ? 'request_lost' : 'fine';
+    stage.faults.fateOf = ({ operation, resource }) =>
+      operation === 'Put' && resource === 'Deliveries' && ++tries % 11 === 1 && tries < 40 ? 'request_lost' : 'fine';
     await start();
     await stage.settle();
-    const due = dueTimes.toSorted((one, other) => one - other);
-    expect(due).toHaveLength(100);
-    expect(due.filter((dueAt, at) => dueAt - (due[at - 1] ?? 0) < 100)).toEqual([]);
+    expect(dueTimes).toHaveLength(100);
+    expect(overdue).toBeLessThanOrEqual(4); // those whose own call was lost
     expect(stage.posts).toHaveLength(100);
   });
 
@@ -219,11 +222,23 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(first.id)).toEqual({ id: first.id, estado: 'concluido', enviadas: 200 });
   });
 
-  it('starts once when several are requested at the same time', async () => {
+  it('starts once when several are requested at the same time, also after an earlier one', async () => {
     await fill(200, 'failed');
-    const answers = await Promise.all([start(), start(), start()]);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
-    expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
+    for (let round = 0; round < 2; round++) {
+      const answers = await Promise.all([start(), start(), start()]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
+      expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
+      await stage.settle();
+    }
+  });
+
+  it('stays cancelled if its last page ends meanwhile', async () => {
+    await fill(3, 'failed');
+    const { json } = await start();
+    const replay = await latest();
+    stage.justBefore('Update', () => replays().end(replay, 'cancelled'));
+    await stage.pass(2 * minute);
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado' });
   });
 
   it('stops at the next page when it is cancelled; what it has restarted is sent', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { settled, type WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { expedited } from '../../../../lambdas/delivery/transitions.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../builders.ts';
@@ -42,6 +42,17 @@ describe('a delivery that has changed since it was read', () => {
     await resend();
     await stage.pass(0);
     expect(stage.posts).toHaveLength(2);
+  });
+
+  it('keeps the outcome that was quicker than a resend', async () => {
+    stage.justBefore('Put', async () => {
+      const read = waiting();
+      await stage.store.update(read, settled({ ...read, attempt: read.attempt + 1 }, 'delivered', stage.now()));
+    });
+    await resend();
+    await stage.settle();
+    expect(stage.only()).toMatchObject({ state: 'delivered' });
+    expect(stage.posts).toHaveLength(1);
   });
 
   it('ends all the same if only its sweep has another time: no message is left for it', async () => {

@@ -58,14 +58,15 @@ describe('the sweeper', () => {
 
   it('sends the message of a long wait in its last minute, once, with the rest of the delay, and again if that is lost', async () => {
     const entry = () => stage.items().find(({ id }) => String(id).startsWith('evt_'));
-    stage.answers.push(answer(503, { 'retry-after': '3600' }));
+    stage.answers.push(answer(503, { 'retry-after': '3630' }));
     stage.publishEvent();
     await stage.pass(1);
     const { dueAt } = entry() ?? {};
-    const due = noon + 60 * minute;
+    const due = noon + 60.5 * minute;
     await stage.run(due - minute - 1);
+    await stage.sweep();
     expect(stage.waiting('retries')).toEqual([]);
-    await stage.pass(1); // the scheduled sweep
+    await stage.pass(1);
     await Promise.all([stage.sweep(), stage.sweep()]);
     expect(stage.lose('retries')).toMatchObject([{ visibleAt: due }]);
     expect(entry()).toMatchObject({ dueAt, claimedUntil: due + 2 * minute });
@@ -73,6 +74,7 @@ describe('the sweeper', () => {
     await stage.sweep();
     expect(stage.posts).toHaveLength(1);
     await stage.pass(1);
+    await stage.sweep();
     expect(stage.logged('delivery.overdue')).toBe(1);
     await stage.settle();
     expect(stage.posts).toHaveLength(2);
