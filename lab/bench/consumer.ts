@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { makeLocalFunction, makeStartLock, queueEvent, type RuntimeContext } from '@emissor/cloud/functions';
+import { eventOf, makeLocalFunction, makeStartLock, type RuntimeContext } from '@emissor/cloud/functions';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';
@@ -83,13 +83,15 @@ export type Consumer = ReturnType<typeof makeConsumer>;
 /** Makes batches as they come from the events queue: a message of each of the events. */
 export function batchesOf({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) {
   return (): Batch => {
+    const moments = { SentTimestamp: String(Date.now()), ApproximateFirstReceiveTimestamp: String(Date.now()) };
     const messages = events.map(event => ({
-      MessageId: randomUUID(),
-      ReceiptHandle: randomUUID(),
-      Body: JSON.stringify({ id_conta: Demo.AccountId, event, ...businessEvents.exampleValues }),
-      Attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1', MessageGroupId: Demo.AccountId },
+      id: randomUUID(),
+      receipt: randomUUID(),
+      body: JSON.stringify({ id_conta: Demo.AccountId, event, ...businessEvents.exampleValues }),
+      attributes: {},
+      systemAttributes: { ...moments, SenderId: 'bench', ApproximateReceiveCount: '1', MessageGroupId: Demo.AccountId },
     }));
     const queue = `arn:aws:sqs:us-east-1:000000000000:${EventsQueueUrl.split('/').at(-1)}`;
-    return { payload: JSON.stringify(queueEvent(messages, queue)), messages: messages.length };
+    return { payload: JSON.stringify(eventOf(messages, queue)), messages: messages.length };
   };
 }

@@ -37,7 +37,7 @@ export interface WorldParts {
   /** The milliseconds at most by which an index, and an inconsistent reading, is late. */
   readonly tableLag?: number;
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
-  readonly queues?: { readonly isFair: boolean; readonly countLag: number };
+  readonly queues?: { readonly isFair: boolean };
   readonly cloud?: Partial<Pick<VirtualCloudDefinition, 'concurrency' | 'costs' | 'start'>>;
   /** In place of the faults of its class. */
   readonly faults?: FaultPlan | undefined;

@@ -35,7 +35,7 @@ export async function startOperatedTables(): Promise<OperatedTables> {
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
   const queues = await startSqs({ interceptors: [receiveAtOnce] });
-  for (const name of ['dead', 'events']) queues.ensureQueue({ name, attributes: {} });
+  for (const name of ['dead', 'events']) queues.ensureQueue({ name });
   keys.ensureKey('test');
   const kms = new KMSClient({
     endpoint: keys.endpoint,

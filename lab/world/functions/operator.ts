@@ -5,7 +5,7 @@ import {
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { KMSClient } from '@aws-sdk/client-kms';
-import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 import type { FunctionDefinition, ProcessOutside } from '@emissor/cloud/virtual';
 import { makeDocumentClient } from '../../../lambdas/platform/aws/dynamo.ts';
@@ -126,7 +126,7 @@ function targetOf(process: ProcessOutside, searchLogs: Stage['searchLogs']): Tar
   }
 
   function sendingFor(client: AwsClient): (command: unknown) => Promise<unknown> {
-    if (client instanceof SQSClient) return command => process.sqs.send(withoutLongPoll(command));
+    if (client instanceof SQSClient) return command => process.sqs.send(command);
     if (client instanceof KMSClient) return command => process.kms.send(command);
     const known = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
     if (!known) throw new TypeError('This world does not know that service.');
@@ -157,12 +157,6 @@ function row(cells: Readonly<Record<string, string>>): readonly object[] {
 
 function insightsTime(at: number): string {
   return new Date(at).toISOString().replace('T', ' ').replace('Z', '');
-}
-
-/** The virtual queues know no long polls. */
-function withoutLongPoll(command: unknown): unknown {
-  if (!(command instanceof ReceiveMessageCommand)) return command;
-  return new ReceiveMessageCommand({ ...command.input, WaitTimeSeconds: 0 });
 }
 
 const outputs = {

@@ -57,7 +57,7 @@ export async function runTenants(
   const world = makeWorld(seed, 'calm', productLimits, {
     accounts: tenants.map(accountOf),
     publications: events.filter(({ tenant }) => !tenant.isReplayed).map(({ publication }) => publication),
-    queues: { isFair: situation.isFair, countLag: 0 },
+    queues: { isFair: situation.isFair },
     cloud: { concurrency: situation.concurrency },
     stage: {
       scalingOf: scalingIn(situation),

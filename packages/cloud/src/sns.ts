@@ -1,25 +1,72 @@
-import { PublishCommand, type PublishCommandInput } from '@aws-sdk/client-sns';
+import type {
+  MessageAttributeValue,
+  PublishCommandInput,
+  SubscribeCommandInput,
+  UnsubscribeCommandInput,
+} from '@aws-sdk/client-sns';
 import { ServiceError } from './service-error.ts';
 
-/** What was published, and when. */
-interface Published {
-  readonly at: number;
-  readonly topicArn: string;
-  readonly message: Omit<PublishCommandInput, 'TopicArn'>;
-}
+export type TopicMessage = Omit<PublishCommandInput, 'TopicArn'>;
 
-/** Makes SNS: it keeps what is published. */
-export function makeTopics(now: () => number) {
-  const published: Published[] = [];
-  return { published, execute };
+/** Makes SNS. A topic exists as soon as something is published to it. `deliver` passes a message to a subscribed queue. */
+export function makeTopics(
+  onPublish: (topicArn: string, message: TopicMessage) => void,
+  deliver: (queueArn: string, message: TopicMessage) => void = () => {},
+) {
+  const subscriptions = new Map<string, Subscription>();
+  let made = 0;
+  const operations: Readonly<Record<string, (input: never) => Readonly<Record<string, string>>>> = {
+    Publish: ({ TopicArn: topicArn = '', ...message }: PublishCommandInput) => {
+      if (topicArn === '' || !message.Message)
+        throw new ServiceError('InvalidParameterException', 'There is no topic, or nothing to say.');
+      onPublish(topicArn, message);
+      for (const subscription of subscriptions.values()) {
+        if (subscription.topicArn !== topicArn || !passes(subscription.filter, message)) continue;
+        deliver(subscription.queueArn, message);
+      }
+      made += 1;
+      return { MessageId: String(made) };
+    },
+    Subscribe: ({ TopicArn: topicArn = '', Protocol, Endpoint: queueArn = '', Attributes }: SubscribeCommandInput) => {
+      const { RawMessageDelivery, FilterPolicy = '{}' } = Attributes ?? {};
+      if (Protocol !== 'sqs' || RawMessageDelivery !== 'true')
+        throw new ServiceError('InvalidParameter', 'Only queues may be subscribed locally, with raw message delivery.');
+      made += 1;
+      subscriptions.set(`${topicArn}:${made}`, { topicArn, queueArn, filter: JSON.parse(FilterPolicy) });
+      return { SubscriptionArn: `${topicArn}:${made}` };
+    },
+    Unsubscribe: ({ SubscriptionArn = '' }: UnsubscribeCommandInput) => {
+      subscriptions.delete(SubscriptionArn);
+      return {};
+    },
+  };
+  return { perform, execute };
 
   /** Executes a command of the SDK. @throws {ServiceError} as SNS refuses it. */
-  function execute(command: unknown): object {
-    if (!(command instanceof PublishCommand)) throw new TypeError('This virtual SNS does not know that command.');
-    const { TopicArn, ...message } = command.input;
-    if (!TopicArn || !message.Message)
-      throw new ServiceError('InvalidParameterException', 'There is no topic, or nothing to say.');
-    published.push({ at: now(), topicArn: TopicArn, message });
-    return { MessageId: String(published.length) };
+  function execute(command: { readonly input: object }): object {
+    return perform(command.constructor.name.replace(/Command$/, ''), command.input);
   }
+
+  /** Performs an operation. @throws {ServiceError} as SNS refuses it. */
+  function perform(operation: string, input: object): Readonly<Record<string, string>> {
+    const act = operations[operation];
+    if (!act) throw new TypeError(`This SNS does not know ${operation}.`);
+    return act(input as never);
+  }
+}
+
+interface Subscription {
+  readonly topicArn: string;
+  readonly queueArn: string;
+  readonly filter: FilterPolicy;
+}
+
+/** The values of each message attribute that pass. */
+type FilterPolicy = Readonly<Record<string, readonly (string | { readonly prefix: string })[]>>;
+
+function passes(filter: FilterPolicy, { MessageAttributes = {} }: TopicMessage): boolean {
+  return Object.entries(filter).every(([name, accepted]) => {
+    const { StringValue: value }: Partial<MessageAttributeValue> = MessageAttributes[name] ?? {};
+    return accepted.some(one => (typeof one === 'string' ? value === one : value?.startsWith(one.prefix)));
+  });
 }

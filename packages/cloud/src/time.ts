@@ -4,6 +4,9 @@ import { makeSettling } from './virtual/settling.ts';
 /** Virtual time, in milliseconds since the epoch: a list of events, each at its moment. */
 export type VirtualTime = ReturnType<typeof makeTime>;
 
+/** The time of a service, virtual or real. */
+export type Clock = Pick<VirtualTime, 'now' | 'at' | 'after'>;
+
 /**
  * Makes virtual time. Between two events all promises of the first one settle, so that what an event sets in motion is over before
  * the next one comes.

@@ -2,9 +2,10 @@ import { PublishCommand } from '@aws-sdk/client-sns';
 import { expect, it } from 'vitest';
 import { makeTopics } from '../src/sns.ts';
 
-it('keeps what is published, and refuses what is empty', () => {
-  const topics = makeTopics(() => 5);
+it('passes on what is published, and refuses what is empty', () => {
+  const published: unknown[] = [];
+  const topics = makeTopics((...notification) => published.push(notification));
   topics.execute(new PublishCommand({ TopicArn: 'arn', Message: 'hello', Subject: 's' }));
-  expect(topics.published).toEqual([{ at: 5, topicArn: 'arn', message: { Message: 'hello', Subject: 's' } }]);
   expect(() => topics.execute(new PublishCommand({ TopicArn: 'arn', Message: '' }))).toThrow('nothing to say');
+  expect(published).toEqual([['arn', { Message: 'hello', Subject: 's' }]]);
 });

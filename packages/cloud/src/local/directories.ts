@@ -11,7 +11,6 @@ export interface DataDirectory {
   readState(): KeptState | undefined;
   /** Writes the state from now on whenever it has changed. */
   keep(state: ChangingState, onProblem: (message: string) => void): void;
-  readonly queues: string;
   readonly masterKeyFile: string;
   /** Writes what has changed, and releases the lock. */
   release(): Promise<void>;
@@ -40,8 +39,7 @@ export function makeDirectory(directory: string): void {
  * @throws {StartError} when it cannot be made or written to, or is in use.
  */
 export function openDataDirectory(directory: string): DataDirectory {
-  const queues = join(directory, 'sqs');
-  for (const needed of [directory, queues]) prepare(needed);
+  prepare(directory);
   const held = lockIn(directory);
   const stateFile = join(directory, 'state.json');
   let endKeeping = async () => {};
@@ -50,7 +48,6 @@ export function openDataDirectory(directory: string): DataDirectory {
     keep: (state, onProblem) => {
       endKeeping = keepState(stateFile, state, onProblem);
     },
-    queues,
     masterKeyFile: join(directory, 'kms-master-key'),
     release: () => endKeeping().finally(() => held.close()),
   };

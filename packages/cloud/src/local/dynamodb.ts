@@ -39,7 +39,7 @@ export async function startDynamoDb({
   tables.restore(kept);
   let changes = 0;
   const operations = Object.fromEntries(Object.entries(tables.operations).map(([name]) => [name, operationOf(name)]));
-  const service = await startAwsJsonService('dynamodb', operations, interceptors, 'SerializationException', port);
+  const service = await startAwsJsonService('dynamodb', operations, interceptors, 'SerializationException', { port });
   return { ...service, ensureTable, snapshot: tables.snapshot, changes: () => changes };
 
   function operationOf(name: string): Operation {

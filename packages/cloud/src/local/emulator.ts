@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { ServiceError as EngineError } from '../service-error.ts';
 import { messageOf } from './errors.ts';
@@ -53,7 +53,15 @@ export function callerOf(authorization: string | undefined): string {
 }
 
 /** Performs an operation on its input. Throws a {@link ServiceError}, or one of an engine, for what the service refuses. */
-export type Operation = (input: unknown) => object | Promise<object>;
+export type Operation = (input: unknown, from: Requester) => object | Promise<object>;
+
+/** The client that a request comes from. */
+interface Requester {
+  /** See {@link ServiceRequest}. */
+  readonly caller: string;
+  /** Aborts if the client closes the connection before it has its answer. */
+  readonly gone: AbortSignal;
+}
 
 /** A service that speaks AWS JSON. */
 export interface AwsJsonService extends Emulator {
@@ -65,20 +73,26 @@ export interface AwsJsonService extends Emulator {
  * Starts a service that speaks AWS JSON on 127.0.0.1.
  *
  * @param invalid - the code of its error for input that an operation cannot parse
- * @param wantedPort - 0 takes any free one
- * @throws {StartError} when the port cannot be had
+ * @throws {StartError} if the port is not available
  */
 export async function startAwsJsonService(
   service: ServiceRequest['service'],
   operations: Readonly<Record<string, Operation>>,
   interceptors: readonly Interceptor[],
   invalid: string,
-  wantedPort = 0,
+  { port: wantedPort = 0, hint = '' }: AwsJsonOptions = {},
 ): Promise<AwsJsonService> {
-  const type = `application/x-amz-json-${service === 'dynamodb' ? '1.0' : '1.1'}`;
+  const type = `application/x-amz-json-${service === 'dynamodb' || service === 'sqs' ? '1.0' : '1.1'}`;
   const server = createServer((request, response) => {
+    if (request.headers['x-amz-target'] === undefined) {
+      const message = `The local ${service} speaks the AWS JSON protocol only. ${hint}`;
+      respondXml(response, 400, xmlError(new ServiceError('InvalidAction', message)));
+      return;
+    }
+    const gone = new AbortController();
+    response.once('close', () => response.writableFinished || gone.abort());
     readBody(request)
-      .then(body => answer(request.headers, body))
+      .then(body => answer(request.headers, body, gone.signal))
       .then(
         ({ status, text }) => response.writeHead(status, { 'Content-Type': type }).end(text),
         () => response.destroy(),
@@ -87,16 +101,16 @@ export async function startAwsJsonService(
   const { port, stop } = await listenOnLoopback(server, wantedPort);
   return { endpoint: `http://127.0.0.1:${port}`, answer, stop };
 
-  async function answer(headers: IncomingHttpHeaders, body: Buffer) {
+  async function answer(headers: IncomingHttpHeaders, body: Buffer, gone = stays) {
     try {
-      return { status: 200, text: JSON.stringify(await perform(headers, body)) };
+      return { status: 200, text: JSON.stringify(await perform(headers, body, gone)) };
     } catch (error) {
       const { status, code, message, details } = serviceErrorOf(error, invalid);
       return { status, text: JSON.stringify({ __type: code, message, ...details }) };
     }
   }
 
-  async function perform(headers: IncomingHttpHeaders, body: Buffer): Promise<object> {
+  async function perform(headers: IncomingHttpHeaders, body: Buffer, gone: AbortSignal): Promise<object> {
     const name = String(headers['x-amz-target']).split('.').at(-1) ?? '';
     const input = parseJson(body);
     const caller = callerOf(headers.authorization);
@@ -104,9 +118,19 @@ export async function startAwsJsonService(
     if (error) throw error;
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     if (!operation) throw new ServiceError('UnknownOperationException', `The local ${service} does not know ${name}.`);
-    return operation(input);
+    return operation(input, { caller, gone });
   }
 }
+
+interface AwsJsonOptions {
+  /** @default 0 - any free one */
+  readonly port?: number | undefined;
+  /** A sentence for clients that speak another protocol. @default - none */
+  readonly hint?: string;
+}
+
+/** Never aborts: a client without a connection waits for its answer. */
+const stays = new AbortController().signal;
 
 /** Reads a body. Node's stream consumers would take twice the time of everything that follows. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -126,7 +150,19 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-function serviceErrorOf(error: unknown, invalid: string) {
+/** Sends an answer in the form of the AWS Query protocol. */
+export function respondXml(response: ServerResponse, status: number, xml: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/xml' }).end(xml);
+}
+
+/** Returns an error in the form of the AWS Query protocol. */
+export function xmlError({ status, code, message }: Omit<ServiceError, 'name'>): string {
+  const type = status < 500 ? 'Sender' : 'Receiver';
+  return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
+}
+
+/** Returns what a service answers an error with. */
+export function serviceErrorOf(error: unknown, invalid: string) {
   if (error instanceof ServiceError) return { ...error, message: error.message, details: {} };
   if (error instanceof EngineError) {
     const { name: code, message, $fault, ...details } = error;

@@ -4,7 +4,8 @@ import type { Interceptor } from './emulator.ts';
 import { masterKey, startKms } from './kms.ts';
 import { startLogs } from './logs.ts';
 import { allOrNone } from './loopback-server.ts';
-import { startSqs } from './sqs/engine.ts';
+import { startSns } from './sns.ts';
+import { startSqs } from './sqs.ts';
 
 /** The place where services listen whose clients are outside the run. The others take any free port. */
 export interface ServicePorts {
@@ -28,22 +29,27 @@ export interface ServiceOptions {
 export async function startServices(options: ServiceOptions) {
   const { interceptors, data, ports, onPublish } = options;
   const kept = data?.readState();
-  const [dynamoDb, sqs, kms, logs] = await allOrNone([
+  const [dynamoDb, sqs, sns, kms, logs] = await allOrNone([
     startDynamoDb({ interceptors, port: ports.dynamoDb, kept: kept?.tables }),
-    startSqs({ interceptors, port: ports.sqs, onPublish, directory: data?.queues }),
+    startSqs({ interceptors, port: ports.sqs, kept: kept?.queues }),
+    startSns(interceptors, onPublish, (arn, message) => sqs.find(arn).send(message, 'sns')),
     startKms(masterKey(data?.masterKeyFile), interceptors),
     startLogs(interceptors),
   ]);
   return {
     dynamoDb,
     sqs,
+    sns,
     kms,
     logs,
     /** The state that `--data` keeps, besides the master key of KMS. */
-    state: { snapshot: () => ({ tables: dynamoDb.snapshot() }), changes: () => dynamoDb.changes() },
+    state: {
+      snapshot: () => ({ tables: dynamoDb.snapshot(), queues: sqs.snapshot() }),
+      changes: () => dynamoDb.changes() + sqs.changes(),
+    },
     /** The endpoints that functions are given, by the names that the SDK's variables have for them. */
-    endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sqs.endpoint, KMS: kms.endpoint },
-    stop: async () => void (await Promise.all([dynamoDb.stop(), sqs.stop(), kms.stop(), logs.stop()])),
+    endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sns.endpoint, KMS: kms.endpoint },
+    stop: async () => void (await Promise.all([dynamoDb, sqs, sns, kms, logs].map(({ stop }) => stop()))),
   };
 }
 

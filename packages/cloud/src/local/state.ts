@@ -3,11 +3,14 @@ import { open, rename } from 'node:fs/promises';
 import * as z from 'zod';
 import type { TableSnapshot } from '../dynamodb/tables.ts';
 import { attributesSchema } from '../dynamodb/wire.ts';
+import type { KeptMessage } from '../sqs/queue.ts';
 import { codeOf, messageOf, StartError } from './errors.ts';
 
 /** The state that a run keeps for the next one, in a file. */
 export interface KeptState {
   readonly tables: readonly TableSnapshot[];
+  /** The messages of each queue. */
+  readonly queues: Readonly<Record<string, readonly KeptMessage[]>>;
 }
 
 /** The state of a run, as it changes. */
@@ -63,9 +66,16 @@ const interval = 3_000;
 
 const format = 'emissor local run 1';
 
+const messageSchema = z.object({
+  ...{ id: z.string(), body: z.string(), group: z.string(), sender: z.string() },
+  ...{ sentAt: z.number(), firstReceivedAt: z.number(), visibleAt: z.number(), receives: z.number() },
+  attributes: z.record(z.string(), z.looseObject({ DataType: z.string().nullish() })),
+});
+
 const stateSchema = z.object({
   format: z.literal(format),
   tables: z.array(z.object({ definition: z.looseObject({ TableName: z.string() }), items: z.array(attributesSchema) })),
+  queues: z.record(z.string(), z.array(messageSchema)),
 });
 
 /** Replaces a file whole or not at all. Only its owner can read it: it holds hashes of passwords. */

@@ -6,4 +6,4 @@ export type { Interceptor } from './emulator.ts';
 export { makeCertificateAuthority } from './internet/certificate-authority.ts';
 export { startInternet } from './internet/internet.ts';
 export { startKms } from './kms.ts';
-export { type QueueService, startSqs } from './sqs/engine.ts';
+export { type QueueService, startSqs } from './sqs.ts';

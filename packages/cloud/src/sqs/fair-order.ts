@@ -1,4 +1,4 @@
-import { insertSorted } from '../sorted.ts';
+import { makeHeap } from '../heap.ts';
 
 /** A message as its order sees it. */
 export interface Ordered {
@@ -18,10 +18,10 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
   const groups = new Map<string, Group<Message>>();
   const whole = makeLoad(now);
   let size = 0;
-  return { size: () => size, push, next, left };
+  return { size: () => size, push, next, took, left };
 
   function push(message: Message): void {
-    insertSorted(groupOf(message).waiting, message, isBefore);
+    groupOf(message).waiting.push(message);
     size += 1;
   }
 
@@ -29,7 +29,7 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
   function next(): Message | undefined {
     let best: { readonly group: Group<Message>; readonly first: Message; readonly place: number } | undefined;
     for (const group of groups.values()) {
-      const [first] = group.waiting;
+      const first = group.waiting.first();
       if (!first) continue;
       const place = isNoisy(group) ? group.load.inFlight() : -1; // quiet groups share the first one
       if (!best || place < best.place || (place === best.place && isBefore(first, best.first))) {
@@ -38,9 +38,14 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
     }
     if (!best) return undefined;
     size -= 1;
-    best.group.load.add(1);
-    whole.add(1);
+    took(best.first);
     return best.group.waiting.shift();
+  }
+
+  /** A message is in flight. */
+  function took(message: Message): void {
+    groupOf(message).load.add(1);
+    whole.add(1);
   }
 
   /** A message is no longer in flight. */
@@ -57,14 +62,14 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
 
   function groupOf({ group }: Message): Group<Message> {
     const name = isFair ? group : '';
-    const found = groups.get(name) ?? { waiting: [], load: makeLoad(now) };
+    const found = groups.get(name) ?? { waiting: makeHeap<Message>(isBefore), load: makeLoad(now) };
     groups.set(name, found);
     return found;
   }
 }
 
-interface Group<Message> {
-  readonly waiting: Message[];
+interface Group<Message extends Ordered> {
+  readonly waiting: ReturnType<typeof makeHeap<Message>>;
   readonly load: ReturnType<typeof makeLoad>;
 }
 

@@ -1,6 +1,6 @@
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSRecordAttributes } from 'aws-lambda';
-import type { VirtualTime } from '../time.ts';
+import type { Clock } from '../time.ts';
 import type { Faults } from '../virtual/faults.ts';
 import type { Note } from '../virtual/record.ts';
 import { makeFairOrder } from './fair-order.ts';
@@ -9,12 +9,16 @@ import { makeFairOrder } from './fair-order.ts';
 export interface QueueDefinition {
   readonly name: string;
   /** 30 by default. */
-  readonly visibilityTimeout?: number;
-  readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number };
+  readonly visibilityTimeout?: number | undefined;
+  /** The age at which a message is dropped. 4 days by default. */
+  readonly retention?: number | undefined;
+  /** Bytes of a message's body and attributes. 1 MiB by default. */
+  readonly maxMessageSize?: number | undefined;
+  /** The time that a receiver waits for a message if it does not say. 0 by default. */
+  readonly receiveWait?: number | undefined;
+  readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
   /** By default true: no group of messages waits for another's backlog. */
   readonly isFair?: boolean;
-  /** Milliseconds by which the count of the messages that wait is late. */
-  readonly countLag?: number;
 }
 
 export interface Sent {
@@ -33,36 +37,43 @@ export interface Received {
   readonly attributes: MessageAttributes;
 }
 
-type MessageAttributes = Readonly<Record<string, MessageAttributeValue>>;
+/** Binary values are bytes, or base64 if they came as JSON. */
+export type MessageAttributes = Readonly<Record<string, MessageAttributeValue>>;
+
+/** A message as a snapshot has it. */
+export type KeptMessage = Readonly<Omit<Message, 'order' | 'cancelReturn'>>;
 
 /** A queue, as others see it. */
 export type Queue = ReturnType<typeof makeQueue>;
 
 /** Makes a queue. */
-export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, deadLetterQueue }: QueueWorld) {
-  const { name, visibilityTimeout = 30, deadLetters, isFair = true, countLag = 0 } = definition;
-  const { maxReceiveCount = Number.POSITIVE_INFINITY } = deadLetters ?? {};
+export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, deadLetters }: QueueWorld) {
+  const { name, visibilityTimeout = 30, retention = 345_600, isFair = true } = definition;
+  const { maxMessageSize = maxBytes, receiveWait = 0 } = definition;
+  const { maxReceiveCount = Number.POSITIVE_INFINITY } = definition.deadLetters ?? {};
   const waiting = makeFairOrder<Message>(time.now, isFair);
   const messages = new Set<Message>();
   const inFlight = new Map<string, Message>();
-  let told = 0;
+  const listeners = new Set<() => void>();
   let sent = 0;
-  let tellVisible = () => {};
+  let changes = 0;
   return {
     name,
+    arn: arnOf(name),
     visibilityTimeout,
+    maxMessageSize,
+    receiveWait,
     visible: waiting.size,
-    /** Returns the count of the messages that wait, as it was a while ago. */
-    toldVisible: () => (countLag > 0 ? told : waiting.size()),
+    /** Returns how many changes of messages there were. */
+    changes: () => changes,
     inFlight: () => inFlight.size,
     delayed: () => messages.size - waiting.size() - inFlight.size,
     /** Returns the bodies of all messages, in the order they were sent. */
     bodies: () => [...messages].map(({ body }) => body),
-    /** Returns all messages, in the order they were sent, each with the moment from which it can be received. */
-    all: () => [...messages].map(({ id, body, attributes, visibleAt }) => ({ id, body, attributes, visibleAt })),
-    /** Calls back whenever a message can be received. */
+    /** Calls back whenever a message can be received. Returns what ends that. */
     onVisible: (callback: () => void) => {
-      tellVisible = callback;
+      listeners.add(callback);
+      return () => void listeners.delete(callback);
     },
     send,
     take,
@@ -70,6 +81,8 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     remove,
     hide,
     purge,
+    all,
+    restore,
   };
 
   /** Takes a message, and returns its id. `sender` is the id of a principal. */
@@ -83,35 +96,51 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   /** Takes over a message, with its id. */
   function take({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
     const visibleAt = time.now() + delaySeconds * 1_000;
-    const begun = { order: sent++, receives: 0, visibleAt, firstReceivedAt: 0, cancelReturn: () => {} };
-    const message: Message = { id, body, group, attributes, sender, sentAt, ...begun };
-    messages.add(message);
+    const message = add({ id, body, group, attributes, sender, sentAt, receives: 0, firstReceivedAt: 0, visibleAt });
     if (delaySeconds === 0) show(message);
-    else time.at(visibleAt, () => messages.has(message) && show(message));
+    else showLater(message);
+  }
+
+  function add(kept: KeptMessage): Message {
+    const message: Message = { ...kept, order: sent++, cancelReturn: () => {} };
+    messages.add(message);
+    changes += 1;
+    return message;
+  }
+
+  function showLater(message: Message): void {
+    time.at(message.visibleAt, () => messages.has(message) && show(message));
   }
 
   /** Receives messages. They stay in flight until they are removed, or until their visibility timeout, in seconds, is over. */
   function receive(most: number, seconds = visibilityTimeout): Received[] {
     const received: Received[] = [];
-    while (received.length < most && inFlight.size < mostInFlight) {
+    while (received.length < most && inFlight.size < maxInFlight) {
       const message = waiting.next();
       if (!message) break;
-      if (message.receives >= maxReceiveCount) {
+      const isExpired = message.sentAt + retention * 1_000 <= time.now();
+      if (isExpired || message.receives >= maxReceiveCount) {
         waiting.left(message);
         messages.delete(message);
-        note('message', `${name} ${message.id} becomes a dead letter`);
-        deadLetterQueue()?.take(message);
+        changes += 1;
+        note('message', `${name} ${message.id} ${isExpired ? 'expires' : 'becomes a dead letter'}`);
+        if (!isExpired) deadLetters()?.take(message);
         continue;
       }
       message.receives += 1;
       if (message.receives === 1) message.firstReceivedAt = Math.floor(time.now());
-      const receipt = `${message.id}/${message.receives}`;
-      inFlight.set(receipt, message);
-      hideFor(message, receipt, seconds);
-      received.push(receivedOf(message, receipt));
+      message.visibleAt = time.now() + seconds * 1_000;
+      received.push(receivedOf(message, fly(message)));
     }
-    tellCount();
     return received;
+  }
+
+  /** Keeps a message in flight until it is visible. Returns its receipt. */
+  function fly(message: Message): string {
+    const receipt = `${message.id}/${message.receives}`;
+    inFlight.set(receipt, message);
+    returnLater(message, receipt);
+    return receipt;
   }
 
   /** Removes a message, if the receipt is still that of a message in flight. */
@@ -130,14 +159,16 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   /** Changes the visibility timeout of a message in flight, in seconds from now. Returns whether the receipt is that of one. */
   function hide(receipt: string, seconds: number): boolean {
     const message = inFlight.get(receipt);
-    if (message && seconds > 0) hideFor(message, receipt, seconds);
-    else if (message) comeBack(message, receipt);
-    return message !== undefined;
+    if (!message) return false;
+    message.visibleAt = time.now() + seconds * 1_000;
+    if (seconds > 0) returnLater(message, receipt);
+    else comeBack(message, receipt);
+    return true;
   }
 
-  function hideFor(message: Message, receipt: string, seconds: number): void {
+  function returnLater(message: Message, receipt: string): void {
+    changes += 1;
     message.cancelReturn();
-    message.visibleAt = time.now() + seconds * 1_000;
     message.cancelReturn = time.at(message.visibleAt, () => comeBack(message, receipt));
   }
 
@@ -147,6 +178,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   }
 
   function end(message: Message, receipt: string): void {
+    changes += 1;
     message.cancelReturn();
     inFlight.delete(receipt);
     waiting.left(message);
@@ -162,27 +194,37 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   function show(message: Message): void {
     message.visibleAt = time.now();
     waiting.push(message);
-    tellCount();
-    tellVisible();
+    for (const tell of listeners) tell();
   }
 
-  function tellCount(): void {
-    const count = waiting.size();
-    if (countLag === 0) return;
-    time.after(countLag, () => {
-      told = count;
-    });
+  /** Returns all messages, in the order they were sent. */
+  function all(): KeptMessage[] {
+    return [...messages].map(({ order: _, cancelReturn: __, ...kept }) => kept);
+  }
+
+  /** Takes the messages of a snapshot. Those in flight stay so, with their receipts. */
+  function restore(kept: readonly KeptMessage[]): void {
+    for (const message of kept.map(add)) {
+      if (message.visibleAt <= time.now()) show(message);
+      else if (message.receives === 0) showLater(message);
+      else {
+        waiting.took(message);
+        fly(message);
+      }
+    }
   }
 }
 
 interface QueueWorld {
-  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
+  readonly time: Clock;
   readonly faults: Pick<Faults, 'comesAgain'>;
   readonly note: Note;
   readonly nextId: () => string;
-  readonly deadLetterQueue: () => { readonly take: (message: SentMessage) => void } | undefined;
+  readonly arnOf: (name: string) => string;
+  readonly deadLetters: () => { readonly take: (message: SentMessage) => void } | undefined;
 }
 
+/** Moments are in milliseconds since the epoch. */
 interface SentMessage {
   readonly id: string;
   readonly body: string;
@@ -212,4 +254,7 @@ function receivedOf(message: Message, receipt: string): Received {
   return { id, receipt, body, attributes, systemAttributes };
 }
 
-const mostInFlight = 120_000;
+/** In bytes, with attributes: of a message, and of a batch. */
+export const maxBytes = 1_024 * 1_024;
+
+const maxInFlight = 120_000;

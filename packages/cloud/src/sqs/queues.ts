@@ -1,102 +1,182 @@
-import {
-  ChangeMessageVisibilityBatchCommand,
-  ChangeMessageVisibilityCommand,
-  DeleteMessageBatchCommand,
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  type SendMessageCommandInput,
-} from '@aws-sdk/client-sqs';
+import type * as sdk from '@aws-sdk/client-sqs';
 import { ServiceError } from '../service-error.ts';
-import type { VirtualTime } from '../time.ts';
+import type { Clock } from '../time.ts';
 import type { Faults } from '../virtual/faults.ts';
 import type { Note } from '../virtual/record.ts';
-import { makeQueue, type Queue, type QueueDefinition } from './queue.ts';
+import { bytesOf, md5OfAttributes, md5OfBody } from './checksums.ts';
+import { type KeptMessage, makeQueue, maxBytes, type Queue, type QueueDefinition } from './queue.ts';
+
+/** SQS. */
+export type Queues = ReturnType<typeof makeQueues>;
 
 /** Makes SQS. */
 export function makeQueues(definitions: readonly QueueDefinition[], world: QueuesWorld) {
-  let messages = 0;
   const queues = new Map<string, Queue>();
-  for (const definition of definitions) {
-    const deadLetterQueue = () => definition.deadLetters && find(definition.deadLetters.queue);
-    queues.set(definition.name, makeQueue(definition, { ...world, nextId, deadLetterQueue }));
-  }
-  return { find, execute };
+  /** The messages of a snapshot whose queue does not exist yet. */
+  const kept = new Map<string, readonly KeptMessage[]>();
+  let changesOfDestroyed = 0;
+  const operations: Readonly<Record<string, Act<never>>> = {
+    SendMessage: send,
+    SendMessageBatch: inBatch(send),
+    ReceiveMessage: receive,
+    DeleteMessage: remove,
+    DeleteMessageBatch: inBatch((queue, entry: Handled) => remove(queue, accepted(entry))),
+    ChangeMessageVisibility: hide,
+    ChangeMessageVisibilityBatch: inBatch((queue, entry: Handled) => hide(queue, accepted(entry))),
+    GetQueueAttributes: attributesOf,
+  };
+  for (const definition of definitions) create(definition);
+  return {
+    find,
+    create,
+    destroy,
+    operationNames: Object.keys(operations),
+    perform,
+    execute,
+    poll,
+    snapshot,
+    restore,
+    /** Returns a number that is another after each change. */
+    changes: () => [...queues.values()].reduce((sum, queue) => sum + queue.changes(), changesOfDestroyed),
+  };
 
-  function nextId(): string {
-    messages += 1;
-    return `00000000-0000-4000-8000-${String(messages).padStart(12, '0')}`;
-  }
-
-  /** Finds a queue by its name or URL. */
-  function find(nameOrUrl = ''): Queue {
-    const found = queues.get(nameOrUrl.slice(nameOrUrl.lastIndexOf('/') + 1));
+  /** Creates a queue if there is none of that name. */
+  function create(definition: QueueDefinition): Queue {
+    const { name, deadLetters: redrive } = definition;
+    const found = queues.get(name);
     if (found) return found;
-    throw new ServiceError('QueueDoesNotExist', `The specified queue does not exist: ${nameOrUrl}`);
+    const queue = makeQueue(definition, { ...world, deadLetters: () => redrive && find(redrive.queue) });
+    queues.set(name, queue);
+    queue.restore(kept.get(name) ?? []);
+    kept.delete(name);
+    return queue;
+  }
+
+  function destroy(address: string): object {
+    const queue = find(address);
+    changesOfDestroyed += queue.changes() + 1;
+    queues.delete(queue.name);
+    return {};
+  }
+
+  /** Finds a queue by its name, URL or ARN. */
+  function find(address = ''): Queue {
+    const found = queues.get(address.slice(Math.max(address.lastIndexOf('/'), address.lastIndexOf(':')) + 1));
+    if (found) return found;
+    throw new ServiceError('QueueDoesNotExist', `The specified queue does not exist: ${address}`);
+  }
+
+  function queueOf({ QueueUrl }: { readonly QueueUrl?: string | undefined }): Queue {
+    return find(QueueUrl);
   }
 
   /** Executes a command of the SDK. @throws {ServiceError} as SQS refuses it. */
-  function execute(command: unknown, sender: string): object {
-    const queueOf = ({ input }: { readonly input: { readonly QueueUrl?: string | undefined } }) => find(input.QueueUrl);
-    if (command instanceof SendMessageCommand) return send(queueOf(command), command.input, sender);
-    if (command instanceof ReceiveMessageCommand) return receive(queueOf(command), command.input);
-    if (command instanceof DeleteMessageCommand) return remove(queueOf(command), command.input);
-    if (command instanceof ChangeMessageVisibilityCommand) return hide(queueOf(command), command.input);
-    if (command instanceof SendMessageBatchCommand) {
-      const { Entries = [] } = command.input;
-      if (Entries.reduce((sum, entry) => sum + sizeOf(entry), 0) > largest)
-        throw new ServiceError('BatchRequestTooLong', `A batch has at most ${largest} bytes.`);
-      return inBatch(Entries, entry => send(queueOf(command), entry, sender));
-    }
-    if (command instanceof DeleteMessageBatchCommand) {
-      return inBatch(command.input.Entries, entry => remove(queueOf(command), taken(entry)));
-    }
-    if (command instanceof ChangeMessageVisibilityBatchCommand) {
-      return inBatch(command.input.Entries, entry => hide(queueOf(command), taken(entry)));
-    }
-    if (command instanceof GetQueueAttributesCommand) return { Attributes: attributesOf(queueOf(command)) };
-    throw new TypeError('This virtual SQS does not know that command.');
+  function execute(command: { readonly input: object }, sender: string): object {
+    return perform(command.constructor.name.replace(/Command$/, ''), command.input, sender);
   }
 
-  function send(queue: Queue, sent: Omit<SendMessageCommandInput, 'QueueUrl'>, sender: string): object {
-    const { MessageBody: body = '', MessageGroupId: group, DelaySeconds = 0, MessageAttributes: attributes } = sent;
+  /** Performs an operation. It never waits for messages: see {@link poll}. @throws {ServiceError} as SQS refuses it. */
+  function perform(operation: string, input: object, sender: string): object {
+    const act = operations[operation];
+    if (!act) throw new TypeError(`This SQS does not know ${operation}.`);
+    return act(queueOf(input), input as never, sender);
+  }
+
+  /** Receives messages: waits for the first ones as long as the request or the queue says, or until the receiver is gone. */
+  function poll(input: sdk.ReceiveMessageCommandInput, gone: AbortSignal): Promise<object> {
+    return new Promise(resolve => {
+      const queue = queueOf(input);
+      const { WaitTimeSeconds = queue.receiveWait } = input;
+      requireWithin('WaitTimeSeconds', WaitTimeSeconds, 0, 20);
+      const first = gone.aborted ? {} : receive(queue, input);
+      if (gone.aborted || 'Messages' in first || WaitTimeSeconds === 0) return resolve(first);
+      const ends = [queue.onVisible(look), world.time.after(WaitTimeSeconds * 1_000, () => end({}))];
+      gone.addEventListener('abort', () => end({}), { once: true });
+
+      function look(): void {
+        const answer = receive(queue, input);
+        if ('Messages' in answer) end(answer);
+      }
+
+      function end(answer: object): void {
+        for (const endOne of ends) endOne();
+        resolve(answer);
+      }
+    });
+  }
+
+  function send(queue: Queue, sent: SentMessage, sender: string): object {
+    const { MessageBody: body = '', DelaySeconds = 0, MessageAttributes: attributes = {} } = sent;
+    const { MessageGroupId: group } = sent;
     requireWithin('DelaySeconds', DelaySeconds, 0, 900);
     if (body === '') throw new ServiceError('MissingParameter', 'The request must contain the parameter MessageBody.');
-    const texts = Object.values(attributes ?? {}).map(({ StringValue = '' }) => StringValue);
     if (notInXml.test(body)) throw new ServiceError('InvalidMessageContents', 'XML knows no such character.');
-    if (sizeOf(sent) > largest || texts.some(text => text === '' || notInXml.test(text)))
-      throw new ServiceError('InvalidParameterValue', 'The message is too long, or an attribute is wrong.');
-    taken(sent);
-    return { MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender) };
+    if (group !== undefined && !groupForm.test(group)) throw invalid(`MessageGroupId ${group} is invalid.`);
+    if (sizeOf(sent) > queue.maxMessageSize)
+      throw invalid(`Message must be shorter than ${queue.maxMessageSize} bytes.`);
+    const all = Object.values(attributes);
+    if (all.length > 10) throw invalid('A message has at most 10 attributes.');
+    const isWrong = ({ DataType = '', StringValue = '', BinaryValue = noBytes }: sdk.MessageAttributeValue) =>
+      DataType === '' || StringValue.length + BinaryValue.length === 0 || notInXml.test(StringValue);
+    if (all.some(isWrong)) throw invalid('A message attribute needs a type and a value.');
+    accepted(sent);
+    return {
+      MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender),
+      MD5OfMessageBody: md5OfBody(body),
+      ...md5OfAttributes('MD5OfMessageAttributes', attributes),
+    };
   }
 
-  /** Returns what the queue takes. @throws {ServiceError} for what it refuses by chance. */
-  function taken<Entry>(entry: Entry): Entry {
+  /** Returns an entry that the queue accepts. @throws {ServiceError} for one that it refuses by chance. */
+  function accepted<Entry>(entry: Entry): Entry {
     if (world.faults.isEntryRefused()) throw new ServiceError('InternalError', 'The entry was not taken.', 'server');
     return entry;
+  }
+
+  /** Returns the messages of all queues as plain JSON, by the queue's name. */
+  function snapshot(): Readonly<Record<string, readonly KeptMessage[]>> {
+    return Object.fromEntries([...kept, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
+  }
+
+  /** Gives queues the messages of a snapshot: those that exist at once, others when they are created. */
+  function restore(snapshotted: Readonly<Record<string, readonly KeptMessage[]>>): void {
+    for (const [name, messages] of Object.entries(snapshotted)) {
+      const queue = queues.get(name);
+      if (queue) queue.restore(messages);
+      else kept.set(name, messages);
+    }
   }
 }
 
 interface QueuesWorld {
-  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
+  readonly time: Clock;
   readonly faults: Pick<Faults, 'comesAgain' | 'isEntryRefused'>;
   readonly note: Note;
+  /** Makes the id of a message. */
+  readonly nextId: () => string;
+  readonly arnOf: (name: string) => string;
 }
-
-/** In bytes, with attributes: of a message, and of a batch. */
-const largest = 1_024 * 1_024;
 
 const notInXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
+const noBytes = new Uint8Array();
+
+/** Letters, digits and punctuation of ASCII. */
+const groupForm = /^[!-~]{1,128}$/;
+
+type SentMessage = Omit<sdk.SendMessageCommandInput, 'QueueUrl'>;
+
 /** Returns the bytes of a message's body and attributes. */
-function sizeOf({ MessageBody = '', MessageAttributes = {} }: Omit<SendMessageCommandInput, 'QueueUrl'>): number {
-  const attributes = Object.entries(MessageAttributes).map(
-    ([name, { DataType = '', StringValue = '' }]) => name + DataType + StringValue,
-  );
-  return Buffer.byteLength(MessageBody + attributes.join(''));
+function sizeOf({ MessageBody = '', MessageAttributes = {} }: Partial<SentMessage>): number {
+  let size = Buffer.byteLength(MessageBody);
+  for (const [name, { DataType = '', StringValue = '', BinaryValue = noBytes }] of Object.entries(MessageAttributes)) {
+    size += Buffer.byteLength(name + DataType + StringValue) + bytesOf(BinaryValue).length;
+  }
+  return size;
 }
+
+/** Performs an operation on a queue. `sender` is the id of a principal. */
+type Act<Input> = (queue: Queue, input: Input, sender: string) => object;
 
 /** What a command says of a message that was received. */
 interface Handled {
@@ -104,18 +184,32 @@ interface Handled {
   readonly VisibilityTimeout?: number | undefined;
 }
 
-function receive(queue: Queue, input: ReceiveMessageCommand['input']): object {
-  const { MaxNumberOfMessages = 1, VisibilityTimeout, WaitTimeSeconds = 0 } = input;
+function receive(queue: Queue, input: sdk.ReceiveMessageCommandInput): object {
+  const { MaxNumberOfMessages = 1, VisibilityTimeout = queue.visibilityTimeout } = input;
   requireWithin('MaxNumberOfMessages', MaxNumberOfMessages, 1, 10);
-  if (WaitTimeSeconds > 0) throw new TypeError('This virtual SQS does not know long polls.');
-  const messages = queue.receive(MaxNumberOfMessages, VisibilityTimeout).map(received => ({
-    MessageId: received.id,
-    ReceiptHandle: received.receipt,
-    Body: received.body,
-    Attributes: received.systemAttributes,
-    MessageAttributes: received.attributes,
-  }));
+  requireWithin('VisibilityTimeout', VisibilityTimeout, 0, maxVisibilityTimeout);
+  const systemNames = [...(input.AttributeNames ?? []), ...(input.MessageSystemAttributeNames ?? [])];
+  const messages = queue.receive(MaxNumberOfMessages, VisibilityTimeout).map(received => {
+    const attributes = namedOf(received.attributes, input.MessageAttributeNames);
+    return {
+      MessageId: received.id,
+      ReceiptHandle: received.receipt,
+      Body: received.body,
+      MD5OfBody: md5OfBody(received.body),
+      Attributes: namedOf({ ...received.systemAttributes }, systemNames),
+      MessageAttributes: attributes,
+      ...md5OfAttributes('MD5OfMessageAttributes', attributes),
+    };
+  });
   return messages.length > 0 ? { Messages: messages } : {};
+}
+
+/** Returns the attributes that a receiver asks for: `All`, names, or `prefix.*`. */
+function namedOf<Value>(values: Readonly<Record<string, Value>>, names: readonly string[] = []) {
+  if (names.includes('All')) return values;
+  const isNamed = (name: string) =>
+    names.some(asked => asked === name || (asked.endsWith('.*') && name.startsWith(asked.slice(0, -2))));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isNamed(name)));
 }
 
 function remove(queue: Queue, { ReceiptHandle = '' }: Handled): object {
@@ -124,43 +218,58 @@ function remove(queue: Queue, { ReceiptHandle = '' }: Handled): object {
 }
 
 function hide(queue: Queue, { ReceiptHandle = '', VisibilityTimeout = 0 }: Handled): object {
-  requireWithin('VisibilityTimeout', VisibilityTimeout, 0, 43_200);
+  requireWithin('VisibilityTimeout', VisibilityTimeout, 0, maxVisibilityTimeout);
   if (queue.hide(ReceiptHandle, VisibilityTimeout)) return {};
   throw new ServiceError('MessageNotInflight', 'The message is not in flight.');
 }
 
-function attributesOf(queue: Queue): Record<string, string> {
-  return {
-    ApproximateNumberOfMessages: String(queue.toldVisible()),
+function attributesOf(queue: Queue, { AttributeNames }: sdk.GetQueueAttributesCommandInput): object {
+  const attributes = {
+    ApproximateNumberOfMessages: String(queue.visible()),
     ApproximateNumberOfMessagesNotVisible: String(queue.inFlight()),
     ApproximateNumberOfMessagesDelayed: String(queue.delayed()),
     VisibilityTimeout: String(queue.visibilityTimeout),
+    QueueArn: queue.arn,
+  };
+  return { Attributes: namedOf(attributes, AttributeNames) };
+}
+
+/** Performs an operation for each entry of a batch: each succeeds or fails by itself. */
+function inBatch<Entry extends object>(act: Act<Entry>): Act<{ readonly Entries?: readonly (Entry & Identified)[] }> {
+  return function actOnEach(queue, { Entries: entries = [] }, sender) {
+    if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'A batch has at least one entry.');
+    if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'A batch has at most 10 entries.');
+    if (new Set(entries.map(({ Id }) => Id)).size < entries.length)
+      throw new ServiceError('BatchEntryIdsNotDistinct', 'Two entries of the batch have the same Id.');
+    if (entries.reduce((sum, entry) => sum + sizeOf(entry), 0) > maxBytes)
+      throw new ServiceError('BatchRequestTooLong', `A batch has at most ${maxBytes} bytes.`);
+    const successful: object[] = [];
+    const failed: object[] = [];
+    for (const entry of entries) {
+      const { Id } = entry;
+      try {
+        successful.push({ Id, ...act(queue, entry, sender) });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        failed.push({ Id, Code: error.name, SenderFault: error.$fault === 'client', Message: error.message });
+      }
+    }
+    return { ...(successful.length > 0 && { Successful: successful }), ...(failed.length > 0 && { Failed: failed }) };
   };
 }
 
-/** Each entry succeeds or fails by itself. */
-function inBatch<Entry extends { readonly Id: string | undefined }>(
-  entries: readonly Entry[] = [],
-  execute: (entry: Entry) => object,
-): object {
-  const isDistinct = new Set(entries.map(({ Id }) => Id)).size === entries.length;
-  if (!isDistinct || entries.length === 0 || entries.length > 10) {
-    throw new ServiceError('BatchRequestError', 'A batch has 1 to 10 entries, whose Ids differ.');
-  }
-  const successful: object[] = [];
-  const failed: object[] = [];
-  for (const entry of entries) {
-    try {
-      successful.push({ Id: entry.Id, ...execute(entry) });
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      failed.push({ Id: entry.Id, Code: error.name, SenderFault: error.$fault === 'client', Message: error.message });
-    }
-  }
-  return { ...(successful.length > 0 && { Successful: successful }), ...(failed.length > 0 && { Failed: failed }) };
+interface Identified extends Partial<SentMessage> {
+  readonly Id?: string;
 }
 
 function requireWithin(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new ServiceError('InvalidParameterValue', `Value ${value} for parameter ${name} is invalid.`);
+  throw invalid(`Value ${value} for parameter ${name} is invalid. It must be between ${least} and ${most}.`);
 }
+
+function invalid(reason: string): ServiceError {
+  return new ServiceError('InvalidParameterValue', reason);
+}
+
+/** Seconds: 12 hours. */
+const maxVisibilityTimeout = 43_200;

@@ -1,7 +1,8 @@
 import { executePartially, type Refuse } from '../dynamodb/partial.ts';
 import { makeKms } from '../kms/kms.ts';
 import { makeSeededRandom, type SeededRandom } from '../seeded-random.ts';
-import { makeTopics } from '../sns.ts';
+import { makeTopics, type TopicMessage } from '../sns.ts';
+import { connectEventSource, type EventSource, eventOf, succeeded } from '../sqs/event-source.ts';
 import type { QueueDefinition, Sent } from '../sqs/queue.ts';
 import { makeQueues } from '../sqs/queues.ts';
 import { makeTime } from '../time.ts';
@@ -9,16 +10,15 @@ import { type Call, type Called, type MakeCall, makeCalls } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
 import { type FaultPlan, makeFaults } from './faults.ts';
 import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
-import { connectEventSource } from './lambda/event-source.ts';
 import { makeFunction, type VirtualFunction } from './lambda/function.ts';
 import { makeProcesses, type Process, type ProcessTime } from './processes.ts';
 import { makeRecord, type RecordOptions } from './record.ts';
 
 export { ServiceError } from '../service-error.ts';
+export { eventOf, standardScaling } from '../sqs/event-source.ts';
 export { defaultCosts } from './costs.ts';
 export type { FaultPlan } from './faults.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
-export { eventOf, standardScaling } from './lambda/event-source.ts';
 export type { Happening } from './record.ts';
 
 /** What a virtual cloud is made of. */
@@ -75,10 +75,13 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   const faults = makeFaults(plan, now, randomOf);
   const processes = makeProcesses({ time, costs, note, randomOf }, plan.skew);
   const callsOf = makeCalls({ time, costs, faults, note });
-  const queues = makeQueues(definition.queues ?? [], { time, faults, note });
+  const arnOf = (queue: string) => `arn:aws:sqs:virtual:000000000000:${queue}`;
+  let messages = 0;
+  const queues = makeQueues(definition.queues ?? [], { time, faults, note, nextId, arnOf });
   const tables = definition.tables?.();
   const kms = makeKms(randomOf('kms'));
-  const topics = makeTopics(now);
+  const published: { readonly at: number; readonly topicArn: string; readonly message: TopicMessage }[] = [];
+  const topics = makeTopics((topicArn, message) => published.push({ at: now(), topicArn, message }));
   const account = { free: concurrency };
   const functions = new Map(definition.functions.map(each => [each.name, deploy(each)]));
 
@@ -94,7 +97,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     send: (queue: string, message: Sent, sender = 'outside') => queues.find(queue).send(message, sender),
     queue: queues.find,
     function: functionOf,
-    published: topics.published,
+    published,
     logs: record.logs,
     writeLog: record.writeLog,
     currentProcess: processes.current,
@@ -103,6 +106,11 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     digest: record.digest,
     trace: record.trace,
   };
+
+  function nextId(): string {
+    messages += 1;
+    return `00000000-0000-4000-8000-${String(messages).padStart(12, '0')}`;
+  }
 
   /** Invokes a function, and runs until it has answered. */
   async function invoke(name: string, event: unknown): Promise<Outcome> {
@@ -124,7 +132,12 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     const ids = randomOf(`invocations of ${each.name}`);
     const target = makeFunction(each, { time, costs, note, ids, account, startProcess: processes.start, outsideOf });
     for (const source of each.sources ?? []) {
-      connectEventSource(source, { queue: queues.find(source.queue), target, time, workOfMessage: costs.message });
+      const queue = queues.find(source.queue);
+      const process: EventSource['process'] = (batch, done) => {
+        const end = (outcome: Outcome) => done(outcome.status === 'answered' ? succeeded(batch, outcome.result) : []);
+        target.invoke(eventOf(batch, queue.arn), end, batch.length * costs.message);
+      };
+      connectEventSource({ batchSize: 10, ...source, queue, time, process });
     }
     const { every = 0 } = each.schedule ?? {};
     if (every > 0) time.after(every, tick);
@@ -143,7 +156,11 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
       time: process.time,
       random: process.random,
       dynamodb: { send: makeSend(call, 'dynamodb', executeInTables) },
-      sqs: { send: makeSend(call, 'sqs', command => queues.execute(command, `AROAVIRTUAL:${process.functionName}`)) },
+      sqs: {
+        send: makeSend(call, 'sqs', (command: { input: object }) =>
+          queues.execute(command, `AROAVIRTUAL:${process.functionName}`),
+        ),
+      },
       kms: { send: makeSend(call, 'kms', kms.execute) },
       sns: { send: makeSend(call, 'sns', topics.execute) },
       call,
@@ -159,12 +176,12 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 }
 
 /** Makes what sends the commands of a service. */
-function makeSend(call: MakeCall, service: string, execute: (command: unknown, refuse?: Refuse) => object) {
+function makeSend(call: MakeCall, service: string, execute: (command: never, refuse?: Refuse) => object) {
   function send(command: unknown, options?: object): Promise<never>;
   function send(command: unknown, options?: object): Promise<unknown> {
     const { abortSignal } = fieldsOf(options);
     const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
-    return call({ service, ...describe(command), signal }, refuse => execute(command, refuse));
+    return call({ service, ...describe(command), signal }, refuse => execute(command as never, refuse));
   }
   return send;
 }

@@ -26,7 +26,7 @@ it.each([403, 500])(
       ports: {},
       onPublish: topic => published.push(topic),
     });
-    const { dynamoDb, sqs, kms, logs } = services;
+    const { dynamoDb, sqs, sns, kms, logs } = services;
     const TopicArn = 'arn:aws:sns:us-east-1:000000000000:T';
     const [QueueUrl, Entries] = [sqs.urlOf('q'), [{ Id: '1', MessageBody: 'x' }]];
     const settings = ({ endpoint }: { readonly endpoint: string }) => settingsOf(endpoint, 'Token');
@@ -35,7 +35,7 @@ it.each([403, 500])(
         new GetItemCommand({ TableName: 'T', Key: { id: { S: 'a' } } }),
       ),
       forTest(new SQSClient(settings(sqs))).send(new SendMessageBatchCommand({ QueueUrl, Entries })),
-      forTest(new SNSClient(settings(sqs))).send(new PublishCommand({ TopicArn, Message: 'x' })),
+      forTest(new SNSClient(settings(sns))).send(new PublishCommand({ TopicArn, Message: 'x' })),
       forTest(new KMSClient(settings(kms))).send(
         new GenerateDataKeyWithoutPlaintextCommand({ KeyId: 'k', NumberOfBytes: 1 }),
       ),

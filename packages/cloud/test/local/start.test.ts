@@ -168,7 +168,13 @@ describe('a run', () => {
     });
     expect(first.outputs).toMatchObject({ Demo: { clientId: 'demo', table: TableName } });
     expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(first.outputs);
+    const sqs = new SQSClient(settingsOf(first.outputs.SqsEndpoint));
+    const QueueUrl = String(first.outputs.EventsQueueUrl);
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'kept', DelaySeconds: 900 }));
+    sqs.destroy();
     await first.stop();
+    const state = JSON.parse(readFileSync(join(dataDirectory, 'state.json'), 'utf8'));
+    expect(state.queues).toMatchObject({ 'App-local-Auth-Events': [{ body: 'kept' }] });
     const { outputs } = await start({ dataDirectory });
     const command = new GetItemCommand({ TableName, Key: { clientId: { S: 'demo' } } });
     expect(await inTables(outputs.DynamoDbEndpoint, command)).toMatchObject({ Item: { clientId: { S: 'demo' } } });

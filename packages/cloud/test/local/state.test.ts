@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startSqs } from '../../src/local/sqs.ts';
 import { keepState, readState } from '../../src/local/state.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -16,11 +17,19 @@ beforeEach(() => {
 
 const definition = { TableName: 'T', KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' as const }] };
 
+const messageOf = (id: string) => ({
+  ...{ id, body: `of ${id}`, group: '', sender: 'me', attributes: { name: { DataType: 'String', StringValue: id } } },
+  ...{ sentAt: 1, receives: 0, firstReceivedAt: 0, visibleAt: 1 },
+});
+
 /** Keeps a state that a test changes. */
 const make = () => {
   const ids: string[] = [];
   const problems: string[] = [];
-  const snapshot = () => ({ tables: [{ definition, items: ids.map(id => ({ id: { S: id } })) }] });
+  const snapshot = () => ({
+    tables: [{ definition, items: ids.map(id => ({ id: { S: id } })) }],
+    queues: { q: ids.map(messageOf) },
+  });
   const end = keepState(file, { snapshot, changes: () => ids.length }, problem => problems.push(problem));
   onTestFinished(end);
   return { ids, end, problems };
@@ -29,12 +38,36 @@ const make = () => {
 const read = () => readState(file)?.tables[0]?.items.map(({ id }) => id?.S);
 
 describe('the state of a run', () => {
+  it('has the messages of queues, also of those that a client created, for the next run', async () => {
+    const first = await startSqs();
+    for (const name of ['q', 'of a client']) first.ensureQueue({ name });
+    const end = keepState(file, { ...first, snapshot: () => ({ tables: [], queues: first.snapshot() }) }, () => {});
+    first.find('q').send({ body: 'taken' }, 'me');
+    const [taken] = first.find('q').receive(1);
+    for (const name of ['q', 'of a client']) first.find(name).send({ body: 'waits' }, 'me');
+    await first.stop();
+    await end();
+
+    const second = await startSqs({ kept: readState(file)?.queues });
+    onTestFinished(second.stop);
+    for (const name of ['q', 'of a client']) {
+      expect(() => second.find(name)).toThrow(name); // it has its messages as soon as it is created
+      second.ensureQueue({ name });
+      expect(second.find(name).receive(2)).toMatchObject([{ body: 'waits' }]);
+    }
+    second.find('q').hide(String(taken?.receipt), 0);
+    expect(second.find('q').receive(1)).toMatchObject([{ id: taken?.id, body: 'taken' }]);
+  });
+
   it('is written at the end, if it has changed, for its owner alone', async () => {
     expect(readState(file)).toBeUndefined();
     const first = make();
     first.ids.push('a', 'b');
     await first.end();
-    expect(readState(file)).toMatchObject({ tables: [{ definition }] });
+    expect(readState(file)).toMatchObject({
+      tables: [{ definition }],
+      queues: { q: [messageOf('a'), messageOf('b')] },
+    });
     expect(read()).toEqual(['a', 'b']);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const written = statSync(file).ino;
@@ -71,6 +104,7 @@ describe('the state of a run', () => {
     ['of another program', () => '{"tables": []}'],
     ['of another version', (text: string) => text.replace('run 1', 'run 2')],
     ['with a table that is none', (text: string) => text.replace('TableName', 'Table')],
+    ['with a message that is none', (text: string) => text.replace('"receives":0', '"receives":"0"')],
     ['with an item that is none', (text: string) => text.replace('"a"', '5')],
   ])('is refused if it is %s', async (_what, spoil) => {
     const { ids, end } = make();

@@ -27,7 +27,7 @@ beforeEach(async () => {
   told = 0;
   logs = await startLogs();
   queues = await startSqs();
-  queues.ensureQueue({ name: 'events', attributes: {} });
+  queues.ensureQueue({ name: 'events' });
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks', DeliveryLogGroups: 'delivery' };
   outputs = {
     ...tables,

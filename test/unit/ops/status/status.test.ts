@@ -19,7 +19,7 @@ let queues: QueueService;
 beforeAll(async () => {
   database = await startDatabase('Webhooks', 'Deliveries', 'Users', 'Credentials', 'Keyring');
   queues = await startSqs();
-  for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, attributes: {} });
+  for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name });
 });
 
 afterAll(async () => {

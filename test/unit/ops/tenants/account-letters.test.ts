@@ -11,7 +11,7 @@ let client: SQSClient;
 let QueueUrl: string;
 beforeEach(async () => {
   engine = await startSqs({ interceptors: [receiveAtOnce] });
-  engine.ensureQueue({ name: 'dead', attributes: {} });
+  engine.ensureQueue({ name: 'dead' });
   QueueUrl = engine.urlOf('dead');
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   client = new SQSClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials });

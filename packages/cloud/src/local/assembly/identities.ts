@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { StartError } from '../errors.ts';
 import type { AttributeQuery, Environment } from './intrinsics.ts';
 
-/** The account of all resources. The queue engine has it built in. */
+/** The account of all resources. */
 export const account = '000000000000';
 
 /** The region of all resources. */

@@ -8,15 +8,15 @@ import { functionOf } from '../lambda/definition.ts';
 import { makeStartLock } from '../lambda/execution-environment.ts';
 import { type FunctionHost, type LocalFunction, makeLocalFunction } from '../lambda/function.ts';
 import type { Services } from '../services.ts';
-import { queueOf, requireEmail, topicOf } from '../sqs/engine.ts';
+import { requireEmail } from '../sns.ts';
+import { queueOf } from '../sqs.ts';
 import type { ResolvedTemplate } from './resolved-template.ts';
 
-/** Creates keys, queues, topics and tables. Those kept from an earlier run stay. @throws {StartError} */
+/** Creates keys, queues and tables. Those kept from an earlier run stay. @throws {StartError} */
 export function provisionState(template: ResolvedTemplate, services: Services): void {
   const { resources, attributeOf } = template;
   for (const key of ofType(resources, 'AWS::KMS::Key')) services.kms.ensureKey(attributeOf(key, 'Ref'));
   for (const queue of ofType(resources, 'AWS::SQS::Queue')) services.sqs.ensureQueue(queueOf(queue));
-  for (const topic of ofType(resources, 'AWS::SNS::Topic')) services.sqs.ensureTopic(topicOf(topic));
   ofType(resources, 'AWS::SNS::Subscription').forEach(requireEmail);
   const tables = [...ofType(resources, 'AWS::DynamoDB::GlobalTable'), ...ofType(resources, 'AWS::DynamoDB::Table')];
   for (const table of tables) services.dynamoDb.ensureTable(tableOf(table));

@@ -1,5 +1,4 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
-import { region } from '../assembly/identities.ts';
+import { realTime } from '../../real-time.ts';
 import { ofType } from '../assembly/resources.ts';
 import { eventSourceOf } from '../event-sources/mapping.ts';
 import { startQueueSource } from '../event-sources/queue-source.ts';
@@ -9,7 +8,7 @@ import { makeGateway } from '../http-api/gateway.ts';
 import { apisOf, makeRouteTable } from '../http-api/routes.ts';
 import type { HttpServer } from '../http-api/server.ts';
 import { makeThrottle } from '../http-api/throttle.ts';
-import type { QueueService } from '../sqs/engine.ts';
+import type { QueueService } from '../sqs.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Functions, functionNamed } from './provision.ts';
 import type { ResolvedTemplate } from './resolved-template.ts';
@@ -55,25 +54,15 @@ function startSchedules({ template, functions }: TriggerContext): readonly (() =
 }
 
 function startSources({ template, functions, sqs, repeats }: TriggerContext) {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }; // SQS accepts any, but the SDK needs some
-  const client = new SQSClient({ region, endpoint: sqs.endpoint, credentials });
   const sources = ofType(template.resources, 'AWS::Lambda::EventSourceMapping').map(resource => {
     const source = eventSourceOf(resource);
     const { invoke, concurrency } = functionNamed(functions, source.functionName);
     return startQueueSource(
       { ...source, concurrency: Math.min(source.concurrency, concurrency) }, // more batches would only wait here
-      {
-        client,
-        invoke,
-        queueUrl: sqs.urlOf(source.queueArn.split(':').at(-1) ?? ''),
-        repeats,
-      },
+      { queue: sqs.find(source.queueArn), time: realTime, invoke, repeats },
     );
   });
-  return async () => {
-    await Promise.all(sources.map(stop => stop()));
-    client.destroy();
-  };
+  return () => Promise.all(sources.map(stop => stop()));
 }
 
 function openApis({ template, functions, servers, terminal, writeLog }: TriggerContext): void {

@@ -1,107 +1,66 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { connectEventSource, eventOf, standardScaling, succeeded } from '../../sqs/event-source.ts';
+import type { Queue, Received } from '../../sqs/queue.ts';
+import type { Clock } from '../../time.ts';
 import type { Invoke } from '../lambda/invocation.ts';
-import { queueEvent, succeeded } from './batch.ts';
-import { type EventSourceMapping, makeScaling } from './mapping.ts';
+import type { EventSourceMapping } from './mapping.ts';
 
 /**
- * Polls a queue and invokes a function with batches of its messages: five at once at first, and more, up to `concurrency`,
- * while messages remain. Messages of a failed batch, and the failed ones of a partly failed batch, stay hidden until their
- * visibility timeout ends, as on AWS.
+ * Invokes a function with batches of a queue's messages: five at once at first, and more, up to `concurrency`, while messages remain.
+ * Messages of a failed batch, and the failed ones of a partly failed batch, stay hidden until their visibility timeout ends, as on AWS.
  *
  * @returns what stops it: it receives no more messages, and resolves when the batches that are being processed have ended.
  */
 export function startQueueSource(
-  { queueArn, batchSize, reportsItemFailures, concurrency }: Omit<EventSourceMapping, 'functionName'>,
+  { batchSize, reportsItemFailures, concurrency }: Omit<EventSourceMapping, 'functionName' | 'queueArn'>,
   {
-    client,
-    queueUrl,
+    queue,
+    time,
     invoke,
-    repeats = () => false,
-    now = () => performance.now(),
+    repeats,
   }: {
-    readonly client: Pick<SQSClient, 'send'>;
-    readonly queueUrl: string;
+    readonly queue: Queue;
+    readonly time: Clock;
     readonly invoke: Invoke;
-    /** Returns whether a batch is passed on a second time, as SQS may do at any moment. @default - never */
-    readonly repeats?: () => boolean;
-    /** Milliseconds of a clock that the scaling goes by. @default - this machine's */
-    readonly now?: () => number;
+    /** Returns whether a batch is passed on a second time, as SQS may do at any moment. */
+    readonly repeats: () => boolean;
   },
 ): () => Promise<void> {
-  const stopping = new AbortController();
-  const processing = new Set<Promise<void>>();
-  const scaling = makeScaling(concurrency, now);
-
-  const receive = async (): Promise<readonly Message[]> => {
-    const command = new ReceiveMessageCommand({
-      QueueUrl: queueUrl,
-      MaxNumberOfMessages: batchSize,
-      WaitTimeSeconds: longestPoll,
-      MessageSystemAttributeNames: ['All'],
-      MessageAttributeNames: ['All'],
-    });
-    const { Messages: messages = [] } = await client.send(command, { abortSignal: stopping.signal });
-    return messages;
+  const running = new Set<Promise<void>>();
+  const process = (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => {
+    const run = pass(batch)
+      .then(done)
+      .finally(() => running.delete(run));
+    running.add(run);
   };
+  const end = connectEventSource({ queue, time, process, batchSize, scaling: standardScaling(concurrency) });
+  return async function stop() {
+    end();
+    await Promise.all(running);
+  };
+
+  /** Returns the messages that succeeded. Without `ReportBatchItemFailures`, only an error fails a batch. */
+  async function pass(batch: readonly Received[]): Promise<readonly Received[]> {
+    const payload = JSON.stringify(eventOf(batch, queue.arn));
+    const [result] = await Promise.all([invoke(payload), repeats() ? repeat(payload) : undefined]);
+    if (result.outcome === 'failed') return [];
+    return reportsItemFailures ? succeeded(batch, answerIn(result.payload)) : batch;
+  }
 
   /** Passes a batch on a second time, during the first invocation or after it. The result is ignored. */
-  const repeat = async (payload: string): Promise<void> => {
-    await wait(Math.random() * longestLag);
+  async function repeat(payload: string): Promise<void> {
+    await new Promise<void>(resolve => time.after(Math.random() * maxLag, resolve));
     await invoke(payload);
-  };
-
-  const process = async (batch: readonly Message[]): Promise<void> => {
-    const payload = JSON.stringify(queueEvent(batch, queueArn));
-    const [result] = await Promise.all([invoke(payload), repeats() ? repeat(payload) : undefined]);
-    const ids = batch.map(({ MessageId = '' }) => MessageId);
-    const done = new Set(succeeded(ids, result, reportsItemFailures));
-    const Entries = batch
-      .filter(({ MessageId = '' }) => done.has(MessageId))
-      .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-    if (Entries.length > 0) await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-  };
-
-  /** Resolves when a batch has ended, or when the limit has risen. */
-  const capacityChange = async (): Promise<void> => {
-    const left = scaling.untilIncrease();
-    if (left === 0) return scaling.increase();
-    const increase = left === undefined ? [] : [wait(left, undefined, { ref: false })];
-    await Promise.race([...processing, ...increase]);
-  };
-
-  const poll = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      if (processing.size >= scaling.limit) {
-        await capacityChange();
-        continue;
-      }
-      const batch = await receive().catch(async () => {
-        if (!stopping.signal.aborted) await wait(pause);
-        return [];
-      });
-      if (batch.length === 0) continue;
-      const run: Promise<void> = process(batch)
-        .catch(() => undefined) // messages that could not be deleted are received again
-        .finally(() => processing.delete(run));
-      processing.add(run);
-      scaling.received(processing.size, batch.length >= batchSize);
-    }
-  };
-
-  const polling = poll();
-  return async function stop() {
-    stopping.abort();
-    await polling;
-    await Promise.all(processing);
-  };
+  }
 }
 
-/** Seconds; the longest that SQS lets a receiver wait. */
-const longestPoll = 20;
+/** Returns an answer; a text, which fails the batch, if it is not JSON. */
+function answerIn(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return payload;
+  }
+}
 
 /** The longest delay of a batch that is passed on a second time, in milliseconds. */
-const longestLag = 1_000;
-
-/** Milliseconds to wait when the queue could not be reached. */
-const pause = 1_000;
+const maxLag = 1_000;

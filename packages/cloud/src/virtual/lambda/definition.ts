@@ -1,3 +1,5 @@
+import type { EventSource } from '../../sqs/event-source.ts';
+
 /** A function. `Outside` is all that leads out of a process. */
 export interface FunctionDefinition<Outside> {
   readonly name: string;
@@ -34,19 +36,8 @@ export type Outcome =
   | { readonly status: 'throttled' };
 
 /** The queue that a function's batches come from. Its batching window is 0, and the function's answer names the messages that failed. */
-export interface EventSourceDefinition {
+interface EventSourceDefinition extends Pick<EventSource, 'scaling' | 'standstill'> {
   readonly queue: string;
   /** 10 by default. */
   readonly batchSize?: number;
-  readonly scaling: Scaling;
-  /** It takes no message in this time, in milliseconds from the beginning. */
-  readonly standstill?: { readonly from: number; readonly until: number } | undefined;
-}
-
-/** The batches that an event source has its function work on at once. */
-export interface Scaling {
-  readonly first: number;
-  /** How many more while messages wait. */
-  readonly perMinute: number;
-  readonly most: number;
 }

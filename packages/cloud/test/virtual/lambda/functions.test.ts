@@ -113,19 +113,6 @@ describe('an event source', () => {
     expect(cloud.queue('q').bodies()).toEqual([]);
   });
 
-  it.each<[string, unknown, number]>([
-    ['nothing', undefined, 0],
-    ['an empty list', { batchItemFailures: [] }, 0],
-    ['no list', { batchItemFailures: 'all' }, 1],
-    ['a message of another batch', { batchItemFailures: [{ itemIdentifier: 'other' }] }, 1],
-    ['a text', 'done', 1],
-  ])('an answer of %s', async (_, result, kept) => {
-    const cloud = makeCloud({ sources, start: () => () => result });
-    cloud.send('q', { body: 'a' });
-    await cloud.run(30_000);
-    expect(cloud.queue('q').bodies()).toHaveLength(kept);
-  });
-
   it.each([
     [standardScaling(100), [5, 55, 100]],
     [standardScaling(2), [2, 2, 2]],

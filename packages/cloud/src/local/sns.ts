@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import * as z from 'zod';
+import { makeTopics } from '../sns.ts';
+import type { Sent } from '../sqs/queue.ts';
+import { type LiveResource, readProperties } from './assembly/resources.ts';
+import {
+  callerOf,
+  type Emulator,
+  type Interceptor,
+  intercept,
+  respondXml,
+  serviceErrorOf,
+  xmlError,
+} from './emulator.ts';
+import { listenOnLoopback } from './loopback-server.ts';
+
+/** Refuses a subscription of the template that is no e-mail address: nothing would deliver to it. @throws {StartError} */
+export function requireEmail(subscription: LiveResource): void {
+  readProperties(subscriptionSchema, subscription);
+}
+
+/**
+ * Starts SNS on a free port of 127.0.0.1. Its clients speak the AWS Query protocol: forms, answered by XML.
+ *
+ * @param onPublish - receives each notification, without its content
+ * @param send - sends a message to a subscribed queue
+ */
+export async function startSns(
+  interceptors: readonly Interceptor[],
+  onPublish: (topic: string, subject: string) => void,
+  send: (queueArn: string, message: Sent) => void,
+): Promise<Emulator> {
+  const topics = makeTopics(
+    (topicArn, { Subject = '' }) => onPublish(topicArn.split(':').at(-1) ?? '', Subject),
+    (queueArn, { Message = '', MessageAttributes: attributes }) => send(queueArn, { body: Message, attributes }),
+  );
+  const server = createServer((request, response) => void answer(request, response));
+  const { port, stop } = await listenOnLoopback(server);
+  return { endpoint: `http://127.0.0.1:${port}`, stop };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const form = new URLSearchParams(await text(request));
+      const [operation, input] = [form.get('Action') ?? '', inputOf(form)];
+      const caller = callerOf(request.headers.authorization);
+      const error = intercept(interceptors, { service: 'sns', operation, input, caller });
+      if (error) throw error;
+      const fields = Object.entries(topics.perform(operation, input)).map(
+        ([name, value]) => `<${name}>${value}</${name}>`,
+      );
+      respondXml(
+        response,
+        200,
+        `<${operation}Response><${operation}Result>${fields.join('')}</${operation}Result></${operation}Response>`,
+      );
+    } catch (error) {
+      const refusal = serviceErrorOf(error, 'InvalidParameter');
+      respondXml(response, refusal.status, xmlError(refusal));
+    }
+  }
+}
+
+/** Reads the input of an operation from a form: plain fields, and the entries of the two maps that operations have. */
+function inputOf(form: URLSearchParams): Partial<Record<string, unknown>> {
+  const attributes = entriesOf(form, 'Attributes.entry', 'key').map(([name, at]) => [name, form.get(`${at}.value`)]);
+  const messageAttributes = entriesOf(form, 'MessageAttributes.entry', 'Name').map(([name, at]) => {
+    const value = { DataType: form.get(`${at}.Value.DataType`), StringValue: form.get(`${at}.Value.StringValue`) };
+    return [name, value];
+  });
+  return {
+    ...Object.fromEntries([...form].filter(([name]) => !name.includes('.'))),
+    Attributes: Object.fromEntries(attributes),
+    MessageAttributes: Object.fromEntries(messageAttributes),
+  };
+}
+
+/** Returns the key of each entry of a map, and where the entry is in the form. */
+function entriesOf(form: URLSearchParams, map: string, key: string): [string, string][] {
+  const entries: [string, string][] = [];
+  for (let at = 1; ; at += 1) {
+    const name = form.get(`${map}.${at}.${key}`);
+    if (name === null) return entries;
+    entries.push([name, `${map}.${at}`]);
+  }
+}
+
+const subscriptionSchema = z.object({
+  Protocol: z.enum(['email', 'email-json'], 'only e-mail addresses may be subscribed by a template locally'),
+});

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import { realTime } from '../real-time.ts';
+import type { QueueDefinition } from '../sqs/queue.ts';
+import { makeQueues, type Queues } from '../sqs/queues.ts';
+import { account, physicalName, queueArn } from './assembly/identities.ts';
+import { type LiveResource, readProperties } from './assembly/resources.ts';
+import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
+
+/** SQS in real time. */
+export interface QueueService extends Emulator, Pick<Queues, 'find' | 'snapshot' | 'changes'> {
+  urlOf(name: string): string;
+  /** Creates a queue, with the messages that were kept of it. */
+  ensureQueue(definition: QueueDefinition): void;
+}
+
+/** The messages of an earlier run. */
+export type KeptQueues = ReturnType<Queues['snapshot']>;
+
+/** Starts SQS on 127.0.0.1. Its path is `/`, or that of a queue. @throws {StartError} if the port is not available */
+export async function startSqs({
+  interceptors = [],
+  port,
+  kept = {},
+}: {
+  readonly interceptors?: readonly Interceptor[];
+  /** @default 0 - any free one */
+  readonly port?: number | undefined;
+  /** @default - none */
+  readonly kept?: KeptQueues | undefined;
+} = {}): Promise<QueueService> {
+  const queues = makeQueues([], { time: realTime, faults, note: () => {}, nextId: randomUUID, arnOf: queueArn });
+  queues.restore(kept);
+  const operations: Record<string, Operation> = {
+    CreateQueue: input => {
+      const { QueueName, Attributes } = createInput.parse(input);
+      return { QueueUrl: urlOf(queues.create(definitionOf(QueueName, Attributes)).name) };
+    },
+    DeleteQueue: input => queues.destroy(urlInput.parse(input).QueueUrl),
+    GetQueueUrl: input => ({ QueueUrl: urlOf(queues.find(nameInput.parse(input).QueueName).name) }),
+    ReceiveMessage: (input, { gone }) => queues.poll(Object(input), gone),
+  };
+  for (const name of queues.operationNames) {
+    operations[name] ??= (input, { caller }) => queues.perform(name, Object(input), caller);
+  }
+  const protocol = { port, hint };
+  const service = await startAwsJsonService('sqs', operations, interceptors, 'InvalidParameterValue', protocol);
+  const { create: ensureQueue, find, snapshot, changes } = queues;
+  return { ...service, urlOf, ensureQueue, find, snapshot, changes };
+
+  /** The SDK follows the host of a queue's URL, whatever endpoint it was given. */
+  function urlOf(name: string): string {
+    return `${service.endpoint}/${account}/${name}`;
+  }
+}
+
+/** Reads a queue of the template. @throws {StartError} */
+export function queueOf(resource: LiveResource): QueueDefinition {
+  const { QueueName, ...attributes } = readProperties(queueSchema, resource);
+  return definitionOf(QueueName ?? physicalName(resource.stack, resource.logicalId, 80), attributes);
+}
+
+function definitionOf(name: string, attributes: z.output<typeof attributesSchema> = {}): QueueDefinition {
+  const { RedrivePolicy: redrive } = attributes;
+  return {
+    name,
+    visibilityTimeout: attributes.VisibilityTimeout,
+    retention: attributes.MessageRetentionPeriod,
+    maxMessageSize: attributes.MaximumMessageSize,
+    receiveWait: attributes.ReceiveMessageWaitTimeSeconds,
+    deadLetters: redrive && { queue: redrive.deadLetterTargetArn, maxReceiveCount: redrive.maxReceiveCount },
+  };
+}
+
+const faults = { comesAgain: () => false, isEntryRefused: () => false };
+
+/** The versions in which AWS's SDKs went over to JSON. AWS names 1.28.82 for boto3, which has gone back to Query from 1.32.6 to 1.34.89. */
+const hint =
+  'Use a version of the AWS SDK that speaks it to SQS: at least 2.21.19 (or 1.12.585) for Java, 3.447.0 for JavaScript, ' +
+  '1.34.90 for Python (boto3), service/sqs 1.28.0 for Go, 3.7.681 for .NET, 3.285.2 for PHP, aws-sdk-sqs 1.67.0 for Ruby.';
+
+const attributesSchema = z.object({
+  VisibilityTimeout: z.coerce.number().optional(),
+  MessageRetentionPeriod: z.coerce.number().optional(),
+  MaximumMessageSize: z.coerce.number().optional(),
+  ReceiveMessageWaitTimeSeconds: z.coerce.number().optional(),
+  RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() }).optional(),
+  DelaySeconds: z.undefined('a delay of all messages is not supported locally').optional(),
+  FifoQueue: z.undefined('FIFO queues are not supported locally').optional(),
+});
+
+const queueSchema = attributesSchema.extend({ QueueName: z.string().optional() });
+
+const nameInput = z.object({ QueueName: z.string() });
+const createInput = nameInput.extend({ Attributes: attributesSchema.optional() });
+const urlInput = z.object({ QueueUrl: z.string() });

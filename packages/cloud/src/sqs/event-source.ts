@@ -1,0 +1,134 @@
+import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
+import type { SQSEvent, SQSMessageAttribute, SQSRecord } from 'aws-lambda';
+import type { Clock } from '../time.ts';
+import { bytesOf, md5OfAttributes, md5OfBody } from './checksums.ts';
+import type { Queue, Received } from './queue.ts';
+
+/** The batches that an event source has its function work on at once. */
+interface Scaling {
+  readonly first: number;
+  /** How many more while messages wait. */
+  readonly perMinute: number;
+  readonly most: number;
+}
+
+/** Returns how an event source scales in standard mode. */
+export function standardScaling(most: number): Scaling {
+  return { first: Math.min(5, most), perMinute: 300, most };
+}
+
+/** The queue that batches come from, and what a function does with one: `done` names the messages that it succeeded with. */
+export interface EventSource {
+  readonly queue: Queue;
+  readonly time: Clock;
+  readonly process: (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => void;
+  readonly scaling: Scaling;
+  readonly batchSize: number;
+  /** It takes no message in this time, in milliseconds from the beginning. */
+  readonly standstill?: { readonly from: number; readonly until: number } | undefined;
+}
+
+/** Connects a queue to a function. It never scales back. Returns what ends that: no further message is received. */
+export function connectEventSource({ queue, time, process, scaling, batchSize, standstill }: EventSource): () => void {
+  const began = time.now();
+  let places = scaling.first;
+  let busy = 0;
+  let isLookPlanned = false;
+  let growsAt = Number.NEGATIVE_INFINITY;
+  let isGrowthPlanned = false;
+  let hasEnded = false;
+  const stopListening = queue.onVisible(planLook);
+  if (queue.visible() > 0) planLook();
+  return function end() {
+    hasEnded = true;
+    stopListening();
+  };
+
+  function planLook(): void {
+    if (isLookPlanned) return;
+    if (busy >= places) {
+      planGrowth();
+      return;
+    }
+    isLookPlanned = true;
+    time.after(0, look);
+  }
+
+  function look(): void {
+    const age = time.now() - began;
+    if (standstill && standstill.from <= age && age < standstill.until) {
+      time.after(standstill.until - age, look);
+      return;
+    }
+    isLookPlanned = false;
+    while (busy < places && !hasEnded) {
+      const batch = queue.receive(batchSize);
+      if (batch.length === 0) return;
+      busy += 1;
+      process(batch, succeeded => {
+        for (const { receipt } of succeeded) queue.remove(receipt);
+        busy -= 1;
+        planLook();
+      });
+    }
+    planGrowth();
+  }
+
+  function planGrowth(): void {
+    if (isGrowthPlanned || busy < places || places >= scaling.most || queue.visible() === 0) return;
+    isGrowthPlanned = true;
+    growsAt = Math.max(time.now(), growsAt) + 60_000 / scaling.perMinute;
+    time.at(growsAt, () => {
+      isGrowthPlanned = false;
+      if (queue.visible() > 0 && busy >= places) places += 1;
+      look();
+    });
+  }
+}
+
+/** Returns the event that a function is given for messages of a queue. */
+export function eventOf(batch: readonly Received[], queueArn: string): SQSEvent {
+  return { Records: batch.map(message => recordOf(message, queueArn)) };
+}
+
+/**
+ * Returns the messages of a batch that an answer with `ReportBatchItemFailures` means to have succeeded with. An answer that is malformed, or
+ * names a message that is not of the batch, fails the whole batch.
+ */
+export function succeeded(batch: readonly Received[], answer: unknown): readonly Received[] {
+  if (answer === null || answer === undefined || answer === '') return batch;
+  if (typeof answer !== 'object') return [];
+  const named: unknown = 'batchItemFailures' in answer ? answer.batchItemFailures : undefined;
+  if (named === null || named === undefined) return batch;
+  if (!Array.isArray(named)) return [];
+  const failed = new Set(named.map((failure: unknown) => Object(failure).itemIdentifier));
+  if ([...failed].some(id => !batch.some(message => message.id === id))) return [];
+  return batch.filter(({ id }) => !failed.has(id));
+}
+
+function recordOf({ id, receipt, body, systemAttributes, attributes }: Received, queueArn: string): SQSRecord {
+  return {
+    messageId: id,
+    receiptHandle: receipt,
+    body,
+    attributes: systemAttributes,
+    messageAttributes: Object.fromEntries(
+      Object.entries(attributes).map(([name, value]) => [name, attributeOf(value)]),
+    ),
+    ...md5OfAttributes('md5OfMessageAttributes', attributes),
+    md5OfBody: md5OfBody(body),
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: queueArn.split(':')[3] ?? '',
+  };
+}
+
+function attributeOf({ DataType = 'String', StringValue, BinaryValue }: MessageAttributeValue): SQSMessageAttribute {
+  return {
+    ...(StringValue !== undefined && { stringValue: StringValue }),
+    ...(BinaryValue !== undefined && { binaryValue: Buffer.from(bytesOf(BinaryValue)).toString('base64') }),
+    stringListValues: [],
+    binaryListValues: [],
+    dataType: DataType,
+  };
+}

@@ -1,0 +1,156 @@
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { queueOf, startSqs } from '../../src/local/sqs.ts';
+import type { QueueDefinition } from '../../src/sqs/queue.ts';
+import { liveResource } from './live-resource.ts';
+import { forTest, settingsOf } from './sdk-client.ts';
+
+/** Starts SQS with a queue, and a client of it. */
+async function start(definition: Partial<QueueDefinition> = {}, options: Parameters<typeof startSqs>[0] = {}) {
+  const sqs = await startSqs(options);
+  onTestFinished(sqs.stop);
+  sqs.ensureQueue({ name: 'q', ...definition });
+  const client = forTest(new SQSClient(settingsOf(sqs.endpoint)));
+  const QueueUrl = sqs.urlOf('q');
+  const receive = async (WaitTimeSeconds = 0, url = QueueUrl): Promise<readonly Message[]> => {
+    const all = ['All' as const];
+    const asked = { MaxNumberOfMessages: 10, MessageSystemAttributeNames: all, MessageAttributeNames: all };
+    const answer = await client.send(new ReceiveMessageCommand({ QueueUrl: url, WaitTimeSeconds, ...asked }));
+    return answer.Messages ?? [];
+  };
+  const send = (MessageBody: string) => client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+  return { sqs, client, QueueUrl, send, receive };
+}
+
+it('takes messages with groups, senders and attributes, alone or in a batch', async () => {
+  const { sqs, client, QueueUrl, receive } = await start();
+  const other = forTest(new SQSClient(settingsOf(sqs.endpoint, 'AIDACRM')));
+  const MessageAttributes = { bytes: { DataType: 'Binary', BinaryValue: Uint8Array.of(1, 2) } };
+  await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one', MessageGroupId: 'acme' }));
+  const Entries = [
+    { Id: '1', MessageBody: 'two', MessageGroupId: 'beta' },
+    { Id: '2', MessageBody: 'three', MessageAttributes },
+  ];
+  expect(await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }))).toMatchObject({
+    Successful: [{ Id: '1' }, { Id: '2' }],
+  });
+  await other.send(new SendMessageCommand({ QueueUrl, MessageBody: 'four' }));
+  const received = await receive();
+  expect(
+    received.map(({ Body, Attributes, MessageAttributes: attributes = {} }) => {
+      return [Body, Attributes?.MessageGroupId, Attributes?.SenderId, attributes.bytes?.BinaryValue];
+    }),
+  ).toEqual([
+    ['one', 'acme', 'a', undefined],
+    ['two', 'beta', 'a', undefined],
+    ['three', undefined, 'a', Uint8Array.of(1, 2)],
+    ['four', undefined, 'AIDACRM', undefined],
+  ]);
+});
+
+it('a long poll waits for a message, as long as the queue says if the request does not; one that ends takes none', async () => {
+  const { client, QueueUrl, send, receive } = await start({ receiveWait: 20 });
+  const gone = new AbortController();
+  const poll = client.send(new ReceiveMessageCommand({ QueueUrl }), { abortSignal: gone.signal });
+  const attributes = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
+  await client.send(attributes); // the poll has reached the queue
+  gone.abort();
+  await expect(poll).rejects.toMatchObject({ name: 'AbortError' });
+  const next = receive(20);
+  await client.send(attributes);
+  await send('a');
+  expect(await next).toMatchObject([{ Body: 'a' }]);
+});
+
+describe('a request', () => {
+  const post = (url: string, target: string, body: string) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-amz-json-1.0', ...(target && { 'x-amz-target': target }) },
+      body,
+    });
+
+  it('is answered at / and at the path of a queue, where older SDKs send it', async () => {
+    const { sqs, QueueUrl, receive } = await start();
+    for (const url of [`${sqs.endpoint}/`, QueueUrl]) {
+      const answer = await post(url, 'AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody: url }));
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-amz-json-1.0']);
+      expect(await answer.json()).toMatchObject({ MessageId: expect.any(String) });
+    }
+    expect((await receive()).map(({ Body }) => Body)).toEqual([`${sqs.endpoint}/`, QueueUrl]);
+  });
+
+  it('of the Query protocol is refused with 400, which names the SDK versions that speak JSON', async () => {
+    const { sqs, QueueUrl, receive } = await start();
+    for (const url of [sqs.endpoint, QueueUrl]) {
+      const answer = await post(url, '', 'Action=SendMessage&MessageBody=x&Version=2012-11-05');
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/xml']);
+      expect(await answer.text()).toMatch(
+        /^<ErrorResponse><Error><Type>Sender<\/Type><Code>InvalidAction<\/Code><Message>The local sqs speaks the AWS JSON protocol only\. Use .* 2\.21\.19 .* Java, 3\.447\.0 for JavaScript, 1\.34\.90 for Python/,
+      );
+    }
+    expect(await receive()).toEqual([]);
+  });
+
+  it.each([
+    ['AmazonSQS.SendMessage', '{', 'SerializationException'],
+    ['AmazonSQS.SendMessage', '{"QueueUrl":"other","MessageBody":"x"}', 'QueueDoesNotExist'],
+    ['AmazonSQS.SendMessage', '{"QueueUrl":"q","MessageBody":"x","DelaySeconds":901}', 'InvalidParameterValue'],
+    ['AmazonSQS.CreateQueue', '{"QueueName":"x","Attributes":{"FifoQueue":"true"}}', 'InvalidParameterValue'],
+    ['AmazonSQS.StartMessageMoveTask', '{}', 'UnknownOperationException'],
+  ])('%s %s is refused', async (target, body, code) => {
+    const { sqs } = await start();
+    const answer = await post(sqs.endpoint, target, body);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { __type: code }]);
+  });
+});
+
+it('creates, finds and deletes queues', async () => {
+  const { sqs, client, receive } = await start();
+  const Attributes = { VisibilityTimeout: '7', Policy: '{}' };
+  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: 'mine', Attributes }));
+  expect(QueueUrl).toBe(sqs.urlOf('mine'));
+  expect(await client.send(new GetQueueUrlCommand({ QueueName: 'mine' }))).toMatchObject({ QueueUrl });
+  const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['VisibilityTimeout'] });
+  expect(await client.send(asked)).toMatchObject({ Attributes: { VisibilityTimeout: '7' } });
+  await client.send(new DeleteQueueCommand({ QueueUrl }));
+  await expect(receive(0, QueueUrl)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
+});
+
+describe('a queue of the template', () => {
+  const read = (properties: object) => queueOf(liveResource('AWS::SQS::Queue', properties, { logicalId: 'Events' }));
+
+  it('is read as the CDK writes it', () => {
+    const properties = {
+      VisibilityTimeout: 180,
+      MessageRetentionPeriod: 1_209_600,
+      MaximumMessageSize: 1_040_384,
+      ReceiveMessageWaitTimeSeconds: 20,
+      SqsManagedSseEnabled: true,
+      RedrivePolicy: { deadLetterTargetArn: 'arn', maxReceiveCount: 100 },
+    };
+    expect(read(properties)).toEqual({
+      name: 'App-Events',
+      visibilityTimeout: 180,
+      retention: 1_209_600,
+      maxMessageSize: 1_040_384,
+      receiveWait: 20,
+      deadLetters: { queue: 'arn', maxReceiveCount: 100 },
+    });
+    expect(read({ QueueName: 'own' })).toMatchObject({ name: 'own' });
+  });
+
+  it.each([{ FifoQueue: true }, { DelaySeconds: 5 }])('is refused with %j', properties => {
+    expect(() => read(properties)).toThrow('not supported locally');
+  });
+});

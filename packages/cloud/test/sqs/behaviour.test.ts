@@ -1,0 +1,400 @@
+import { expect, it } from 'vitest';
+import { openQueues } from './open-queues.ts';
+
+/** Checks what a page below https://docs.aws.amazon.com/AWSSimpleQueueService/latest/ says. */
+const says = (page: string, behaviour: string, check: () => unknown) =>
+  it(`${page}: ${behaviour}`, async () => void (await check()));
+
+const guide = (name: string) => `SQSDeveloperGuide/${name}.html`;
+const api = (name: string) => `APIReference/API_${name}.html`;
+const fairness = guide('sqs-fair-queues');
+const messageQuotas = guide('quotas-messages');
+
+const entries = (count: number, entry: object = {}) =>
+  Array.from({ length: count }, (_, at) => ({ Id: String(at), MessageBody: 'x', ...entry }));
+const text = (StringValue: string) => ({ DataType: 'String', StringValue });
+const attributesOf = (count: number) => Object.fromEntries(entries(count).map(({ Id }) => [`a${Id}`, text('x')]));
+
+says(
+  guide('sqs-visibility-timeout'),
+  'a message that was received is hidden until its visibility timeout ends, 30 seconds by default',
+  async () => {
+    const { time, send, receive, bodies } = openQueues();
+    send('a');
+    expect(receive()).toHaveLength(1);
+    await time.runUntil(29_999);
+    expect(bodies()).toEqual([]);
+    await time.runUntil(30_000);
+    expect(bodies()).toEqual(['a']);
+  },
+);
+
+says(api('ReceiveMessage'), 'a receiver may choose the visibility timeout, from 0 to 12 hours', async () => {
+  const { time, send, perform, bodies, refusal } = openQueues();
+  send('a');
+  perform('ReceiveMessage', { VisibilityTimeout: 43_200 });
+  await time.runUntil(43_199_999);
+  expect(bodies()).toEqual([]);
+  await time.runUntil(43_200_000);
+  expect(bodies()).toEqual(['a']);
+  expect(refusal('ReceiveMessage', { VisibilityTimeout: 43_201 })).toBe('InvalidParameterValue');
+});
+
+says(
+  api('ChangeMessageVisibility'),
+  'the new visibility timeout counts from the change; 0 shows the message at once',
+  async () => {
+    const { time, send, receive, perform, bodies } = openQueues();
+    send('a');
+    const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
+    await time.runUntil(10_000);
+    perform('ChangeMessageVisibility', { ReceiptHandle, VisibilityTimeout: 60 });
+    await time.runUntil(69_999);
+    expect(bodies()).toEqual([]);
+    perform('ChangeMessageVisibility', { ReceiptHandle, VisibilityTimeout: 0 });
+    expect(bodies()).toEqual(['a']);
+  },
+);
+
+says(api('ChangeMessageVisibility'), 'a message that is not in flight is refused', async () => {
+  const { time, send, receive, refusal, perform } = openQueues();
+  send('a');
+  const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
+  await time.runUntil(30_000);
+  expect(refusal('ChangeMessageVisibility', { ReceiptHandle, VisibilityTimeout: 0 })).toBe('MessageNotInflight');
+  const Entries = [{ Id: '1', ReceiptHandle, VisibilityTimeout: 0 }];
+  const refused = { Id: '1', Code: 'MessageNotInflight', SenderFault: true };
+  expect(perform('ChangeMessageVisibilityBatch', { Entries })).toMatchObject({ Failed: [refused] });
+});
+
+says(api('DeleteMessage'), 'the receipt of an earlier receive succeeds, and deletes nothing', async () => {
+  const { time, send, receive, perform, queue } = openQueues();
+  send('a');
+  const [first] = receive();
+  await time.runUntil(30_000);
+  const [second] = receive();
+  expect(perform('DeleteMessage', { ReceiptHandle: first?.receipt })).toEqual({});
+  expect(queue.inFlight()).toBe(1);
+  perform('DeleteMessage', { ReceiptHandle: second?.receipt });
+  expect([queue.inFlight(), queue.bodies()]).toEqual([0, []]);
+});
+
+says(
+  api('ReceiveMessage'),
+  'system attributes: receive count, first receipt, sender, time of sending, group',
+  async () => {
+    const { time, send, receive } = openQueues();
+    await time.runUntil(5);
+    send('a', 'acme');
+    await time.runUntil(10);
+    receive();
+    await time.runUntil(60_000);
+    expect(receive()).toMatchObject([
+      {
+        systemAttributes: {
+          ApproximateReceiveCount: '2',
+          ApproximateFirstReceiveTimestamp: '10',
+          SenderId: 'me',
+          SentTimestamp: '5',
+          MessageGroupId: 'acme',
+        },
+      },
+    ]);
+  },
+);
+
+says(api('ReceiveMessage'), 'attributes come if they are asked for: by name, by prefix, or all', () => {
+  const { perform } = openQueues();
+  const MessageAttributes = { 'a.one': text('1'), b: text('2') };
+  const ask = (AttributeNames: string[], MessageAttributeNames: string[]) => {
+    perform('SendMessage', { MessageBody: 'x', MessageAttributes });
+    const answer = perform('ReceiveMessage', { AttributeNames, MessageAttributeNames });
+    const [{ Attributes, ...message }] = Object(answer).Messages;
+    return [Object.keys(Attributes), Object.keys(message.MessageAttributes)];
+  };
+  expect(ask([], [])).toEqual([[], []]);
+  expect(ask(['SenderId'], ['b'])).toEqual([['SenderId'], ['b']]);
+  expect(ask(['All'], ['a.*'])).toEqual([expect.arrayContaining(['SenderId', 'SentTimestamp']), ['a.one']]);
+  expect(ask([], ['All'])).toEqual([[], ['a.one', 'b']]);
+});
+
+says(api('ReceiveMessage'), 'one message by default, ten at most', () => {
+  const { perform, refusal } = openQueues();
+  perform('SendMessageBatch', { Entries: entries(10) });
+  expect(perform('ReceiveMessage')).toHaveProperty('Messages.length', 1);
+  expect(perform('ReceiveMessage', { MaxNumberOfMessages: 10 })).toHaveProperty('Messages.length', 9);
+  expect(perform('ReceiveMessage')).toEqual({});
+  expect(refusal('ReceiveMessage', { MaxNumberOfMessages: 11 })).toBe('InvalidParameterValue');
+});
+
+says(
+  guide('sqs-short-and-long-polling'),
+  'a long poll ends with the first message, or after its time, 20 seconds at most',
+  async () => {
+    const { time, send, queues } = openQueues();
+    const { signal } = new AbortController();
+    const poll = (WaitTimeSeconds: number) => queues.poll({ QueueUrl: 'q', WaitTimeSeconds }, signal);
+    const answers: unknown[] = [];
+    void poll(20).then(answer => answers.push(answer));
+    time.at(5_000, () => send('a'));
+    await time.runUntil(5_000);
+    expect(answers).toMatchObject([{ Messages: [{ Body: 'a' }] }]);
+    void poll(2).then(answer => answers.push(answer));
+    await time.runUntil(6_999);
+    expect(answers).toHaveLength(1);
+    await time.runUntil(7_000);
+    expect(answers[1]).toEqual({});
+    await expect(poll(21)).rejects.toMatchObject({ name: 'InvalidParameterValue' });
+  },
+);
+
+says(guide('sqs-delay-queues'), 'a delay of 0 to 15 minutes hides a new message', async () => {
+  const { time, perform, bodies, refusal } = openQueues();
+  perform('SendMessage', { MessageBody: 'later', DelaySeconds: 900 });
+  await time.runUntil(899_999);
+  expect(bodies()).toEqual([]);
+  await time.runUntil(900_000);
+  expect(bodies()).toEqual(['later']);
+  for (const DelaySeconds of [901, -1, 0.3]) {
+    expect(refusal('SendMessage', { MessageBody: 'x', DelaySeconds })).toBe('InvalidParameterValue');
+  }
+});
+
+says(
+  guide('sqs-dead-letter-queues'),
+  'a message that was received as often as the queue allows becomes a dead letter; it keeps its id, group and time of sending',
+  async () => {
+    const { time, send, bodies, dead } = openQueues({
+      visibilityTimeout: 1,
+      deadLetters: { queue: 'arn:aws:sqs:us-east-1:000000000000:dead', maxReceiveCount: 2 },
+    });
+    const id = send('poison', 'acme');
+    for (const second of [1, 2, 3]) {
+      expect(bodies()).toEqual(second < 3 ? ['poison'] : []);
+      await time.runUntil(second * 1_000);
+    }
+    const systemAttributes = { SentTimestamp: '0', MessageGroupId: 'acme' };
+    expect(dead.receive(10)).toMatchObject([{ id, body: 'poison', systemAttributes }]);
+  },
+);
+
+says(
+  api('CreateQueue'),
+  'a message is dropped at the age of its retention period, 4 days by default; moving it to the dead letters does not renew it',
+  async () => {
+    const { time, send, bodies, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
+    send('old');
+    send('dead');
+    bodies(2);
+    await time.runUntil(30_000);
+    bodies();
+    await time.runUntil(345_599_999);
+    send('new');
+    expect(dead.receive(1)).toMatchObject([{ body: 'old' }]);
+    await time.runUntil(345_600_000);
+    expect([bodies(), dead.receive(10)]).toEqual([['new'], []]);
+  },
+);
+
+says(fairness, 'the oldest message comes first while no group is noisy', () => {
+  const { send, bodies } = openQueues();
+  for (const [body, group] of ['a1', 'a2', 'b1', 'a3'].map(body => [body, body.slice(0, 1)] as const))
+    send(body, group);
+  expect(bodies()).toEqual(['a1', 'a2', 'b1', 'a3']);
+});
+
+says(fairness, 'quiet groups come before one with over 10 % of the messages in flight, and 30 at least', () => {
+  const { send, bodies } = openQueues();
+  for (let number = 0; number < 60; number += 1) send('noisy', 'noisy');
+  bodies();
+  bodies();
+  send('quiet', 'quiet');
+  expect(bodies(9)).toEqual(Array(9).fill('noisy')); // 29 in flight are too few
+  expect(bodies(2)).toEqual(['noisy', 'quiet']);
+});
+
+says(
+  fairness,
+  'quiet groups come before one that took over 10 % of the processing time, until that is long ago',
+  async () => {
+    const { time, send, receive, queue } = openQueues({ visibilityTimeout: 3_600 });
+    for (const body of ['slow', 'slow', 'slow']) send(body, 'slow');
+    send('other', 'other');
+    const [slow] = receive(1);
+    await time.runUntil(10_000);
+    const [other] = receive(1);
+    expect([slow?.body, other?.body]).toEqual(['slow', 'other']);
+    queue.remove(slow?.receipt ?? '');
+    await time.runUntil(3_600_000);
+    send('other', 'other');
+    expect(receive(1)).toMatchObject([{ body: 'slow' }]);
+  },
+);
+
+says(fairness, 'of noisy groups the one with the fewest messages in flight comes first', () => {
+  const { send, bodies } = openQueues();
+  for (let number = 0; number < 40; number += 1) send('louder', 'louder');
+  for (let batch = 0; batch < 4; batch += 1) bodies();
+  for (let number = 0; number < 30; number += 1) send('loud', 'loud');
+  for (let batch = 0; batch < 3; batch += 1) bodies();
+  for (const group of ['louder', 'loud', 'quiet']) send(group, group);
+  expect(bodies()).toEqual(['quiet', 'loud', 'louder']);
+});
+
+says(fairness, 'a noisy group is not limited while no other messages wait', () => {
+  const { send, bodies } = openQueues();
+  for (let number = 0; number < 50; number += 1) send('loud', 'loud');
+  for (let batch = 0; batch < 5; batch += 1) expect(bodies()).toHaveLength(10);
+});
+
+says(api('SendMessageBatch'), 'a batch has 1 to 10 entries, whose ids differ, and 1 MiB in all', () => {
+  const { refusal } = openQueues();
+  expect(refusal('SendMessageBatch', { Entries: [] })).toBe('EmptyBatchRequest');
+  expect(refusal('SendMessageBatch', { Entries: entries(11) })).toBe('TooManyEntriesInBatchRequest');
+  expect(refusal('SendMessageBatch', { Entries: entries(2, { Id: 'same' }) })).toBe('BatchEntryIdsNotDistinct');
+  const large = entries(2, { MessageBody: 'a'.repeat(600 * 1_024) });
+  expect(refusal('SendMessageBatch', { Entries: large })).toBe('BatchRequestTooLong');
+});
+
+says(api('SendMessageBatch'), 'each entry succeeds or fails by itself', () => {
+  const { perform, bodies } = openQueues();
+  const Entries = [
+    { Id: '1', MessageBody: 'a' },
+    { Id: '2', MessageBody: 'b', DelaySeconds: 901 },
+  ];
+  expect(perform('SendMessageBatch', { Entries })).toMatchObject({
+    Successful: [{ Id: '1', MessageId: 'id-1' }],
+    Failed: [{ Id: '2', Code: 'InvalidParameterValue', SenderFault: true }],
+  });
+  expect(bodies()).toEqual(['a']);
+});
+
+says(messageQuotas, 'a message has at most 1 MiB with its attributes, or what the queue says', () => {
+  const { refusal } = openQueues();
+  const half = 'é'.repeat(512 * 1_024);
+  expect(refusal('SendMessage', { MessageBody: half })).toBeUndefined();
+  const MessageAttributes = { a: text('b') };
+  expect(refusal('SendMessage', { MessageBody: half, MessageAttributes })).toBe('InvalidParameterValue');
+  const BinaryValue = new Uint8Array(1_024 * 1_024);
+  const binary = { MessageAttributes: { a: { DataType: 'Binary', BinaryValue } }, MessageBody: 'x' };
+  expect(refusal('SendMessage', binary)).toBe('InvalidParameterValue');
+  expect(openQueues({ maxMessageSize: 2 }).refusal('SendMessage', { MessageBody: 'abc' })).toBe(
+    'InvalidParameterValue',
+  );
+});
+
+says(messageQuotas, 'a body has the characters of XML, and one at least', () => {
+  const { refusal } = openQueues();
+  expect(refusal('SendMessage', { MessageBody: 'a\u{1f600}\t\n\rb' })).toBeUndefined();
+  for (const MessageBody of ['a\u0001', 'a\ufffe', '\ud800']) {
+    expect(refusal('SendMessage', { MessageBody })).toBe('InvalidMessageContents');
+  }
+  expect(refusal('SendMessage', { MessageBody: '' })).toBe('MissingParameter');
+});
+
+says(guide('sqs-message-metadata'), 'a message has at most 10 attributes, each with a type and a value', () => {
+  const { refusal } = openQueues();
+  const send = (MessageAttributes: object) => refusal('SendMessage', { MessageBody: 'x', MessageAttributes });
+  expect(send(attributesOf(10))).toBeUndefined();
+  const wrong = [attributesOf(11), { a: text('') }, { a: { StringValue: 'x' } }, { a: text('\u0001') }];
+  for (const attributes of wrong) expect(send(attributes)).toBe('InvalidParameterValue');
+});
+
+says(api('SendMessage'), 'a group has up to 128 letters, digits and marks', () => {
+  const { refusal } = openQueues();
+  const send = (MessageGroupId: string) => refusal('SendMessage', { MessageBody: 'x', MessageGroupId });
+  expect(send(`a-Z_9.${'x'.repeat(122)}`)).toBeUndefined();
+  for (const group of ['', 'two words', 'ação', 'x'.repeat(129)]) expect(send(group)).toBe('InvalidParameterValue');
+});
+
+says(guide('sqs-message-metadata'), 'answers have the MD5 of the body and of the attributes', () => {
+  const { perform } = openQueues();
+  const MessageAttributes = {
+    reason: text('x'),
+    bytes: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2]) },
+  };
+  const [MD5OfMessageBody, MD5OfMessageAttributes] = [
+    '900150983cd24fb0d6963f7d28e17f72',
+    '9715120eeb83d27f4dc6dba72d96f8e4',
+  ];
+  const sent = perform('SendMessage', { MessageBody: 'abc', MessageAttributes });
+  expect(sent).toMatchObject({ MD5OfMessageBody, MD5OfMessageAttributes });
+  expect(perform('ReceiveMessage', { MessageAttributeNames: ['All'] })).toMatchObject({
+    Messages: [{ MD5OfBody: MD5OfMessageBody, MD5OfMessageAttributes, MessageAttributes }],
+  });
+});
+
+says(api('GetQueueAttributes'), 'counts of messages that wait, are in flight, are delayed; the ARN', () => {
+  const { send, perform, bodies } = openQueues();
+  for (const body of ['a', 'b', 'c']) send(body);
+  perform('SendMessage', { MessageBody: 'later', DelaySeconds: 5 });
+  bodies(2);
+  expect(perform('GetQueueAttributes', { AttributeNames: ['All'] })).toEqual({
+    Attributes: {
+      ApproximateNumberOfMessages: '1',
+      ApproximateNumberOfMessagesNotVisible: '2',
+      ApproximateNumberOfMessagesDelayed: '1',
+      VisibilityTimeout: '30',
+      QueueArn: 'arn:aws:sqs:us-east-1:000000000000:q',
+    },
+  });
+  const Attributes = { VisibilityTimeout: '30' };
+  expect(perform('GetQueueAttributes', { AttributeNames: ['VisibilityTimeout'] })).toEqual({ Attributes });
+});
+
+says(api('GetQueueUrl'), 'a queue that does not exist is refused', () => {
+  expect(openQueues().refusal('SendMessage', { QueueUrl: 'other', MessageBody: 'x' })).toBe('QueueDoesNotExist');
+});
+
+/** Checks a difference from AWS that the README of this package lists. */
+const differs = (difference: string, check: () => unknown) =>
+  it(`differs: ${difference}`, async () => void (await check()));
+
+differs('a receipt ends with its visibility timeout; it deletes nothing then, like an unknown one', async () => {
+  const { time, send, receive, queue, perform } = openQueues();
+  send('a');
+  const [received] = receive();
+  await time.runUntil(30_000);
+  for (const ReceiptHandle of [received?.receipt, 'unknown'])
+    expect(perform('DeleteMessage', { ReceiptHandle })).toEqual({});
+  expect(queue.bodies()).toEqual(['a']);
+});
+
+differs('a message may be hidden for more than 12 hours in all', async () => {
+  const { time, send, receive, perform, bodies } = openQueues();
+  send('a');
+  const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
+  await time.runUntil(20_000);
+  perform('ChangeMessageVisibility', { ReceiptHandle, VisibilityTimeout: 43_200 });
+  await time.runUntil(43_219_999);
+  expect(bodies()).toEqual([]);
+});
+
+differs('messages past their retention count until they would be received', async () => {
+  const { time, send, queue, receive } = openQueues({ retention: 60 });
+  send('old');
+  await time.runUntil(60_000);
+  expect(queue.visible()).toBe(1);
+  receive();
+  expect(queue.visible()).toBe(0);
+});
+
+differs('a dead letter counts its receives from 1', async () => {
+  const { time, send, receive, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
+  send('poison');
+  receive();
+  await time.runUntil(30_000);
+  receive();
+  expect(dead.receive(1)).toMatchObject([{ systemAttributes: { ApproximateReceiveCount: '1' } }]);
+});
+
+differs('with 120,000 messages in flight a receiver gets none', () => {
+  const { send, receive, perform } = openQueues();
+  for (let number = 0; number <= 120_000; number += 1) send('a');
+  receive(120_000);
+  expect(perform('ReceiveMessage')).toEqual({});
+});
+
+differs('in virtual time a long poll ends at once', () => {
+  expect(openQueues().perform('ReceiveMessage', { WaitTimeSeconds: 20 })).toEqual({});
+});

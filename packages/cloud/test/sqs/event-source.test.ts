@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest';
+import { connectEventSource, eventOf, succeeded } from '../../src/sqs/event-source.ts';
+import type { Received } from '../../src/sqs/queue.ts';
+import { openQueues } from './open-queues.ts';
+
+const messageOf = (id: string): Received => ({
+  id,
+  receipt: `${id}/1`,
+  body: '{"á":1}',
+  systemAttributes: {
+    ApproximateReceiveCount: '1',
+    SentTimestamp: '1',
+    SenderId: 'me',
+    ApproximateFirstReceiveTimestamp: '2',
+  },
+  attributes: {},
+});
+
+it('passes messages on as Lambda does', () => {
+  const attributes = {
+    text: { DataType: 'String', StringValue: 'x' },
+    bytes: { DataType: 'Binary', BinaryValue: Buffer.from('y') },
+  };
+  const queueArn = 'arn:aws:sqs:us-east-1:000000000000:q';
+  expect(eventOf([{ ...messageOf('a'), attributes }], queueArn)).toEqual({
+    Records: [
+      {
+        messageId: 'a',
+        receiptHandle: 'a/1',
+        body: '{"á":1}',
+        attributes: messageOf('a').systemAttributes,
+        messageAttributes: {
+          text: { stringValue: 'x', stringListValues: [], binaryListValues: [], dataType: 'String' },
+          bytes: { binaryValue: 'eQ==', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+        },
+        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+        md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
+        eventSource: 'aws:sqs',
+        eventSourceARN: queueArn,
+        awsRegion: 'us-east-1',
+      },
+    ],
+  });
+});
+
+const all = ['a', 'b', 'c'];
+const none: string[] = [];
+const failures = (...itemIdentifiers: unknown[]) => ({
+  batchItemFailures: itemIdentifiers.map(itemIdentifier => ({ itemIdentifier })),
+});
+
+it.each([
+  // The table of https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html: complete success …
+  [{ batchItemFailures: [] }, all],
+  [{ batchItemFailures: null }, all],
+  [{}, all],
+  [null, all],
+  [undefined, all],
+  ['', all],
+  // … partial success …
+  [failures('b'), ['a', 'c']],
+  [failures('a', 'b', 'c'), none],
+  [failures('a', 'a'), ['b', 'c']],
+  // … complete failure.
+  ['not an object', none],
+  [failures(''), none],
+  [failures(null), none],
+  [failures('unknown'), none],
+  [failures('a', 'unknown'), none],
+  [{ batchItemFailures: [{ itemIdentifer: 'a' }] }, none],
+  [{ batchItemFailures: [null] }, none],
+  [{ batchItemFailures: 'a' }, none],
+])('%j: successful are %j', (answer, done) => {
+  expect(succeeded(all.map(messageOf), answer).map(({ id }) => id)).toEqual(done);
+});
+
+it('never scales back', async () => {
+  const { time, queue, send } = openQueues();
+  let running = 0;
+  const process: Parameters<typeof connectEventSource>[0]['process'] = (batch, end) => {
+    running += 1;
+    time.after(3_000, () => {
+      running -= 1;
+      end(batch);
+    });
+  };
+  connectEventSource({ queue, time, process, scaling: { first: 1, perMinute: 60, most: 3 }, batchSize: 1 });
+  const runningAfter = async (moment: number) => {
+    for (let number = 0; number < 9; number += 1) send('a');
+    await time.runUntil(moment);
+    return running;
+  };
+  expect(await runningAfter(1)).toBe(1);
+  await time.runUntil(3_600_000);
+  expect([running, queue.all()]).toEqual([0, []]);
+  expect(await runningAfter(3_600_001)).toBe(3);
+});

@@ -1,0 +1,41 @@
+import type { QueueDefinition } from '../../src/sqs/queue.ts';
+import { makeQueues } from '../../src/sqs/queues.ts';
+import { makeTime } from '../../src/time.ts';
+
+/** Opens a queue `q` and one for its dead letters in virtual time, which begins with 0. */
+export function openQueues(
+  definition: Partial<QueueDefinition> = {},
+  faults = { comesAgain: () => false, isEntryRefused: () => false },
+) {
+  const time = makeTime(0);
+  let ids = 0;
+  const nextId = () => {
+    ids += 1;
+    return `id-${ids}`;
+  };
+  const arnOf = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
+  const world = { time, faults, note: () => {}, nextId, arnOf };
+  const queues = makeQueues([{ name: 'q', ...definition }, { name: 'dead' }], world);
+  const perform = (operation: string, input: object = {}) =>
+    queues.perform(operation, { QueueUrl: 'https://sqs/000000000000/q', ...input }, 'me');
+  const queue = queues.find('q');
+  return {
+    time,
+    queues,
+    queue,
+    dead: queues.find('dead'),
+    perform,
+    send: (body: string, group?: string) => queue.send({ body, group }, 'me'),
+    receive: (most = 10) => queue.receive(most),
+    bodies: (most = 10) => queue.receive(most).map(({ body }) => body),
+    /** Performs what SQS refuses. Returns the name of the error. */
+    refusal: (operation: string, input: object = {}): unknown => {
+      try {
+        perform(operation, input);
+      } catch (error) {
+        return Object(error).name;
+      }
+      return undefined;
+    },
+  };
+}
