@@ -1,4 +1,3 @@
-import { Duration } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
@@ -59,32 +58,16 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
   const { removalPolicy } = retentionOf(configuration);
   const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue', { removalPolicy });
   const addQueue = (lane: Lane): WorkQueue =>
-    new WorkQueue(scope, lanes[lane].queueId, {
-      consumerTimeout: consumerTimeout(configuration),
-      deadLetterQueue,
-      removalPolicy,
-    });
+    new WorkQueue(scope, lanes[lane].queueId, { deadLetterQueue, removalPolicy });
   const queues = { first: addQueue('first'), retry: addQueue('retry'), slow: addQueue('slow') };
   const consumers = {
     first: addConsumer(scope, 'first', { deadLetterQueue, queues }, props),
     retry: addConsumer(scope, 'retry', { deadLetterQueue, queues }, props),
     slow: addConsumer(scope, 'slow', { deadLetterQueue, queues }, props),
   };
-  props.refusedEvents.grants.publish(consumers.first);
+  for (const consumer of Object.values(consumers)) props.refusedEvents.grants.publish(consumer);
   return { deadLetterQueue, queues, consumers };
 }
-
-function consumerTimeout({ attemptTimeout }: StageConfiguration): Duration {
-  return Duration.seconds(Math.ceil(attemptTimeout / 1_000) + secondsAroundAttempt);
-}
-
-/**
- * Seconds that an invocation may take beyond one attempt: `timeAroundAttempt` of `batch-consumer.ts`, with less than
- * which no attempt begins, and time in which it receives further messages.
- *
- * The batch of an invocation that times out stays hidden for a minute; messages it received itself, for 25 s by default.
- */
-const secondsAroundAttempt = 30;
 
 function addConsumer(
   scope: Construct,
@@ -102,12 +85,7 @@ function addConsumer(
     memorySize: 1024,
     tables: {
       WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem'),
-      DELIVERIES_TABLE: data.deliveries.may(
-        'BatchGetItem',
-        'PutItem',
-        'UpdateItem',
-        ...(lane === 'first' ? (['PartiQLInsert'] as const) : []),
-      ),
+      DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'PutItem', 'UpdateItem', 'PartiQLInsert'),
       KEYRING_TABLE: data.keyring.mayUse({ list: ['sealing'], unwrap: ['sealing'] }),
     },
     environment: {

@@ -86,7 +86,7 @@ export const standardPlaces: Stage['scalingOf'] = {
 };
 
 /** The times of the consumers and of what they received, as `lib/delivery-lanes.ts` and `lib/constructs/work-queue.ts` have them. */
-export const consumerTimeout = 45 * second;
+export const consumerTimeout = 60 * second;
 export const visibilityTimeout = 60;
 
 /** The topics of publishers and of operators. */

@@ -1,12 +1,8 @@
-import {
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  type SendMessageCommandInput,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, type SendMessageCommandInput, type SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod/mini';
-import type { Clock } from '../platform/clock.ts';
+import { chunksOf } from '../platform/in-batches.ts';
 import { describeError } from '../platform/telemetry.ts';
+import type { Time } from '../platform/timer.ts';
 import { eventNameSchema } from '../webhooks/webhook.ts';
 import type { Delivery, WaitingDelivery } from './delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
@@ -37,16 +33,28 @@ export function makeAttemptQueue({
   sqs,
   queueUrl,
   now,
+  turn,
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  readonly now: Clock;
-}) {
+} & Pick<Time, 'now' | 'turn'>) {
+  let waiting: WaitingDelivery[] = [];
+  let nextUnsent: Promise<ReadonlySet<WaitingDelivery>> | undefined;
   return { send, sendAll };
 
-  /** Sends one. Throws if the queue does not take it. */
+  /** Sends one, in a call with others of the same turn of the event loop. Throws if the queue does not take it. */
   async function send(delivery: WaitingDelivery): Promise<void> {
-    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, ...messageOf(delivery, now()) }));
+    waiting.push(delivery);
+    nextUnsent ??= sendWaiting();
+    if ((await nextUnsent).has(delivery)) throw new Error('SQS rejected the message.');
+  }
+
+  async function sendWaiting(): Promise<ReadonlySet<WaitingDelivery>> {
+    await turn();
+    const deliveries = waiting;
+    waiting = [];
+    nextUnsent = undefined;
+    return new Set((await Promise.all(chunksOf(deliveries, maxMessagesOfCall).map(sendAll))).flat());
   }
 
   /**

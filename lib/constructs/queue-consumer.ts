@@ -2,9 +2,9 @@ import { Names } from 'aws-cdk-lib';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { NodeFunction, type NodeFunctionProps } from './node-function.ts';
-import type { WorkQueue } from './work-queue.ts';
+import { visibilityTimeout, type WorkQueue } from './work-queue.ts';
 
-/** The properties of a consumer. Its timeout is the one that its queue was made for. */
+/** The properties of a consumer. Its timeout is the time for which its queue hides a message. */
 export interface QueueConsumerProps<Environment extends Record<string, string>>
   extends Omit<NodeFunctionProps<Environment>, 'timeout'> {
   readonly queue: WorkQueue;
@@ -21,7 +21,7 @@ export class QueueConsumer<Environment extends Record<string, string>> extends N
 
   constructor(scope: Construct, id: string, props: QueueConsumerProps<Environment>) {
     const { queue, maxConcurrency, ...functionProps } = props;
-    super(scope, id, { ...functionProps, timeout: queue.consumerTimeout });
+    super(scope, id, { ...functionProps, timeout: visibilityTimeout });
     this.queue = queue;
     new EventSourceMapping(this, `SqsEventSource:${Names.nodeUniqueId(queue.node)}`, {
       target: this.live,

@@ -7,30 +7,26 @@ export interface QueueProps {
 }
 
 export interface WorkQueueProps extends QueueProps {
-  readonly consumerTimeout: Duration;
   readonly deadLetterQueue: sqs.IQueue;
 }
 
 /**
- * A standard queue for one consumer. A message stays hidden for a minute, longer than its consumer runs: what a process that died held
- * comes back soon. It keeps messages as long as SQS allows: what cannot be consumed for days is not lost. A message keeps its age when
+ * A standard queue for one consumer. A message stays hidden for a minute, as long as its consumer runs at most: the messages of a process
+ * that died come back soon. It keeps messages as long as SQS allows: what cannot be consumed for days is not lost. A message keeps its age when
  * SQS moves it to the dead-letter queue.
  */
 export class WorkQueue extends sqs.Queue {
-  readonly consumerTimeout: Duration;
-
-  constructor(scope: Construct, id: string, { consumerTimeout, deadLetterQueue, removalPolicy }: WorkQueueProps) {
+  constructor(scope: Construct, id: string, { deadLetterQueue, removalPolicy }: WorkQueueProps) {
     super(scope, id, {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      visibilityTimeout: Duration.minutes(1),
+      visibilityTimeout,
       retentionPeriod,
       maxMessageSizeBytes,
       receiveMessageWaitTime: Duration.seconds(20),
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
       removalPolicy,
     });
-    this.consumerTimeout = consumerTimeout;
   }
 }
 
@@ -45,6 +41,9 @@ export class DeadLetterQueue extends sqs.Queue {
     });
   }
 }
+
+/** The time that a message that was received stays hidden, and that an invocation of its consumer may take. */
+export const visibilityTimeout = Duration.minutes(1);
 
 /** The time that any queue keeps a message: the most that SQS allows. */
 const retentionPeriod = Duration.days(14);

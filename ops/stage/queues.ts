@@ -12,6 +12,7 @@ import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/intake/origin.ts';
 import { type AttemptQueue, makeAttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
+import { systemTime } from '../../lambdas/platform/timer.ts';
 import { CliError } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -61,6 +62,7 @@ export function openRetryQueue(target: Target): AttemptQueue {
     sqs: target.connect(SQSClient, 'SqsEndpoint'),
     queueUrl: requireOutput(target, 'RetryQueueUrl'),
     now: target.clock.now,
+    turn: systemTime.turn,
   });
 }
 

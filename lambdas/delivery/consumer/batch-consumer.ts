@@ -2,6 +2,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
+import { busyShare } from '../lanes/concurrency-limit.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { type ConsumerState, type InFlightMessages, makeInFlightMessages } from './in-flight-messages.ts';
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
@@ -73,7 +74,10 @@ export function makeConsumer(
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
       stopsEarlier: minStopsEarlier + random() * (maxStopsEarlier - minStopsEarlier),
       hasFailed: false,
-      state: { onAttempt: inFlight.onAttempt, hasStopped: () => !mayReceive(invocation) },
+      state: {
+        onAttempt: inFlight.onAttempt,
+        hasStopped: () => !mayReceive(invocation) && inFlight.countStarted() >= busyShare * maxInFlight,
+      },
     };
     for (const record of event.Records) inFlight.begin(processGiven(record));
     await receiveMeanwhile(invocation, pauseBeforeReceiving(event.Records.length));

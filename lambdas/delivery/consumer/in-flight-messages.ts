@@ -1,7 +1,7 @@
 /** The consumer's state, as the processing of a message sees it. */
 export interface ConsumerState {
   readonly onAttempt: OnAttempt;
-  /** Returns whether the process takes no more messages for now: what it holds ends first. */
+  /** Returns whether a process of a busy lane takes no more messages for now: what it holds ends first. */
   readonly hasStopped: () => boolean;
 }
 
@@ -13,13 +13,15 @@ export type InFlightMessages = ReturnType<typeof makeInFlightMessages>;
 /** Creates an empty record of messages in flight. */
 export function makeInFlightMessages() {
   let messages = 0;
+  let started = 0;
   let attempts = 0;
   let onEmpty = () => {};
-  return { begin, onAttempt, count, countOwnWork, untilEmpty };
+  return { begin, onAttempt, count, countStarted, countOwnWork, untilEmpty };
 
   /** Adds a message until its processing, which never rejects, is over. */
   function begin(processing: Promise<void>): void {
     messages += 1;
+    started += 1;
     void processing.finally(() => {
       messages -= 1;
       if (messages === 0) onEmpty();
@@ -36,6 +38,11 @@ export function makeInFlightMessages() {
 
   function count(): number {
     return messages;
+  }
+
+  /** Counts all messages of the invocation. */
+  function countStarted(): number {
+    return started;
   }
 
   /** Counts the messages that cost this process its own work: all others wait for receivers. */

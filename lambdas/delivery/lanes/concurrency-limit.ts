@@ -91,13 +91,13 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
   }
 
   /**
-   * Returns whether others may wait for the places that a webhook takes: a tenth of all are taken, or all of its own, or it is not alone
-   * in a process that has stopped receiving.
+   * Returns whether others may wait for the places that a webhook takes: a tenth of all are taken, or all of its own, or the process of a
+   * busy lane has stopped receiving.
    */
   function isBusy(key: string, hasStopped = false): boolean {
     const of = inFlight.get(key);
     const isFull = of !== undefined && of.since.size >= countOf(of);
-    return isFull || takenByAll >= busyFrom * capacity || (hasStopped && takenByAll > 1);
+    return isFull || takenByAll >= busyShare * capacity || hasStopped;
   }
 
   function countOf(of: Places, isAskedFor = false): number {
@@ -128,5 +128,5 @@ const quickFor = 500;
 /** The time in which a place may be waited for, in milliseconds: less than `quickFor`. */
 const awaitedFor = 100;
 
-/** A process is busy when this share of its places is taken. */
-const busyFrom = 0.1;
+/** A process is busy when this share of its places is taken. If it took as many messages in an invocation, it is busy until that ends. */
+export const busyShare = 0.1;

@@ -17,7 +17,10 @@ const queueOver = (answer: object = {}) => {
     return answer;
   };
   const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
-  return { queue: makeAttemptQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now }), sent };
+  return {
+    queue: makeAttemptQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now, turn: () => Promise.resolve() }),
+    sent,
+  };
 };
 
 describe('the retry queue', () => {
@@ -26,14 +29,19 @@ describe('the retry queue', () => {
     await queue.send(waiting(5_000));
     expect(sent[0]?.input).toEqual({
       QueueUrl: 'http://queue',
-      MessageBody: JSON.stringify({
-        id: 'evt_000000000000000000000000001',
-        accountId: 'conta-1',
-        eventName: 'demanda.criada',
-        attempt: 3,
-      }),
-      DelaySeconds: 5,
-      MessageGroupId: 'conta-1#demanda.criada',
+      Entries: [
+        {
+          Id: '0',
+          MessageBody: JSON.stringify({
+            id: 'evt_000000000000000000000000001',
+            accountId: 'conta-1',
+            eventName: 'demanda.criada',
+            attempt: 3,
+          }),
+          DelaySeconds: 5,
+          MessageGroupId: 'conta-1#demanda.criada',
+        },
+      ],
     });
   });
 
@@ -49,9 +57,16 @@ describe('the retry queue', () => {
     async (wait, delay) => {
       const { queue, sent } = queueOver();
       await queue.send(waiting(wait));
-      expect(sent[0]?.input).toMatchObject({ DelaySeconds: delay });
+      expect(sent[0]?.input).toMatchObject({ Entries: [{ DelaySeconds: delay }] });
     },
   );
+
+  it('is sent the messages of one turn in calls of ten, and rejects the ones that SQS does not take', async () => {
+    const { queue, sent } = queueOver({ Failed: [{ Id: '1' }] });
+    const all = await Promise.allSettled(Array.from({ length: 12 }, (_, index) => queue.send(waiting(index * 1_000))));
+    expect(sent.map(({ input }) => (input as { Entries: object[] }).Entries.length)).toEqual([10, 2]);
+    expect(all.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([1, 11]);
+  });
 
   it('says which of a batch were not taken: the call succeeds all the same', async () => {
     const { queue, sent } = queueOver({ Failed: [{ Id: '1' }] });

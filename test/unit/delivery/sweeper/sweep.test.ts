@@ -18,7 +18,7 @@ beforeEach(async () => {
 /** The outcome is stored, and the process dies before it sends the retry. */
 const loseRetry = async () => {
   stage.answers.push(answer(500));
-  stage.faults.fateOf = ({ operation }) => (operation === 'SendMessage' ? 'dies_before' : 'fine');
+  stage.faults.fateOf = ({ operation }) => (operation === 'SendMessageBatch' ? 'dies_before' : 'fine');
   stage.publishEvent();
   await stage.pass(1);
   stage.faults.fateOf = undefined;
