@@ -65,7 +65,7 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
     retry: addConsumer(scope, 'retry', { deadLetterQueue, queues }, props),
     slow: addConsumer(scope, 'slow', { deadLetterQueue, queues }, props),
   };
-  for (const consumer of Object.values(consumers)) props.refusedEvents.grants.publish(consumer);
+  props.refusedEvents.grants.publish(consumers.first);
   return { deadLetterQueue, queues, consumers };
 }
 
@@ -85,7 +85,12 @@ function addConsumer(
     memorySize: 1024,
     tables: {
       WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem'),
-      DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'PutItem', 'UpdateItem', 'PartiQLInsert'),
+      DELIVERIES_TABLE: data.deliveries.may(
+        'BatchGetItem',
+        'PutItem',
+        'UpdateItem',
+        ...(lane === 'first' ? (['PartiQLInsert'] as const) : []),
+      ),
       KEYRING_TABLE: data.keyring.mayUse({ list: ['sealing'], unwrap: ['sealing'] }),
     },
     environment: {
