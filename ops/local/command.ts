@@ -86,8 +86,8 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
     pages.show(outputs);
     const documents = writeDocuments(options, outputs);
     cleanup.push(() => removeStageDocuments(documents));
-    const told = { outputsFile: options.outputsFile, consoleLink: pages.makeLink() };
-    for (const line of greeting(outputs, told)) terminal.say(line);
+    const details = { ...options, consoleLink: pages.makeLink() };
+    for (const line of greeting(outputs, details)) terminal.say(line);
     onEnter(() => terminal.say(`console    ${pages.makeLink()}`));
     if (!signal.aborted) await once(signal, 'abort');
     terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');

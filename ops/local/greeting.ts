@@ -3,7 +3,7 @@ import type { ServiceOutputs } from './cloud-request.ts';
 /** Returns the text that is printed when the run is ready: the addresses, a first request, how to stop it. */
 export function greeting(
   outputs: ServiceOutputs & { readonly DynamoDbEndpoint: string },
-  { outputsFile, consoleLink }: { readonly outputsFile: string; readonly consoleLink: string },
+  { outputsFile, consoleLink, mappings }: GreetingDetails,
 ) {
   const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
   return [
@@ -13,6 +13,7 @@ export function greeting(
     `  API        ${BaseUrl}`,
     `  events     ${EventsQueueUrl}`,
     `  receiver   ${ReceiverUrl}/deliveries   what https://receiver.example.com/… gets`,
+    ...[...mappings].map(([name, port]) => `  receiver   https://${name}/… leads to http://localhost:${port}`),
     `  console    ${consoleLink}   opens once; Enter here: another link`,
     `  DynamoDB   ${DynamoDbEndpoint}`,
     `  outputs    ${outputsFile}   OpenAPI documents with these addresses beside it`,
@@ -26,9 +27,20 @@ export function greeting(
     'A first token:',
     ...firstRequest(outputs),
     '',
+    'What next:',
+    '  npm run smoke    in another terminal: a token, a webhook, and an event that is delivered',
+    '  the console      "First steps" does the same by clicking, with your own receiver if you like',
+    '',
     'Ctrl-C stops it.',
     '',
   ];
+}
+
+interface GreetingDetails {
+  readonly outputsFile: string;
+  readonly consoleLink: string;
+  /** The port of the receiver behind each name, as `--map` gave it. */
+  readonly mappings: ReadonlyMap<string, number>;
 }
 
 /** On Windows it is one line, because its shells continue lines in ways of their own. */

@@ -28,7 +28,7 @@ export async function startFoundation(
           ? terminal.note('hosts', `${change.problem} The names stay as they were.`, 'warn')
           : terminal.note('hosts', `read again: ${change.content.size} names`),
       onUnreachable: (name, port) =>
-        terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
+        terminal.note('internet', `nothing listens at http://localhost:${port} (${name}): start your receiver`, 'warn'),
     },
   );
   cleanup.push(internet.stop);

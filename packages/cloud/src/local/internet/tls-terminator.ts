@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { codeOf } from '../errors.ts';
 import type { LoopbackServer } from '../loopback-server.ts';
@@ -69,12 +69,19 @@ export async function startTlsTerminator(
 /** The name in the certificate for connections without SNI or to a name that is not mapped. It matches no host. */
 const unmapped = 'unmapped.invalid';
 
+/** Receivers on `localhost` listen at one of these. Node tries the second if the first refuses. */
+const lookUpLoopback: LookupFunction = (_name, _options, answer) =>
+  answer(null, [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ]);
+
 /**
  * Connects a TLS socket and a plain one, byte for byte. Half-closes and resets are passed on, so that the client sees exactly
  * what a test server does: hang, trickle, send garbage or reset the connection.
  */
 function join(secure: TLSSocket, raw: Socket, port: number, onConnect: (isThere: boolean) => void): void {
-  const plain = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
+  const plain = connect({ host: 'localhost', lookup: lookUpLoopback, port, allowHalfOpen: true, noDelay: true });
   plain.on('connect', () => onConnect(true));
   plain.on('error', error => {
     if (codeOf(error) === 'ECONNREFUSED') onConnect(false);

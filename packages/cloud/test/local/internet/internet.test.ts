@@ -287,6 +287,16 @@ it('reports once per outage that nothing listens behind a mapped name', async ()
   expect(outages).toEqual(Array(2).fill(`outage.example.net ${port}`));
 });
 
+it('leads to a receiver that listens on ::1 alone', async () => {
+  const server = createServer(answer);
+  await once(server.listen(0, '::1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  writeHosts({ 'six.example.net': `http://localhost:${port}` });
+  expect(await evaluate("return request({ host: 'six.example.net', agent: false })")).toMatchObject({ status: 207 });
+  server.close();
+  server.closeAllConnections();
+});
+
 it('leads from the name of a site to its server', async () => {
   expect(await evaluate("return request({ host: 'site.example.com', path: '/a' })")).toMatchObject({
     status: 207,
