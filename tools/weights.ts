@@ -7,21 +7,21 @@ import path from 'node:path';
 
 /** Git's paths of a folder, separated by spaces, and the most lines of its text files. `:!` excludes a path. */
 const bounds: Readonly<Record<string, number>> = {
-  'lambdas/auth': 3_684,
+  'lambdas/auth': 3_784,
   'lambdas/webhooks': 1_021,
-  'lambdas/delivery': 6_087,
+  'lambdas/delivery': 6_126,
   'lambdas/platform': 3_708,
   'lambdas/api lambdas/base-api': 1_062,
   'lambdas/smoke': 361,
   'lib stages': 3_385,
-  'ops bin :!ops/console': 11_188,
+  'ops bin :!ops/console': 11_513,
   'ops/console': 4_010,
-  'packages/cloud': 14_613,
+  'packages/cloud': 14_185,
   'packages/publisher': 408,
-  lab: 10_235,
+  lab: 10_125,
   tools: 3_555,
-  'test :!test/generators/recorded': 43_447,
-  'docs :!docs/api': 6_418,
+  'test :!test/generators/recorded': 44_631,
+  'docs :!docs/api': 6_439,
   'site :!site/package-lock.json': 459,
 };
 

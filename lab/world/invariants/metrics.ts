@@ -1,4 +1,4 @@
-import { isResent } from '../../../lambdas/delivery/delivery.ts';
+import { type Delivery, isResent } from '../../../lambdas/delivery/delivery.ts';
 import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
 import type { Evidence } from './evidence.ts';
@@ -55,12 +55,12 @@ export function judgeMetrics(
 
   /** Returns whether the attempt of a line was asked for: neither these nor tests count. */
   function wasAskedFor(line: string): 'yes' | 'no' | 'meanwhile' {
-    const [, id = ''] = /"deliveryId":"([^"]+)"/.exec(line) ?? [];
-    const [, attempt] = /"attempt":(\d+)/.exec(line) ?? [];
-    const versions = (evidence().deliveries.get(id) ?? []).flatMap(({ delivery }) => delivery ?? []);
+    const { deliveryId, messageId, attempt }: AttemptLine = JSON.parse(line);
+    const changes = evidence().deliveries.get(deliveryId) ?? [];
+    const versions = changes.flatMap(({ delivery }) => delivery ?? []).filter(each => each.messageId === messageId);
     const [first] = versions;
     if (first && first.scheduledAt !== first.createdAt) return 'yes'; // a redrive
-    const due = versions.filter(each => each.state === 'pending' && each.attempt === Number(attempt));
+    const due = versions.filter(each => each.state === 'pending' && each.attempt === attempt);
     if (!due.some(isResent)) return 'no';
     return due.every(isResent) ? 'yes' : 'meanwhile';
   }
@@ -74,6 +74,9 @@ export function judgeMetrics(
     if (told !== recorded) violate(`${told} attempts of ${id} were told, and ${recorded} recorded`);
   }
 }
+
+/** An event that is published again after its account was deleted has the same id as before: only the message differs. */
+type AttemptLine = Pick<Delivery, 'messageId' | 'attempt'> & { readonly deliveryId: string };
 
 /** A process that dies has written neither a line nor a metric, or both: nothing lies between them. */
 const lineOf: Readonly<Record<string, RegExp>> = {
