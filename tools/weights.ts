@@ -7,21 +7,21 @@ import path from 'node:path';
 
 /** Git's paths of a folder, separated by spaces, and the most lines of its text files. `:!` excludes a path. */
 const bounds: Readonly<Record<string, number>> = {
-  'lambdas/auth': 3_784,
+  'lambdas/auth': 3_684,
   'lambdas/webhooks': 1_021,
-  'lambdas/delivery': 6_126,
+  'lambdas/delivery': 6_106,
   'lambdas/platform': 3_708,
   'lambdas/api lambdas/base-api': 1_062,
   'lambdas/smoke': 361,
-  'lib stages': 3_385,
-  'ops bin :!ops/console': 11_513,
+  'lib stages': 3_367,
+  'ops bin :!ops/console': 11_202,
   'ops/console': 4_010,
-  'packages/cloud': 14_185,
+  'packages/cloud': 14_630,
   'packages/publisher': 408,
-  lab: 10_125,
+  lab: 10_244,
   tools: 3_555,
-  'test :!test/generators/recorded': 44_631,
-  'docs :!docs/api': 6_439,
+  'test :!test/generators/recorded': 43_482,
+  'docs :!docs/api': 6_419,
   'site :!site/package-lock.json': 459,
 };
 
