@@ -21,7 +21,7 @@ const bounds: Readonly<Record<string, number>> = {
   lab: 10_244,
   tools: 3_555,
   'test :!test/generators/recorded': 43_482,
-  'docs :!docs/api': 6_419,
+  'docs :!docs/api': 6_420,
   'site :!site/package-lock.json': 459,
 };
 

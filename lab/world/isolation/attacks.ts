@@ -124,9 +124,9 @@ function eightWebhooks(name: string): Attack {
     ...one,
     accounts: 1,
     tenants: (period, random) =>
-      one.tenants(period, random).flatMap((tenant, index) => {
+      one.tenants(period, random).map((tenant, index) => {
         const event = EVENT_NAMES[index];
-        return event ? [{ ...tenant, account: 'attacker', event }] : [];
+        return event ? { ...tenant, account: 'attacker', event } : tenant; // the last one is the bystander
       }),
   };
 }

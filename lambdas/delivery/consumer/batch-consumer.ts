@@ -35,7 +35,7 @@ export type Consumer = (
  * Creates the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
  * A batch lasts as long as its slowest receiver, and Lambda hands a process its next batch only after that. Meanwhile the
- * process receives further messages itself, up to 300, 400 in the slow lane: a receiver that hangs takes a fraction of a process,
+ * process receives further messages itself, up to 300, 500 in the slow lane: a receiver that hangs takes a fraction of a process,
  * not a whole one. It deletes, defers or sheds these messages itself.
  *
  * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that is shed

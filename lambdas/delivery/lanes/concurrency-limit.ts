@@ -2,7 +2,7 @@
  * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the fast lanes fifty
  * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run world -- --isolation`, ADR 10).
  */
-export const attemptsPerProcess = { first: 300, retry: 300, slow: 400 } as const;
+export const attemptsPerProcess = { first: 300, retry: 300, slow: 500 } as const;
 
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
@@ -43,15 +43,15 @@ const manyOfOthers = 10;
  * least one in each process, is for what was asked for, which so comes soon next to a backlog.
  */
 export function slowLanePlaces(slowConcurrency: number): PlacesOf {
-  const share = Math.floor(120 / slowConcurrency);
   return function placesOf({ webhooks, isAskedFor }) {
-    const places = Math.max(2, Math.min(share, Math.floor(placesOfAll / webhooks)));
-    return isAskedFor ? places : Math.floor((places * 5) / 6);
+    const share = Math.min(120 / slowConcurrency, placesOfAll / webhooks);
+    const places = Math.max(2, Math.floor(share));
+    return isAskedFor ? places : Math.max(1, Math.min(places - 1, Math.floor((share * 5) / 6)));
   };
 }
 
 /** The places of a process that its slow webhooks divide among them. */
-const placesOfAll = 360;
+const placesOfAll = 420;
 
 /**
  * Creates the limit of a process: a webhook that hangs fills its own places only. The limit lives as long as the

@@ -35,7 +35,7 @@ describe('the admission of a message', () => {
   });
 
   it('has places of its own in the slow lane if somebody asked for the attempt, and is shed until one is free', () => {
-    const limit = makeConcurrencyLimit(slowLanePlaces(20), 400, () => 0);
+    const limit = makeConcurrencyLimit(slowLanePlaces(20), 500, () => 0);
     const admit = makeAdmission({ limit, lane: 'slow' });
     for (let taken = 0; taken < 5; taken++) expect(admit(owner, 1)).toMatchObject({ mayAttempt: true });
     expect(admit(owner, 1)).toEqual({ outcome: 'shed' });
