@@ -1,4 +1,4 @@
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import {
   BatchGetCommand,
   BatchWriteCommand,
@@ -247,8 +247,7 @@ export function readCarelessly(command: object): void {
 /** Returns a way out by which messages come at once. */
 export function withoutDelays(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
   return messaging(outside, input => {
-    const { slotAt: _, ...message } = JSON.parse(input.MessageBody ?? '');
-    Object.assign(input, { DelaySeconds: 0, MessageBody: JSON.stringify(message) });
+    input.DelaySeconds = 0;
   });
 }
 
@@ -259,12 +258,13 @@ export function withoutReasons(outside: ConsumerOutside): Pick<ConsumerOutside, 
 
 function messaging(
   { sqs }: ConsumerOutside,
-  change: (input: SendMessageCommand['input']) => void,
+  change: (input: Pick<SendMessageCommand['input'], 'DelaySeconds' | 'MessageAttributes'>) => void,
 ): Pick<ConsumerOutside, 'sqs'> {
   return {
     sqs: {
       send: (command: Parameters<typeof sqs.send>[0]) => {
         if (command instanceof SendMessageCommand) change(command.input);
+        if (command instanceof SendMessageBatchCommand) command.input.Entries?.forEach(change);
         return sqs.send(command);
       },
     },
