@@ -85,7 +85,7 @@ export const standardPlaces: Stage['scalingOf'] = {
   slow: standardScaling(placesOfLane),
 };
 
-/** The times of the consumers and of what they received, as `lib/delivery-lanes.ts` and `lib/constructs/work-queue.ts` have them. */
+/** The times of the consumers and of what they received, as `lib/constructs/work-queue.ts` has them. */
 export const consumerTimeout = 60 * second;
 export const visibilityTimeout = 60;
 

@@ -39,22 +39,28 @@ export function makeAttemptQueue({
   readonly queueUrl: string;
 } & Pick<Time, 'now' | 'turn'>) {
   let waiting: WaitingDelivery[] = [];
-  let nextUnsent: Promise<ReadonlySet<WaitingDelivery>> | undefined;
+  let nextCalls: Promise<SendCalls> | undefined;
   return { send, sendAll };
 
   /** Sends one, in a call with others of the same turn of the event loop. Throws if the queue does not take it. */
   async function send(delivery: WaitingDelivery): Promise<void> {
     waiting.push(delivery);
-    nextUnsent ??= sendWaiting();
-    if ((await nextUnsent).has(delivery)) throw new Error('SQS rejected the message.');
+    nextCalls ??= sendWaiting();
+    const unsent = await (await nextCalls).get(delivery);
+    if (unsent?.includes(delivery)) throw new Error('SQS rejected the message.');
   }
 
-  async function sendWaiting(): Promise<ReadonlySet<WaitingDelivery>> {
+  async function sendWaiting(): Promise<SendCalls> {
     await turn();
     const deliveries = waiting;
     waiting = [];
-    nextUnsent = undefined;
-    return new Set((await Promise.all(chunksOf(deliveries, maxMessagesOfCall).map(sendAll))).flat());
+    nextCalls = undefined;
+    return new Map(
+      chunksOf(deliveries, maxMessagesOfCall).flatMap(part => {
+        const call = sendAll(part);
+        return part.map(delivery => [delivery, call] as const);
+      }),
+    );
   }
 
   /**
@@ -69,6 +75,9 @@ export function makeAttemptQueue({
     return deliveries.filter((_, index) => failed.has(String(index)));
   }
 }
+
+/** The call that sends each delivery, which returns those that the queue did not take. */
+type SendCalls = ReadonlyMap<WaitingDelivery, Promise<readonly WaitingDelivery[]>>;
 
 /**
  * Sends the message of a delivery that is stored. What the queue does not take is logged, and left to the

@@ -68,6 +68,19 @@ describe('the retry queue', () => {
     expect(all.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([1, 11]);
   });
 
+  it('has sent the messages of other calls if one call fails', async () => {
+    let calls = 0;
+    const send = async () => {
+      calls += 1;
+      if (calls === 1) throw new Error('the queue is down');
+      return {};
+    };
+    const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
+    const queue = makeAttemptQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now, turn: async () => {} });
+    const all = await Promise.allSettled(Array.from({ length: 12 }, () => queue.send(waiting(0))));
+    expect(all.map(({ status }) => status)).toEqual([...Array(10).fill('rejected'), ...Array(2).fill('fulfilled')]);
+  });
+
   it('says which of a batch were not taken: the call succeeds all the same', async () => {
     const { queue, sent } = queueOver({ Failed: [{ Id: '1' }] });
     expect(await queue.sendAll([waiting(0), waiting(1_000)])).toEqual([waiting(1_000)]);
