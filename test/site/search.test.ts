@@ -11,7 +11,6 @@ let page: Page;
 beforeAll(async () => {
   [browser, site] = await Promise.all([startBrowser(), serve()]);
   page = await browser.newPage();
-  page.setDefaultTimeout(10_000);
 });
 afterAll(async () => {
   await browser.close();
