@@ -71,8 +71,9 @@ export function output(name: string): string {
  * Starts a local run for one suite alone. It runs the cloud assembly of the run under test, with the same stage values, where the set-up
  * started that: a synthesis takes ten seconds of a processor.
  */
-export function startOwnRun(): Promise<LocalRun> {
-  return startLocalRun(...(run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`]));
+export function startOwnRun(...options: string[]): Promise<LocalRun> {
+  const assembly = run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`];
+  return startLocalRun(...assembly, ...options);
 }
 
 /** Notes a secret the suite gave to the service, so that the set-up can look for it in the run's output. */
