@@ -5,8 +5,7 @@ import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
 /**
- * Makes the tables of the service, which translate as `makeDocumentClient` sets it. An index, and a reading that need not be consistent,
- * sees a write up to `mostLag` milliseconds late, by the seed.
+ * Makes the tables of the service. An index, and a reading that need not be consistent, sees a write up to `mostLag` milliseconds late, by the seed.
  */
 export function makeServiceTables(seed: number, now: () => number, mostLag = 300): Tables {
   const lag = makeRandom(seed * 31);
@@ -15,7 +14,6 @@ export function makeServiceTables(seed: number, now: () => number, mostLag = 300
     now,
     indexLag: () => lag() * mostLag,
     readLag: () => lag() * mostLag,
-    translate: { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } },
   });
 }
 

@@ -1,6 +1,5 @@
 import type { Tables } from '@emissor/cloud/dynamodb/tables';
 import type { FaultPlan } from '@emissor/cloud/virtual';
-import { fractionIn } from './database/database.ts';
 
 /** Decides the fate of calls; a test sets it. */
 export interface Fates {
@@ -40,14 +39,4 @@ export function makeStageFaults(faults: Fates, tables: StageTables) {
       throw new Error('the store is down');
     };
   }
-}
-
-/** Has each stored number be whole: a table adds in decimal, and a process reads doubles. */
-export function refuseFractions(tables: StageTables): void {
-  const { execute } = tables;
-  tables.execute = command => {
-    const fraction = fractionIn(command.input);
-    if (fraction !== undefined) throw new Error(`${command.constructor.name} sends ${fraction}.`);
-    return execute(command);
-  };
 }

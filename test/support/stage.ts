@@ -18,7 +18,7 @@ import { keyringDynamo, kms } from '../unit/delivery/test-keyring.ts';
 import { makeCallers } from './callers.ts';
 import { httpRequest } from './http-request.ts';
 import { makeScriptedReceivers } from './scripted-receivers.ts';
-import { type Fates, makeStageFaults, refuseFractions, type StageTables } from './stage-faults.ts';
+import { type Fates, makeStageFaults, type StageTables } from './stage-faults.ts';
 import { makeStageViews } from './stage-views.ts';
 
 /** A stage, as tests drive it. */
@@ -65,7 +65,6 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now });
   let nextSweep = now() + minute;
   const inProgress = new Set<Promise<unknown>>();
-  refuseFractions(tables);
   return {
     ...telemetry,
     ...{ posts: receivers.posts, answers: receivers.answers },

@@ -22,7 +22,7 @@ export interface Executed {
 export const definitions = tableNames().map(name => ({ TableName: name, ...tableDefinition(name) }));
 
 /** Keeps all digits of a number: `{ N: '0.1' }`. */
-export const translate = {
+const translate = {
   marshallOptions: { removeUndefinedValues: true },
   unmarshallOptions: { wrapNumbers: (digits: string) => ({ N: digits }) },
 };
@@ -38,15 +38,14 @@ export async function outcomeOf(act: () => object): Promise<object> {
   }
 }
 
-/** Returns why DynamoDB cancelled a transaction: for each of its operations a code, and the item if the request asks for it. */
+/** Returns why DynamoDB cancelled a transaction: for each of its operations a code. */
 export function reasonsOf(error: object): readonly object[] {
   const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly Reason[] } = error;
-  return reasons.map(({ Code, Item }) => ({ Code, ...(Item && { Item }) }));
+  return reasons.map(({ Code }) => ({ Code }));
 }
 
 interface Reason {
   readonly Code?: string;
-  readonly Item?: object;
 }
 
 /**
@@ -65,7 +64,7 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
     maxAttempts: 1,
   });
   const client: Client = DynamoDBDocumentClient.from(engine, translate);
-  const { execute } = makeTables({ definitions, now: () => 0, translate });
+  const { execute } = makeTables({ definitions, now: () => 0 });
   const result = { compared: 0, ofIndexes: 0, late: 0, leftOut: 0, differences: [] as object[] };
   for (const definition of definitions) {
     await engine.send(new CreateTableCommand({ BillingMode: 'PAY_PER_REQUEST', ...definition }));

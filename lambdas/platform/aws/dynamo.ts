@@ -37,10 +37,7 @@ export function makeDynamo(client = makeDocumentClient(clientSettings('dynamodb'
 export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
   const client = new DynamoDBClient(settings);
   for (const name of unusedMiddleware) client.middlewareStack.remove(name);
-  return DynamoDBDocumentClient.from(client, {
-    marshallOptions: { removeUndefinedValues: true },
-    unmarshallOptions: { wrapNumbers: Number }, // by default what is over 2^53 becomes a bigint, or throws if it is no whole number
-  });
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
 /** Returns whether a value that was read, or `undefined` where there is none, is the one that was to be written. */

@@ -1,4 +1,4 @@
-import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from './batch-get.ts';
 import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } from './dynamo.ts';
 
@@ -12,8 +12,8 @@ export interface ItemUpdate {
   readonly when?: Expression | undefined;
   /** Returns whether this update wrote an item that is read back. @default - whether all values that it sets stand there */
   readonly isOwn?: ((item: Item) => boolean) | undefined;
-  /** The attributes to return. @default none */
-  readonly returns?: UpdateCommandInput['ReturnValues'];
+  /** Returns the item as it is after the update. @default - nothing of it */
+  readonly returns?: 'ALL_NEW';
 }
 
 /**
@@ -30,7 +30,7 @@ export async function updateItem(
   return conditionalWrite(update, readBack);
 
   async function readBack(): Promise<Item | undefined> {
-    const [item] = returns?.endsWith('OLD') ? [] : await batchGet(dynamo, [itemKey]);
+    const [item] = await batchGet(dynamo, [itemKey]);
     return item && isOwn(item) ? { ...(returns && item) } : undefined;
   }
 }

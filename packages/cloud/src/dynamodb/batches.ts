@@ -1,41 +1,42 @@
 import type {
   BatchExecuteStatementCommandInput,
-  BatchGetCommandInput,
-  BatchWriteCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+  BatchGetItemCommandInput,
+  BatchStatementRequest,
+  BatchWriteItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
-import type { Attributes, NativeItem, Translation } from './attribute-values.ts';
+import type { Attributes } from './attribute-values.ts';
 import { keyIn } from './keys.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
 
 /** Makes the operations of several items. */
-export function makeBatches(tableOf: (name: string | undefined) => Table, { attributes, native }: Translation) {
+export function makeBatches(tableOf: (name: string | undefined) => Table) {
   return { get, write, insert };
 
-  function get(request: BatchGetCommandInput): object {
+  function get(request: BatchGetItemCommandInput): object {
     checkOptions(request, ['RequestItems']);
-    const found: Record<string, NativeItem[]> = {};
+    const found: Record<string, Attributes[]> = {};
     const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, { Keys = [], ...options }]) => {
       checkOptions(options, ['ConsistentRead']);
       found[name] = [];
-      return Keys.map(key => ({ name, key: attributes(key), isConsistent: options.ConsistentRead }));
+      return Keys.map(key => ({ name, key, isConsistent: options.ConsistentRead }));
     });
     checkBatch(wanted, 100);
     for (const { name, key, isConsistent } of wanted) {
       const item = tableOf(name).read(key, isConsistent);
-      if (item) found[name]?.push(native(item));
+      if (item) found[name]?.push(item);
     }
     return { Responses: found, UnprocessedKeys: {} };
   }
 
-  function write(request: BatchWriteCommandInput): object {
+  function write(request: BatchWriteItemCommandInput): object {
     checkOptions(request, ['RequestItems']);
     const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, writes]) =>
       writes.map(({ PutRequest: put, DeleteRequest: removal }) => {
-        const item = put && attributes(put.Item);
         const table = tableOf(name);
-        return { table, name, item, key: item ? keyIn(table.key, item) : attributes(removal?.Key) };
+        const item = put?.Item;
+        return { table, name, item, key: item ? keyIn(table.key, item) : (removal?.Key ?? {}) };
       }),
     );
     checkBatch(wanted, 25);
@@ -58,23 +59,14 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
   }
 
   /** Reads `INSERT INTO "table" VALUE {'attribute':?,…}`, with a parameter for each attribute. */
-  function readInsert({ Statement: text = '', Parameters: values = [], ...others }: Statement) {
+  function readInsert({ Statement: text = '', Parameters: values = [], ...others }: BatchStatementRequest) {
     checkOptions(others, []);
     const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{('[^',]+':\?(?:,'[^',]+':\?)*)\}$/.exec(text) ?? [];
     const given = list.match(/[^',:?]+/g) ?? [];
     if (name === undefined || given.length !== values.length) throw notKnown(`the statement ${text}`);
     if (new Set(given).size < given.length) throw validationError('A statement names an attribute once');
-    const item = attributes(Object.fromEntries(given.map((attribute, at) => [attribute, values[at]])));
-    return { name, item, key: keyOf(name, item) };
-  }
-
-  /** A statement about a table that does not exist fails alone. */
-  function keyOf(name: string, item: Attributes): Attributes {
-    try {
-      return keyIn(tableOf(name).key, item);
-    } catch {
-      return item;
-    }
+    const item = Object.fromEntries(given.flatMap((attribute, at) => (values[at] ? [[attribute, values[at]]] : [])));
+    return { name, item, key: keyIn(tableOf(name).key, item) };
   }
 
   /** Inserts an item. One that is there stays as it is. */
@@ -92,8 +84,6 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
     }
   }
 }
-
-type Statement = NonNullable<BatchExecuteStatementCommandInput['Statements']>[number];
 
 function codeOf({ name }: ServiceError): string {
   return name === 'ValidationException' ? 'ValidationError' : name.replace('Exception', '');

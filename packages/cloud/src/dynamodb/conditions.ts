@@ -1,15 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import {
-  type Attributes,
-  areEqual,
-  compareTexts,
-  compareValues,
-  type Placeholders,
-  sortText,
-  typeOf,
-} from './attribute-values.ts';
+import { type Attributes, areEqual, compareTexts, compareValues, sortText } from './attribute-values.ts';
 import { checkKeyValue, type Key, type KeyAttribute } from './keys.ts';
-import { makeReader, type Test, valueAt } from './reader.ts';
+import { makeReader, type Path, type Placeholders, type Test } from './reader.ts';
 import { notKnown, validationError } from './refusals.ts';
 
 /**
@@ -23,7 +15,7 @@ export function holds(condition: string, item: Attributes, placeholders: Placeho
   if (!read.isOver()) read.fail();
   return isTrue;
 
-  /** `OR` binds less than `AND`, and that less than `NOT`. All is read, whatever holds. */
+  /** `OR` binds less than `AND`. All is read, whatever holds. */
   function any(): boolean {
     let isAny = all();
     while (read.takes('OR')) isAny = all() || isAny;
@@ -37,7 +29,6 @@ export function holds(condition: string, item: Attributes, placeholders: Placeho
   }
 
   function one(): boolean {
-    if (read.takes('NOT')) return !one();
     if (!read.takes('(')) return passes(read.test(), item);
     const isAny = any();
     read.expect(')');
@@ -75,19 +66,23 @@ function passes({ path, operator, given: [one, other] }: Test, item: Attributes)
   return test(valueAt(item, path), one, other);
 }
 
+/** Returns the value at a path; `undefined` where there is none. */
+function valueAt(item: Attributes, path: Path): Value {
+  return path.reduce<Value>((value, step) => (typeof step === 'number' ? value?.L?.[step] : value?.M?.[step]), {
+    M: item,
+  });
+}
+
 type Value = AttributeValue | undefined;
 
 const tests: Readonly<Record<string, (value: Value, one: Value, other: Value) => boolean>> = {
   attribute_exists: value => value !== undefined,
   attribute_not_exists: value => value === undefined,
-  begins_with: (value, start) =>
-    value && start && typeOf(value) === typeOf(start) ? sortText(value).startsWith(sortText(start)) : false,
   '=': areEqual,
   '<>': (value, other) => !areEqual(value, other),
   '<': (value, other) => compareValues(value, other) < 0,
   '<=': (value, other) => compareValues(value, other) <= 0,
   '>': (value, other) => compareValues(value, other) > 0,
-  '>=': (value, other) => compareValues(value, other) >= 0,
   BETWEEN: (value, low, high) => compareValues(value, low) >= 0 && compareValues(value, high) <= 0,
 };
 
@@ -100,10 +95,6 @@ function sideOf({ operator, given }: Test): Stretch['side'] {
 
 const sides: Readonly<Record<string, (text: string, one?: string, other?: string) => number>> = {
   '=': compareTexts,
-  '<': (text, end) => (compareTexts(text, end) < 0 ? 0 : 1),
-  '<=': (text, end) => (compareTexts(text, end) <= 0 ? 0 : 1),
-  '>': (text, start) => (compareTexts(text, start) > 0 ? 0 : -1),
-  '>=': (text, start) => (compareTexts(text, start) >= 0 ? 0 : -1),
+  '<=': (text, end) => Math.max(0, compareTexts(text, end)),
   BETWEEN: (text, low, high) => Math.min(0, compareTexts(text, low)) + Math.max(0, compareTexts(text, high)),
-  begins_with: (text, start = '') => (text.startsWith(start) ? 0 : compareTexts(text, start)),
 };

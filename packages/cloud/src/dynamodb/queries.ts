@@ -1,25 +1,22 @@
-import type { QueryCommandInput, ScanCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { QueryCommandInput, ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { firstWhere } from '../sorted.ts';
-import { type Attributes, type Placeholders, sortText, type Translation } from './attribute-values.ts';
+import { type Attributes, sortText } from './attribute-values.ts';
 import { holds, readKeyCondition } from './conditions.ts';
 import { checkKey } from './keys.ts';
-import { makeReader } from './reader.ts';
-import { checkOptions, notKnown, validationError } from './refusals.ts';
-import { compareOrders, compareScanned, type Entry } from './sorted-items.ts';
+import { makeReader, type Placeholders, placeholdersOf } from './reader.ts';
+import { checkOptions, validationError } from './refusals.ts';
+import { compareOrders, type Entry } from './sorted-items.ts';
 import type { Source, Table } from './table.ts';
 
 /** Makes the operations that read many items, in pages. */
-export function makeQueries(
-  tableOf: (name: string | undefined) => Table,
-  { attributes, native, placeholders }: Translation,
-) {
+export function makeQueries(tableOf: (name: string | undefined) => Table) {
   return { query, scan };
 
   function query(request: QueryCommandInput): object {
     checkOptions(request, [...readOptions, 'IndexName', 'KeyConditionExpression', 'ScanIndexForward']);
     const { KeyConditionExpression: condition = '', ScanIndexForward: isForward = true } = request;
     const source = tableOf(request.TableName).source(request.IndexName, request.ConsistentRead);
-    const { hash, side } = readKeyCondition(condition, source.key, placeholders(request));
+    const { hash, side } = readKeyCondition(condition, source.key, placeholdersOf(request));
     const partition = sortText(hash);
     const start = startOf(request, source);
     if (start && start[0] !== partition) throw startInvalid();
@@ -41,15 +38,14 @@ export function makeQueries(
     const entries = source
       .items()
       .all()
-      .filter(({ order }) => !start || compareScanned(order, start) > 0);
-    const bound = placeholders(request);
+      .filter(({ order }) => !start || compareOrders(order, start) > 0);
+    const bound = placeholdersOf(request);
     const isWanted = (item: Attributes) => filter === undefined || holds(filter, item, bound);
     return pageOf(entries, request, source, isWanted, projectionOf(request.ProjectionExpression, bound));
   }
 
-  function startOf({ ExclusiveStartKey: given }: ScanCommandInput, source: Source): Entry['order'] | undefined {
-    if (!given) return undefined;
-    const start = attributes(given);
+  function startOf({ ExclusiveStartKey: start }: ScanCommandInput, source: Source): Entry['order'] | undefined {
+    if (!start) return undefined;
     if (Object.keys(start).length !== source.names.length || source.names.some(name => !start[name])) {
       throw startInvalid();
     }
@@ -79,9 +75,9 @@ export function makeQueries(
       last = item;
       break;
     }
-    const key = last && Object.entries(native(last)).filter(([name]) => names.includes(name));
+    const key = last && Object.entries(last).filter(([name]) => names.includes(name));
     return {
-      Items: found.map(item => native(project(item))),
+      Items: found.map(project),
       Count: found.length,
       ScannedCount: read,
       ...(key && { LastEvaluatedKey: Object.fromEntries(key) }),
@@ -93,11 +89,10 @@ export function makeQueries(
 function projectionOf(expression: string | undefined, placeholders: Placeholders) {
   if (expression === undefined) return undefined;
   const read = makeReader(expression, placeholders);
-  const paths = [read.path()];
-  while (read.takes(',')) paths.push(read.path());
+  const names = [read.name()];
+  while (read.takes(',')) names.push(read.name());
   if (!read.isOver()) read.fail();
-  if (paths.some(path => path.length > 1)) throw notKnown('a projection to parts of attributes');
-  const isAsked = ([name]: [string, unknown]) => paths.some(([asked]) => asked === name);
+  const isAsked = ([name]: [string, unknown]) => names.includes(name);
   return (item: Attributes): Attributes => Object.fromEntries(Object.entries(item).filter(isAsked));
 }
 

@@ -1,13 +1,27 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { type Attributes, compareValues, orderedTypes, type Placeholders, typeOf } from './attribute-values.ts';
+import { type Attributes, compareValues, orderedTypes, typeOf } from './attribute-values.ts';
 import { notKnown, validationError } from './refusals.ts';
 import { isReserved } from './reserved-words.ts';
-import { tokensOf } from './tokens.ts';
+
+/** The meaning of the placeholders of a request. */
+export interface Placeholders {
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Attributes;
+}
+
+/** Returns the placeholders of a request. @throws {ServiceError} if no expression of the request uses one of them. */
+export function placeholdersOf(request: ExpressionsRequest): Placeholders {
+  const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request;
+  const used = expressions.flatMap(expression => tokensOf(request[expression] ?? ''));
+  const unused = [...Object.keys(names), ...Object.keys(values)].find(placeholder => !used.includes(placeholder));
+  if (unused === undefined) return { names, values };
+  throw validationError(`Value provided in ExpressionAttribute… unused in expressions: keys: {${unused}}`);
+}
 
 /** The way to a value of an item: names, and places in lists. */
 export type Path = readonly (string | number)[];
 
-/** A test of one value: `dueAt <= :now`, `begins_with(id, :start)`, `attribute_exists(id)`. */
+/** A test of one value: `dueAt <= :now`, `attribute_exists(id)`. */
 export interface Test {
   readonly path: Path;
   /** As DynamoDB writes it: `<=`, `BETWEEN`, `attribute_exists`. */
@@ -15,19 +29,11 @@ export interface Test {
   readonly given: readonly AttributeValue[];
 }
 
-/** Returns the value at a path; `undefined` where there is none. */
-export function valueAt(item: Attributes, path: Path): AttributeValue | undefined {
-  return path.reduce<AttributeValue | undefined>(
-    (value, step) => (typeof step === 'number' ? value?.L?.[step] : value?.M?.[step]),
-    { M: item },
-  );
-}
-
 /** Reads an expression from its beginning on. What it does not expect there is an error that is none of DynamoDB's. */
 export function makeReader(text: string, { names, values }: Placeholders) {
   const tokens = tokensOf(text);
   let at = 0;
-  return { peek, takes, expect, isOver: () => at >= tokens.length, fail, path, given, test };
+  return { peek, takes, expect, isOver: () => at >= tokens.length, fail, name, given, test };
 
   /** Returns the next token, or one after it; an empty one at the end. */
   function peek(ahead = 0): string {
@@ -101,8 +107,31 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     const operator = next();
     expect('(');
     const tested = path();
-    const values = takes(',') ? [given(['S', 'B'])] : [];
     expect(')');
-    return { path: tested, operator, given: values };
+    return { path: tested, operator, given: [] };
   }
+}
+
+const expressions = [
+  'ConditionExpression',
+  'FilterExpression',
+  'KeyConditionExpression',
+  'ProjectionExpression',
+  'UpdateExpression',
+] as const;
+
+/** The expressions of a request, and the placeholders in them. */
+type ExpressionsRequest = { readonly [expression in (typeof expressions)[number]]?: string | undefined } & {
+  readonly ExpressionAttributeNames?: Record<string, string> | undefined;
+  readonly ExpressionAttributeValues?: Attributes | undefined;
+};
+
+/** Programs write few expressions. */
+const known = new Map<string, readonly string[]>();
+
+/** Returns the tokens of an expression. Any character that starts none is one by itself, which nothing expects. */
+function tokensOf(text: string): readonly string[] {
+  const tokens = known.get(text) ?? text.match(/[#:]?\w+|<>|<=|>=|\S/g) ?? [];
+  known.set(text, tokens);
+  return tokens;
 }

@@ -17,8 +17,6 @@ export type SortedItems = ReturnType<typeof makeSortedItems>;
 /** Makes what keeps items by their key. */
 export function makeSortedItems(key: Key) {
   const partitions = new Map<string, Entry[]>();
-  /** The partitions as a scan meets them, until there is another one. */
-  let scanned: readonly (readonly Entry[])[] | undefined;
   return { orderOf, get, put, remove, partition, all };
 
   function orderOf(item: Attributes): Entry['order'] {
@@ -35,10 +33,7 @@ export function makeSortedItems(key: Key) {
   function put(entry: Entry): void {
     const [text = ''] = entry.order;
     const entries = partitions.get(text) ?? [];
-    if (entries.length === 0) {
-      partitions.set(text, entries);
-      scanned = undefined;
-    }
+    partitions.set(text, entries);
     const at = placeIn(entries, entry.order);
     if (isAt(entries[at], entry.order)) entries[at] = entry;
     else entries.splice(at, 0, entry);
@@ -55,19 +50,10 @@ export function makeSortedItems(key: Key) {
     return partitions.get(text) ?? [];
   }
 
-  /** Returns all items as a scan meets them: partitions in the order of a digest, as good as none. */
+  /** Returns all items, by partition. */
   function all(): readonly Entry[] {
-    scanned ??= [...partitions]
-      .map(([text, entries]) => ({ text, digest: digestOf(text), entries }))
-      .sort((one, other) => one.digest - other.digest || compareTexts(one.text, other.text))
-      .map(({ entries }) => entries);
-    return scanned.flat();
+    return [...partitions.keys()].sort(compareTexts).flatMap(text => partition(text));
   }
-}
-
-/** Compares the places of two items in a scan: negative, zero or positive. */
-export function compareScanned(one: Entry['order'], other: Entry['order']): number {
-  return digestOf(one[0]) - digestOf(other[0]) || compareOrders(one, other);
 }
 
 /** Compares the places of two items: negative, zero or positive. */
@@ -85,11 +71,4 @@ function placeIn(entries: readonly Entry[], order: Entry['order']): number {
 
 function isAt(entry: Entry | undefined, order: Entry['order']): boolean {
   return entry !== undefined && compareOrders(entry.order, order) === 0;
-}
-
-/** FNV-1a. */
-function digestOf(text = ''): number {
-  let digest = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
-  return digest >>> 0;
 }

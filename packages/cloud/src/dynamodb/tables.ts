@@ -1,14 +1,15 @@
-import type { DescribeTableCommandInput, ListTablesCommandInput } from '@aws-sdk/client-dynamodb';
 import type {
-  DeleteCommandInput,
-  GetCommandInput,
-  PutCommandInput,
-  TranslateConfig,
-  UpdateCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+  DeleteItemCommandInput,
+  DescribeTableCommandInput,
+  GetItemCommandInput,
+  ListTablesCommandInput,
+  PutItemCommandInput,
+  UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
-import { type Attributes, makeTranslation, type NativeItem } from './attribute-values.ts';
+import type { Attributes } from './attribute-values.ts';
 import { makeBatches } from './batches.ts';
+import { documentOf, type NativeItem, nativeItem, requestOf } from './documents.ts';
 import { makeQueries } from './queries.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import { makeTable, type Table, type TableDefinition } from './table.ts';
@@ -57,7 +58,6 @@ export function makeTables({
   now,
   indexLag = () => 0,
   readLag = () => 0,
-  translate,
 }: {
   readonly definitions?: readonly TableDefinition[];
   /** Returns the time, in milliseconds. */
@@ -66,20 +66,16 @@ export function makeTables({
   readonly indexLag?: () => number;
   /** Returns how many milliseconds ago, 300 at most, an item stood so as a reading finds it that need not be consistent. @default 0 */
   readonly readLag?: () => number;
-  /** The settings of the document client whose commands are executed; `'none'` if values are DynamoDB's own. @default - its defaults */
-  readonly translate?: TranslateConfig | 'none';
 }): Tables {
   const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
-  const translation = makeTranslation(translate);
-  const { attributes, native } = translation;
-  const many = makeQueries(tableOf, translation);
-  const batch = makeBatches(tableOf, translation);
-  const writes = makeWrites(tableOf, translation);
+  const many = makeQueries(tableOf);
+  const batch = makeBatches(tableOf);
+  const writes = makeWrites(tableOf);
   const operations = {
     GetItem: get,
-    PutItem: (request: PutCommandInput) => writes.execute(writes.put(request)),
-    UpdateItem: (request: UpdateCommandInput) => writes.execute(writes.update(request)),
-    DeleteItem: (request: DeleteCommandInput) => writes.execute(writes.remove(request)),
+    PutItem: (request: PutItemCommandInput) => writes.execute(writes.put(request)),
+    UpdateItem: (request: UpdateItemCommandInput) => writes.execute(writes.update(request)),
+    DeleteItem: (request: DeleteItemCommandInput) => writes.execute(writes.remove(request)),
     TransactWriteItems: makeTransactions(writes, now),
     Query: many.query,
     Scan: many.scan,
@@ -91,16 +87,16 @@ export function makeTables({
     ListTables: list,
   };
   for (const definition of definitions) create(definition);
-  const items: Tables['items'] = table => tableOf(table).items().map(native);
+  const items: Tables['items'] = table => tableOf(table).items().map(nativeItem);
   return { operations, execute, items, definition: name => tables.get(name)?.definition, snapshot, restore };
 
   function execute<Output extends object>(command: TablesCommand<Output>): Output;
   function execute(command: { readonly input: object; readonly clientCommand?: object }): object {
-    const { clientCommand = command } = command; // the document client's commands have one of the plain client
-    const operation = clientCommand.constructor.name.replace(/Command$/, '');
+    const { clientCommand, input } = command; // the document client's commands have one of the plain client
+    const operation = (clientCommand ?? command).constructor.name.replace(/Command$/, '');
     const perform = (operations as Tables['operations'])[operation];
     if (!perform) throw notKnown(`the operation ${operation}`);
-    return perform(command.input as never);
+    return clientCommand ? documentOf(perform(requestOf(input) as never)) : perform(input as never);
   }
 
   function create(given: TableDefinition): object {
@@ -128,14 +124,14 @@ export function makeTables({
   function restore(kept: readonly TableSnapshot[]): void {
     for (const { definition, items } of kept) {
       create(definition);
-      for (const item of items) tableOf(definition.TableName).put(attributes(item));
+      for (const item of items) tableOf(definition.TableName).put(item);
     }
   }
 
-  function get(request: GetCommandInput): object {
-    checkOptions(request, getOptions);
-    const item = tableOf(request.TableName).read(attributes(request.Key), request.ConsistentRead);
-    return item ? { Item: native(item) } : {};
+  function get(request: GetItemCommandInput): object {
+    checkOptions(request, ['TableName', 'Key', 'ConsistentRead']);
+    const Item = tableOf(request.TableName).read(request.Key ?? {}, request.ConsistentRead);
+    return Item ? { Item } : {};
   }
 
   function tableOf(name: string | undefined): Table {
@@ -149,5 +145,3 @@ export function makeTables({
     throw new ServiceError('ResourceNotFoundException', 'Requested resource not found');
   }
 }
-
-const getOptions = ['TableName', 'Key', 'ConsistentRead'];

@@ -1,6 +1,5 @@
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { TransactWriteItem, TransactWriteItemsCommandInput } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
-import type { Attributes } from './attribute-values.ts';
 import { checkBatch } from './batches.ts';
 import { checkOptions, validationError } from './refusals.ts';
 import type { Write, Writes } from './writes.ts';
@@ -15,7 +14,7 @@ export function makeTransactions(writes: Writes, now: () => number) {
    *
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
    */
-  return function transact(request: TransactWriteCommandInput): object {
+  return function transact(request: TransactWriteItemsCommandInput): object {
     checkOptions(request, ['TransactItems', 'ClientRequestToken']);
     const { TransactItems: operations = [], ClientRequestToken: token } = request;
     const all = operations.map(readOperation);
@@ -26,25 +25,25 @@ export function makeTransactions(writes: Writes, now: () => number) {
     const text = JSON.stringify(operations);
     if (token !== undefined && isRepeated(token, text)) return {};
     const prepared = all.map(attempt);
-    if (prepared.some(({ failure }) => failure)) throw cancelled(prepared.map(({ failure }) => failure));
-    for (const { apply } of prepared) apply?.();
+    if (prepared.includes(undefined)) throw cancelled(prepared);
+    for (const write of prepared) write?.apply();
     if (token !== undefined) done.set(token, { text, at: now() });
     return {};
   };
 
-  function readOperation({ Put, Update, Delete, ConditionCheck }: Operation): Write {
+  function readOperation({ Put, Update, Delete }: TransactWriteItem): Write {
     if (Put) return writes.put(Put);
     if (Update) return writes.update(Update);
     if (Delete) return writes.remove(Delete);
-    if (ConditionCheck) return writes.check(ConditionCheck);
-    throw validationError('An operation of a transaction is Put, Update, Delete or ConditionCheck');
+    throw validationError('An operation of a transaction is Put, Update or Delete');
   }
 
-  function attempt(write: Write): { readonly apply?: () => void; readonly failure?: Failure } {
+  /** Returns `undefined` if the condition of a write does not hold. */
+  function attempt(write: Write) {
     try {
       return writes.prepare(write);
     } catch (error) {
-      if (error instanceof ServiceError && error.name === 'ConditionalCheckFailedException') return { failure: error };
+      if (error instanceof ServiceError && error.name === 'ConditionalCheckFailedException') return undefined;
       throw error; // DynamoDB also reports an invalid key as a reason
     }
   }
@@ -58,15 +57,8 @@ export function makeTransactions(writes: Writes, now: () => number) {
   }
 }
 
-type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-
-/** A refusal of a write. It has the item that did not meet the condition, if the request asks for it. */
-type Failure = ServiceError & { readonly Item?: Attributes };
-
-function cancelled(failures: readonly (Failure | undefined)[]): ServiceError {
-  const CancellationReasons = failures.map(failure =>
-    failure ? { Code: 'ConditionalCheckFailed', Message: failure.message, Item: failure.Item } : { Code: 'None' },
-  );
+function cancelled(prepared: readonly (object | undefined)[]): ServiceError {
+  const CancellationReasons = prepared.map(write => ({ Code: write ? 'None' : 'ConditionalCheckFailed' }));
   const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
   return Object.assign(new ServiceError('TransactionCanceledException', message), { CancellationReasons });

@@ -1,11 +1,13 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
+import { Bytes } from './attribute-values.ts';
 
-const bytes = z.base64().transform(text => Buffer.from(text, 'base64'));
+const bytes = z.base64().transform(text => Bytes.from(Buffer.from(text, 'base64')));
+const number = z.string().transform(Number).pipe(z.int('Numbers are whole')).transform(String);
 
 /** A value of an attribute in DynamoDB's JSON. */
 const value: z.ZodType<AttributeValue, unknown> = z.lazy(() => {
-  const scalars = { S: z.string(), N: z.string(), B: bytes, BOOL: z.boolean(), NULL: z.boolean() };
+  const scalars = { S: z.string(), N: number, B: bytes, BOOL: z.boolean(), NULL: z.boolean() };
   return z
     .strictObject({ ...scalars, L: z.array(value), M: attributesSchema })
     .partial()
@@ -32,7 +34,7 @@ export const requestSchema: z.ZodType<object> = z.lazy(() =>
       RequestItems: z.record(text, z.union([z.array(requestSchema), requestSchema])),
       ...{ PutRequest: requestSchema, DeleteRequest: requestSchema },
       ...{ Statements: z.array(requestSchema), TransactItems: z.array(requestSchema) },
-      ...{ Put: requestSchema, Update: requestSchema, Delete: requestSchema, ConditionCheck: requestSchema },
+      ...{ Put: requestSchema, Update: requestSchema, Delete: requestSchema },
     })
     .partial(),
 );

@@ -1,54 +1,43 @@
-import type {
-  DeleteCommandInput,
-  PutCommandInput,
-  TransactWriteCommandInput,
-  UpdateCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import type { DeleteItemCommandInput, PutItemCommandInput, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
-import type { Attributes, Placeholders, Translation } from './attribute-values.ts';
+import type { Attributes } from './attribute-values.ts';
 import { holds } from './conditions.ts';
 import { keyIn } from './keys.ts';
-import type { Path } from './reader.ts';
+import { type Placeholders, placeholdersOf } from './reader.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
-import { updated } from './updates.ts';
+import { changesOf } from './updates.ts';
 
 export type Writes = ReturnType<typeof makeWrites>;
 
 /** Creates the writes of one item. */
-export function makeWrites(tableOf: (name: string | undefined) => Table, translation: Translation) {
-  const { attributes, native, placeholders } = translation;
-  return { put, remove, update, check, prepare, execute };
+export function makeWrites(tableOf: (name: string | undefined) => Table) {
+  return { put, remove, update, prepare, execute };
 
-  function put(request: PutCommandInput): Write {
+  function put(request: PutItemCommandInput): Write {
     checkOptions(request, [...writeOptions, 'Item']);
-    const item = attributes(request.Item);
-    return { request, key: keyIn(tableOf(request.TableName).key, item), change: () => ({ after: item }) };
+    const { TableName, Item: item = {} } = request;
+    return { request, key: keyIn(tableOf(TableName).key, item), change: () => item };
   }
 
-  function remove(request: DeleteCommandInput): Write {
+  function remove(request: DeleteItemCommandInput): Write {
     checkOptions(request, [...writeOptions, 'Key']);
-    return { request, key: attributes(request.Key), change: () => ({}) };
+    return { request, key: request.Key ?? {}, change: () => undefined };
   }
 
-  function update(request: UpdateCommandInput): Write {
+  function update(request: UpdateItemCommandInput): Write {
     checkOptions(request, [...writeOptions, 'Key', 'UpdateExpression']);
-    const { key: tableKey } = tableOf(request.TableName);
-    const key = attributes(request.Key);
+    const { Key: key = {}, TableName, UpdateExpression = '' } = request;
+    const { key: tableKey } = tableOf(TableName);
     return { request, key, change: updateItem };
 
-    function updateItem(before: Attributes | undefined, bound: Placeholders): Changed {
-      const changed = updated(request.UpdateExpression ?? '', before ?? key, bound);
-      const changedKey = tableKey.find(({ name }) => changed.paths.some(([first]) => first === name));
-      if (!changedKey) return changed;
-      throw validationError(`Cannot update attribute ${changedKey.name}. This attribute is part of the key`);
+    function updateItem(before: Attributes = key, bound: Placeholders): Attributes {
+      const changes = changesOf(UpdateExpression, before, bound);
+      const changedKey = tableKey.find(({ name }) => changes.has(name));
+      if (changedKey) throw validationError(`Cannot update attribute ${changedKey.name}. It is part of the key`);
+      const all = new Map([...Object.entries(before), ...changes]);
+      return Object.fromEntries([...all].flatMap(([name, value]) => (value ? [[name, value]] : [])));
     }
-  }
-
-  /** A condition of a transaction on an item that it does not write. */
-  function check(request: ConditionCheck): Write {
-    checkOptions(request, [...writeOptions, 'Key']);
-    return { request, key: attributes(request.Key), change: after => ({ after }) };
   }
 
   /** Checks a write. @throws {ServiceError} if its condition does not hold, or the item would be invalid. */
@@ -56,44 +45,33 @@ export function makeWrites(tableOf: (name: string | undefined) => Table, transla
     const table = tableOf(request.TableName);
     const before = table.get(key);
     const { ConditionExpression: condition } = request;
-    const bound = placeholders(request);
+    const bound = placeholdersOf(request);
     if (condition !== undefined && !holds(condition, before ?? {}, bound)) {
-      const failed = new ServiceError('ConditionalCheckFailedException', 'The conditional request failed');
-      throw Object.assign(failed, request.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && { Item: before });
+      throw new ServiceError('ConditionalCheckFailedException', 'The conditional request failed');
     }
-    const { after, paths } = change(before, bound);
+    const after = change(before, bound);
     if (after) table.check(after);
-    return { before, after, paths, apply: () => (after ? table.put(after) : table.remove(key)) };
+    return { before, after, apply: () => (after ? table.put(after) : table.remove(key)) };
   }
 
   function execute(write: Write): object {
-    const { before, after, paths, apply } = prepare(write);
-    apply();
     const { ReturnValues: wanted = 'NONE' } = write.request;
-    if (wanted === 'NONE') return {};
-    if (wanted !== 'ALL_OLD' && !paths) throw notKnown(`ReturnValues ${wanted} of this command`);
-    const whole = wanted.endsWith('OLD') ? before : after;
-    const values = whole && paths && wanted.startsWith('UPDATED') ? partOf(whole, paths) : whole;
-    return Object.keys(values ?? {}).length > 0 ? { Attributes: native(values ?? {}) } : {};
+    if (!['NONE', 'ALL_OLD', 'ALL_NEW'].includes(wanted)) throw notKnown(`ReturnValues ${wanted}`);
+    const { before, after, apply } = prepare(write);
+    apply();
+    const values = wanted === 'ALL_OLD' ? before : after;
+    return values && wanted !== 'NONE' ? { Attributes: values } : {};
   }
 }
 
 /** A write of one item. */
 export interface Write {
-  readonly request: PutCommandInput | DeleteCommandInput | UpdateCommandInput | ConditionCheck;
+  readonly request: (PutItemCommandInput | DeleteItemCommandInput | UpdateItemCommandInput) & {
+    readonly UpdateExpression?: string | undefined;
+  };
   readonly key: Attributes;
   /** Returns the item as it is after the write. */
-  readonly change: (before: Attributes | undefined, bound: Placeholders) => Changed;
-}
-
-type ConditionCheck = NonNullable<NonNullable<TransactWriteCommandInput['TransactItems']>[number]['ConditionCheck']> & {
-  readonly ReturnValues?: never;
-};
-
-interface Changed {
-  readonly after?: Attributes | undefined;
-  /** The attributes that an update changes. */
-  readonly paths?: readonly Path[];
+  readonly change: (before: Attributes | undefined, bound: Placeholders) => Attributes | undefined;
 }
 
 const writeOptions = [
@@ -102,11 +80,4 @@ const writeOptions = [
   'ExpressionAttributeNames',
   'ExpressionAttributeValues',
   'ReturnValues',
-  'ReturnValuesOnConditionCheckFailure',
 ];
-
-/** Returns the attributes at some paths. */
-function partOf(item: Attributes, paths: readonly Path[]): Attributes {
-  if (paths.some(path => path.length > 1)) throw notKnown('ReturnValues of parts of attributes');
-  return Object.fromEntries(Object.entries(item).filter(([name]) => paths.some(([first]) => first === name)));
-}

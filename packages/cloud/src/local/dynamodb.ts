@@ -35,7 +35,7 @@ export async function startDynamoDb({
   /** Tables of an earlier run. @default - none */
   readonly kept?: readonly TableSnapshot[] | undefined;
 } = {}): Promise<DynamoDb> {
-  const tables = makeTables({ now: Date.now, translate: 'none' });
+  const tables = makeTables({ now: Date.now });
   tables.restore(kept);
   let changes = 0;
   const operations = Object.fromEntries(Object.entries(tables.operations).map(([name]) => [name, operationOf(name)]));

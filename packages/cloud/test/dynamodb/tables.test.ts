@@ -22,14 +22,14 @@ test('items are kept as the document client would give them back, and nobody els
   const item = {
     ...Key,
     none: undefined,
-    list: [1.5, undefined, { inner: 'x' }],
+    list: [1, undefined, { inner: 'x' }, null, true, ''],
     bytes: Uint8Array.of(1),
-    big: 2n ** 60n,
+    big: 2n ** 50n,
   };
   execute(new PutCommand({ TableName, Item: item }));
   item.list.push(2);
   item.bytes[0] = 9;
-  const kept = { ...Key, list: [1.5, { inner: 'x' }], bytes: Uint8Array.of(1), big: 2 ** 60 };
+  const kept = { ...Key, list: [1, { inner: 'x' }, null, true, ''], bytes: Uint8Array.of(1), big: 2 ** 50 };
   const read = execute(new GetCommand({ TableName, Key })).Item;
   expect(read).toEqual(kept);
   read?.bytes.fill(7);
@@ -41,7 +41,10 @@ test.each<readonly [string, TablesCommand<object>]>([
   ['the operation TransactGetItems', new TransactGetCommand({ TransactItems: [] })],
   ['the option ReturnConsumedCapacity', new GetCommand({ TableName, Key, ReturnConsumedCapacity: 'TOTAL' })],
   ['the operator size', new DeleteCommand({ TableName, Key, ConditionExpression: 'size(a)' })],
+  ['the operator >= in a key condition', query({ KeyConditionExpression: '#o = :o AND score >= :r' })],
   ['":w" after', update('SET amount = :w + :v')],
+  ['"." after', update('SET thing.amount = :v')],
+  ['1.5: numbers are whole', new PutCommand({ TableName, Item: { ...Key, amount: 1.5 } })],
   ['"ADD" after "" in an expression', update('ADD amount :v')],
   ['sets', new PutCommand({ TableName, Item: { ...Key, all: new Set([1]) } })],
   ['the statement', new BatchExecuteStatementCommand({ Statements: [{ Statement: 'SELECT * FROM "Things"' }] })],
@@ -152,8 +155,7 @@ function make(now = () => 0, indexLag = () => 0, readLag = () => 0) {
       },
     ],
   };
-  const translate = { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } };
-  return makeTables({ definitions: [definition], now, indexLag, readLag, translate });
+  return makeTables({ definitions: [definition], now, indexLag, readLag });
 }
 
 function update(UpdateExpression: string): UpdateCommand {
@@ -164,9 +166,9 @@ function query(options: object): QueryCommand {
   return new QueryCommand({
     TableName,
     IndexName: 'byScore',
-    KeyConditionExpression: '#o = :o AND score > :r',
+    KeyConditionExpression: '#o = :o AND score <= :r',
     ExpressionAttributeNames: { '#o': 'owner' },
-    ExpressionAttributeValues: { ':o': 'x', ':r': 0 },
+    ExpressionAttributeValues: { ':o': 'x', ':r': 9 },
     ...options,
   });
 }

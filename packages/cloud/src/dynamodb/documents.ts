@@ -1,0 +1,74 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { NativeAttributeValue } from '@aws-sdk/lib-dynamodb';
+import { convertToAttr } from '@aws-sdk/util-dynamodb';
+import { type Attributes, Bytes, wholeNumber } from './attribute-values.ts';
+import { notKnown } from './refusals.ts';
+
+/** An item, or a part of one, in JavaScript's own values. */
+export type NativeItem = Record<string, NativeAttributeValue>;
+
+/** Translates the input of a command of the document client. The result shares nothing with it. */
+export function requestOf(input: unknown): unknown {
+  if (Array.isArray(input)) return input.map(requestOf);
+  return typeof input === 'object' && input !== null ? eachOf(input, fieldOf) : input;
+}
+
+/** Translates an answer for the document client. It shares nothing with what is stored. */
+export function documentOf(answer: object): object {
+  return eachOf(answer, (value: never, name) => {
+    if (['Item', 'Attributes', 'LastEvaluatedKey'].includes(name)) return nativeItem(value);
+    if (name === 'Items') return nativeItems(value);
+    return name === 'Responses' && !Array.isArray(value) ? eachOf(value, nativeItems) : value;
+  });
+}
+
+/** Returns an item in JavaScript's own values. */
+export function nativeItem(item: Attributes): NativeItem {
+  return eachOf(item, native);
+}
+
+/** Returns an item as DynamoDB keeps it. Like the document client, it leaves out attributes that are `undefined`. */
+export function attributesOf(item: NativeItem): Attributes {
+  return eachOf(Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)), attributeOf);
+}
+
+function fieldOf(value: never, name: string): unknown {
+  if (value === undefined) return undefined;
+  if (['Key', 'Item', 'ExclusiveStartKey', 'ExpressionAttributeValues'].includes(name)) return attributesOf(value);
+  if (name === 'Keys') return (value as NativeItem[]).map(attributesOf);
+  return name === 'Parameters' ? (value as NativeAttributeValue[]).map(attributeOf) : requestOf(value);
+}
+
+/** Most values are texts, and the library asks for all other types first. */
+function attributeOf(value: NativeAttributeValue): AttributeValue {
+  if (typeof value === 'string' && value !== '') return { S: value };
+  return kept(convertToAttr(value, { removeUndefinedValues: true }));
+}
+
+/** Returns a value that shares nothing with the one that the library has made. */
+function kept(value: AttributeValue): AttributeValue {
+  if (value.N !== undefined) return { N: wholeNumber(value.N) };
+  if (value.B !== undefined) return { B: Bytes.from(value.B) };
+  if (value.L !== undefined) return { L: value.L.map(kept) };
+  if (value.M !== undefined) return { M: eachOf(value.M, kept) };
+  if (value.SS ?? value.NS ?? value.BS) throw notKnown('sets');
+  return value;
+}
+
+function nativeItems(items: readonly Attributes[]): NativeItem[] {
+  return items.map(nativeItem);
+}
+
+function native(value: AttributeValue): NativeAttributeValue {
+  if (value.N !== undefined) return Number(value.N);
+  if (value.B !== undefined) return Uint8Array.from(value.B);
+  if (value.L !== undefined) return value.L.map(native);
+  if (value.M !== undefined) return nativeItem(value.M);
+  return value.NULL ? null : (value.S ?? value.BOOL);
+}
+
+function eachOf<From, To>(values: object, change: (value: From, name: string) => To): Record<string, To> {
+  const changed: Record<string, To> = {};
+  for (const [name, value] of Object.entries(values)) changed[name] = change(value, name);
+  return changed;
+}
