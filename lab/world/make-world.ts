@@ -25,7 +25,7 @@ import {
 } from './stage.ts';
 import { day, minute, second } from './times.ts';
 import { watchTables } from './watched-tables.ts';
-import { guardProduct, makeServiceTables, setUp, sparing } from './world-cloud.ts';
+import { makeServiceTables, setUp, sparing } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
 /** Parts that a world may be given. Its seed makes the others. */
@@ -105,7 +105,7 @@ export function makeWorld(
   const bodies = new Map<string, string>();
   const { request, answered } = makeRequests(() => cloud);
   const people = makePeople({ seed, cloud, accounts, publications, receivers, watched, request });
-  const end = guardProduct(cloud);
+  const end = cloud.captureOutput();
   for (const { host, kind } of accounts) if (kind !== undefined) receivers.add(host, kind);
   return {
     cloud,

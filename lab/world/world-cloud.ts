@@ -1,5 +1,4 @@
 import { makeTables, type Tables } from '@emissor/cloud/dynamodb/tables';
-import { guardGlobals } from '@emissor/cloud/guarded-globals';
 import type { FaultPlan, VirtualCloud } from '@emissor/cloud/virtual';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
@@ -20,11 +19,6 @@ export function makeServiceTables(seed: number, now: () => number, mostLag = 300
 /** Returns a plan by which nothing goes wrong with the calls of functions of these names. */
 export function sparing(plan: FaultPlan, names: readonly string[]): FaultPlan {
   return { ...plan, fateOf: call => (names.includes(call.functionName) ? 'fine' : plan.fateOf?.(call)) };
-}
-
-/** Makes the product's own code throw where it takes time or chance from this program. Returns what undoes it. */
-export function guardProduct({ currentProcess, writeLog }: VirtualCloud): () => void {
-  return guardGlobals({ current: currentProcess, isOwn: file => file.includes('/lambdas/'), writeLog });
 }
 
 /** Has the function `set-up` fill the tables. Returns the moment of the beginning. */

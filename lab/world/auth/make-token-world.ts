@@ -7,7 +7,7 @@ import { makeWorldOutside } from '../process-outside.ts';
 import { makeReceivers } from '../receivers.ts';
 import { minute } from '../times.ts';
 import { watchTables } from '../watched-tables.ts';
-import { guardProduct, makeServiceTables, setUp, sparing } from '../world-cloud.ts';
+import { makeServiceTables, setUp, sparing } from '../world-cloud.ts';
 import { makeMetrics } from '../world-telemetry.ts';
 import { makeJournal } from './journal.ts';
 import { makeOperators, makeTokenSetUp } from './operators.ts';
@@ -55,7 +55,7 @@ export function makeTokenWorld(
     costs: { coreShare: 1 },
   });
   const scene = makeScene({ cloud, journal, seed });
-  const end = guardProduct(cloud);
+  const end = cloud.captureOutput();
   return { seed, cloud, tables, watched, journal, metrics, population, scene, faultClass, begin, end };
 
   function now(): number {

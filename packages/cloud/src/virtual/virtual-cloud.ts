@@ -99,13 +99,25 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     function: functionOf,
     published,
     logs: record.logs,
-    writeLog: record.writeLog,
-    currentProcess: processes.current,
+    captureOutput,
     /** Nothing goes wrong from now on. */
     endFaults: faults.end,
     digest: record.digest,
     trace: record.trace,
   };
+
+  /** Has what processes write to the standard output become lines of the log. Returns what ends that. */
+  function captureOutput(): () => void {
+    const { stdout } = process;
+    const { write } = stdout;
+    stdout.write = (text: string | Uint8Array, ...rest: []) => {
+      const running = processes.current();
+      if (!running) return write.call(stdout, text, ...rest);
+      record.writeLog(running, String(text));
+      return true;
+    };
+    return () => Object.assign(stdout, { write });
+  }
 
   function nextId(): string {
     messages += 1;
