@@ -36,10 +36,10 @@ export class ServiceError extends Error {
 }
 
 /** Sees each request before the service does. An error that it returns is the answer; the service never sees the request. */
-export type Interceptor = (request: ServiceRequest) => ServiceError | undefined;
+export type Interceptor = (request: ServiceRequest) => Error | undefined;
 
 /** Returns the answer of the first interceptor that has one. */
-export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): ServiceError | undefined {
+export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): Error | undefined {
   for (const interceptor of interceptors) {
     const error = interceptor(request);
     if (error) return error;

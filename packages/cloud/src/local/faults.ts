@@ -1,58 +1,56 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { type Interceptor, ServiceError, type ServiceRequest } from './emulator.ts';
+import { makeFaults, type QueueFaults, refusalBy } from '../faults.ts';
+import { makeSeededRandom } from '../seeded-random.ts';
+import type { Interceptor } from './emulator.ts';
 import { type Change, followFile, readAtStart, watchChanges } from './followed-file.ts';
-
-export type FaultKind = keyof z.output<typeof faultsSchema>;
-
-/** Faults that a local run injects from outside: the bundles do not know of them. */
-export interface FaultInjection {
-  /** Draws whether a fault of this kind happens now. The caller must then let it happen. */
-  happens(kind: FaultKind): boolean;
-}
 
 const range = 'must be a number from 0 to 1';
 const share = z.number(range).min(0, range).max(1, range).default(0);
+const services = ['dynamodb', 'sqs', 'kms', 'sns'];
+const refusals = ['throttled', 'failed'].flatMap(fate => [fate, ...services.map(service => `${service}.${fate}`)]);
 
-/** The faults file: the share of each kind that happens, from 0 (the default) to 1. README.md says what each is. */
-const faultsSchema = z.strictObject({
-  throttledReadsAndWrites: share,
-  refusedSends: share,
-  throttledKeyUses: share,
-  failedKeyUses: share,
-  failedNotifications: share,
-  repeatedBatches: share,
-});
+/** The share of each fault in a faults file, from 0 (the default) to 1. README.md says what each is. */
+export const faultNames: readonly string[] = [...refusals, 'refusedEntries', 'copies'];
 
-export const faultKinds: readonly FaultKind[] = faultsSchema.keyof().options;
+const faultsSchema = z.strictObject(Object.fromEntries(faultNames.map(name => [name, share])));
 
 /**
- * Reads faults from a file, and follows it.
+ * Reads the faults of a run from a file, and follows it. The bundles do not know of them.
  *
  * @param onFault - receives each fault that happens
  * @throws {StartError} when the file cannot be used at the start.
  */
-export function readFaultInjection(
-  file: string,
-  random: () => number,
-  onFault: (kind: FaultKind) => void,
-): FaultInjection {
+export function readFaults(file: string, seed: number, onFault: (fault: string) => void) {
   const current = followFile(file, readShares, readAtStart('faults', file, readShares));
-  return {
-    happens: kind => {
-      if (random() >= current()[kind]) return false;
-      onFault(kind);
-      return true;
+  const plan = {
+    get shares() {
+      return current();
+    },
+    get refusedEntries() {
+      return current().refusedEntries ?? 0;
+    },
+    get copies() {
+      return current().copies ?? 0;
     },
   };
-}
-
-/** Fails requests of functions. Requests of the run itself and of operators' programs never fail on purpose. */
-export function makeFaultInterceptor({ happens }: FaultInjection): Interceptor {
-  return function injectFaults(request) {
-    if (request.caller === 'local') return undefined;
-    return failures.find(({ kind, concerns }) => concerns(request) && happens(kind))?.error;
+  const faults = makeFaults(plan, Date.now, name => makeSeededRandom(seed, name));
+  const reported = (fault: string, happens: boolean) => {
+    if (happens) onFault(fault);
+    return happens;
   };
+  const queueFaults: QueueFaults = {
+    comesAgain: () => reported('copies', faults.comesAgain()),
+    isEntryRefused: () => reported('refusedEntries', faults.isEntryRefused()),
+  };
+  /** Fails requests of functions. Requests of the run itself and of operators' programs never fail on purpose. */
+  const interceptor: Interceptor = ({ service, operation, caller: functionName }) => {
+    if (functionName === 'local') return undefined;
+    const fate = faults.fateOf({ functionName, service, operation, resource: '' });
+    reported(`${service}.${fate}`, fate !== 'fine');
+    return refusalBy(fate, service);
+  };
+  return { queueFaults, interceptor };
 }
 
 /** Reports each change of a faults file. Returns what ends the watch. */
@@ -61,7 +59,7 @@ export function watchFaults(file: string, onChange: (change: Change<unknown>) =>
 }
 
 /** @throws {TypeError | NodeJS.ErrnoException} with one sentence that says what is wrong. */
-function readShares(file: string): z.output<typeof faultsSchema> {
+function readShares(file: string): Readonly<Record<string, number>> {
   let content: unknown;
   const text = readFileSync(file, 'utf8');
   try {
@@ -73,42 +71,8 @@ function readShares(file: string): z.output<typeof faultsSchema> {
   if (success) return data;
   const [issue] = error.issues;
   if (issue?.code === 'unrecognized_keys') {
-    const names = faultKinds.join(', ');
-    throw new TypeError(`It names "${issue.keys[0]}", which is none of ${names}.`);
+    throw new TypeError(`It names "${issue.keys[0]}", which is none of ${faultNames.join(', ')}.`);
   }
   if (!issue?.path.length) throw new TypeError('It must be one JSON object of shares.');
   throw new TypeError(`"${issue.path.join('.')}" ${issue.message}.`);
 }
-
-/** The requests that a fault concerns, and what the service answers then. */
-const failures: readonly {
-  readonly kind: FaultKind;
-  readonly concerns: (request: ServiceRequest) => boolean;
-  readonly error: ServiceError;
-}[] = [
-  {
-    kind: 'throttledReadsAndWrites',
-    concerns: ({ service }) => service === 'dynamodb',
-    error: new ServiceError('ProvisionedThroughputExceededException', 'The throughput of the table was exceeded.'),
-  },
-  {
-    kind: 'refusedSends',
-    concerns: ({ service, operation }) => service === 'sqs' && operation.startsWith('SendMessage'),
-    error: new ServiceError('RequestThrottled', 'The request was denied due to throttling.'),
-  },
-  {
-    kind: 'throttledKeyUses',
-    concerns: ({ service }) => service === 'kms',
-    error: new ServiceError('ThrottlingException', 'The rate at which KMS may be called is exceeded.'),
-  },
-  {
-    kind: 'failedKeyUses',
-    concerns: ({ service }) => service === 'kms',
-    error: new ServiceError('KMSInternalException', 'A fault that was injected on purpose.', 500),
-  },
-  {
-    kind: 'failedNotifications',
-    concerns: ({ service, operation }) => service === 'sns' && operation === 'Publish',
-    error: new ServiceError('InternalError', 'A fault that was injected on purpose.', 500),
-  },
-];

@@ -1,5 +1,5 @@
 import type { DataDirectory } from './directories.ts';
-import { type FaultInjection, makeFaultInterceptor, readFaultInjection, watchFaults } from './faults.ts';
+import { readFaults, watchFaults } from './faults.ts';
 import { makeIamEnforcer } from './iam/enforcer.ts';
 import { startInternet } from './internet/internet.ts';
 import { writeRuntimeFiles } from './lambda/runtime-context.ts';
@@ -33,22 +33,23 @@ export async function startFoundation(
   );
   cleanup.push(internet.stop);
   const iam = makeIamEnforcer(message => terminal.note('iam', message, 'warn'));
-  const faults = openFaultInjection(request, cleanup);
+  const faults = openFaults(request, cleanup);
   const services = await startServices({
-    interceptors: [iam.interceptor, ...(faults ? [makeFaultInterceptor(faults)] : [])],
+    interceptors: [iam.interceptor, ...(faults ? [faults.interceptor] : [])],
+    queueFaults: faults?.queueFaults,
     data,
     ports,
     onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
   });
   cleanup.push(services.stop);
   const files = await writeRuntimeFiles(runPath, internet.settings, internet.authorityCertificate);
-  return { internet, iam, faults, services, files };
+  return { internet, iam, services, files };
 }
 
-function openFaultInjection({ faultsFile, terminal }: LocalCloudRequest, cleanup: Cleanup): FaultInjection | undefined {
+function openFaults({ faultsFile, terminal }: LocalCloudRequest, cleanup: Cleanup) {
   if (faultsFile === undefined) return undefined;
-  const faults = readFaultInjection(faultsFile, Math.random, kind =>
-    terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn'),
+  const faults = readFaults(faultsFile, Math.random(), fault =>
+    terminal.note('faults', `${fault}, as ${faultsFile} asks`, 'warn'),
   );
   const unwatch = watchFaults(faultsFile, change =>
     'problem' in change

@@ -1,3 +1,4 @@
+import type { QueueFaults } from '../faults.ts';
 import type { DataDirectory } from './directories.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import type { Interceptor } from './emulator.ts';
@@ -18,6 +19,8 @@ export interface ServicePorts {
 export interface ServiceOptions {
   /** The interceptors that see each request before the services do. */
   readonly interceptors: readonly Interceptor[];
+  /** @default - none */
+  readonly queueFaults?: QueueFaults | undefined;
   /** The place where state is kept. @default - in memory */
   readonly data: DataDirectory | undefined;
   readonly ports: ServicePorts;
@@ -27,11 +30,11 @@ export interface ServiceOptions {
 
 /** Starts the emulators of all services. @throws {StartError} when a port cannot be had */
 export async function startServices(options: ServiceOptions) {
-  const { interceptors, data, ports, onPublish } = options;
+  const { interceptors, queueFaults: faults, data, ports, onPublish } = options;
   const kept = data?.readState();
   const [dynamoDb, sqs, sns, kms, logs] = await allOrNone([
     startDynamoDb({ interceptors, port: ports.dynamoDb, kept: kept?.tables }),
-    startSqs({ interceptors, port: ports.sqs, kept: kept?.queues }),
+    startSqs({ interceptors, faults, port: ports.sqs, kept: kept?.queues }),
     startSns(interceptors, onPublish, (arn, message) => sqs.find(arn).send(message, 'sns')),
     startKms(masterKey(data?.masterKeyFile), interceptors),
     startLogs(interceptors),

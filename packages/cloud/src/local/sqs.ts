@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import type { QueueFaults } from '../faults.ts';
 import { realTime } from '../real-time.ts';
 import type { QueueDefinition } from '../sqs/queue.ts';
 import { makeQueues, type Queues } from '../sqs/queues.ts';
@@ -20,10 +21,13 @@ export type KeptQueues = ReturnType<Queues['snapshot']>;
 /** Starts SQS on 127.0.0.1. Its path is `/`, or that of a queue. @throws {StartError} if the port is not available */
 export async function startSqs({
   interceptors = [],
+  faults = noFaults,
   port,
   kept = {},
 }: {
   readonly interceptors?: readonly Interceptor[];
+  /** @default - none */
+  readonly faults?: QueueFaults | undefined;
   /** @default 0 - any free one */
   readonly port?: number | undefined;
   /** @default - none */
@@ -72,7 +76,7 @@ function definitionOf(name: string, attributes: z.output<typeof attributesSchema
   };
 }
 
-const faults = { comesAgain: () => false, isEntryRefused: () => false };
+const noFaults: QueueFaults = { comesAgain: () => false, isEntryRefused: () => false };
 
 /** The versions in which AWS's SDKs went over to JSON. AWS names 1.28.82 for boto3, which has gone back to Query from 1.32.6 to 1.34.89. */
 const hint =

@@ -112,7 +112,7 @@ async function whileSynthesising(
 /** Creates what the template describes, then lets requests, messages and schedules in. */
 async function deploy<Extra extends object>(
   request: LocalCloudRequest<Extra>,
-  { internet, iam, faults, services, files }: Foundation,
+  { internet, iam, services, files }: Foundation,
   data: DataDirectory | undefined,
   servers: ApiServers,
   assembly: Assembly,
@@ -138,7 +138,6 @@ async function deploy<Extra extends object>(
   const outputs = { ...deployed, ...(await request.afterDeployment?.(deployed)) } as RunOutputs & Extra;
   request.signal?.throwIfAborted();
 
-  const repeats = () => faults?.happens('repeatedBatches') ?? false;
   const { sqs, logs } = services;
   const apiServers = [...servers.values()];
   const stopTriggers = startTriggers({
@@ -148,7 +147,6 @@ async function deploy<Extra extends object>(
     servers: apiServers,
     terminal,
     writeLog: logs.put,
-    repeats,
   });
   cleanup.push(() => Promise.race([stopTriggers(), wait(grace)]));
   return outputs;

@@ -1,7 +1,7 @@
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSRecordAttributes } from 'aws-lambda';
+import type { QueueFaults } from '../faults.ts';
 import type { Clock } from '../time.ts';
-import type { Faults } from '../virtual/faults.ts';
 import type { Note } from '../virtual/record.ts';
 import { makeFairOrder } from './fair-order.ts';
 
@@ -217,7 +217,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
 
 interface QueueWorld {
   readonly time: Clock;
-  readonly faults: Pick<Faults, 'comesAgain'>;
+  readonly faults: Pick<QueueFaults, 'comesAgain'>;
   readonly note: Note;
   readonly nextId: () => string;
   readonly arnOf: (name: string) => string;

@@ -1,7 +1,7 @@
 import type * as sdk from '@aws-sdk/client-sqs';
+import type { QueueFaults } from '../faults.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Clock } from '../time.ts';
-import type { Faults } from '../virtual/faults.ts';
 import type { Note } from '../virtual/record.ts';
 import { bytesOf, md5OfAttributes, md5OfBody } from './checksums.ts';
 import { type KeptMessage, makeQueue, maxBytes, type Queue, type QueueDefinition } from './queue.ts';
@@ -150,7 +150,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
 
 interface QueuesWorld {
   readonly time: Clock;
-  readonly faults: Pick<Faults, 'comesAgain' | 'isEntryRefused'>;
+  readonly faults: QueueFaults;
   readonly note: Note;
   /** Makes the id of a message. */
   readonly nextId: () => string;

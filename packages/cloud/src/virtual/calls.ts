@@ -1,8 +1,8 @@
 import type { Refuse } from '../dynamodb/partial.ts';
-import { isThrottling, ServiceError, throttled } from '../service-error.ts';
+import { type Fate, type Faults, refusalBy } from '../faults.ts';
+import { isThrottling } from '../service-error.ts';
 import type { VirtualTime } from '../time.ts';
 import type { Costs } from './costs.ts';
-import type { Fate, Faults } from './faults.ts';
 import type { Process } from './processes.ts';
 import type { Note } from './record.ts';
 
@@ -43,15 +43,13 @@ interface CallMetadata {
 
 /** Makes what makes the calls of processes: as the SDK of a function, with three tries of at most a second each. */
 export function makeCalls({ time, costs, faults, note }: CallWorld): (process: Process) => MakeCall {
-  let tried = 0;
-
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();
 
     return function makeCall<Answer extends object>(call: Call, effect: Effect<Answer>): Promise<Called<Answer>> {
       const { service, operation, resource = '', entries = 1, tries = 3, limit = 1_000, signal } = call;
       const name = `${service}:${operation}`;
-      const about = { functionName: process.functionName, processId: process.id, service, operation, resource };
+      const about = { functionName: process.functionName, service, operation, resource };
       const takes = call.takes ?? costs.latency[name] ?? costs.latency[service] ?? 0;
       const work = call.work ?? costs.call + costs.entry * (entries - 1);
       let totalRetryDelay = 0;
@@ -63,8 +61,7 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
 
         function attempt(attempts: number): void {
           if (process.isDead() || signal?.aborted) return;
-          tried += 1;
-          const fate = faults.fateOf({ ...about, number: tried });
+          const fate = faults.fateOf(about);
           if (fate === 'dies_before') {
             process.kill(`before ${name}`);
             return;
@@ -91,12 +88,12 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
         }
 
         function outcomeOf(fate: Fate): Outcome<Answer> {
-          const refuse = refusals[fate];
+          const refusal = refusalBy(fate, service);
           try {
             if (fate === 'request_lost') return {};
-            if (!refuse) return { answer: effect() };
-            if (service !== 'dynamodb' || entries === 1) throw refuse(service);
-            return { answer: effect(() => (faults.isAboutEntry() ? refuse(service) : undefined)) };
+            if (!refusal) return { answer: effect() };
+            if (service !== 'dynamodb' || entries === 1) throw refusal;
+            return { answer: effect(() => (faults.isAboutEntry() ? refusal : undefined)) };
           } catch (error) {
             return { error };
           }
@@ -137,11 +134,6 @@ interface Outcome<Answer> {
   readonly answer?: Answer;
   readonly error?: unknown;
 }
-
-const refusals: Partial<Record<Fate, (service: string) => ServiceError>> = {
-  throttled,
-  failed: () => new ServiceError('InternalServerError', 'The service has failed.', 'server'),
-};
 
 /** The SDK repeats what is throttled, what got no answer, and what the service could not do. */
 function isRepeated(error: unknown): boolean {

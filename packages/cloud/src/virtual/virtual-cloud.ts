@@ -1,4 +1,5 @@
 import { executePartially, type Refuse } from '../dynamodb/partial.ts';
+import { type FaultPlan, makeFaults } from '../faults.ts';
 import { makeKms } from '../kms/kms.ts';
 import { makeSeededRandom, type SeededRandom } from '../seeded-random.ts';
 import { makeTopics, type TopicMessage } from '../sns.ts';
@@ -8,16 +9,15 @@ import { makeQueues } from '../sqs/queues.ts';
 import { makeTime } from '../time.ts';
 import { type Call, type Called, type MakeCall, makeCalls } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
-import { type FaultPlan, makeFaults } from './faults.ts';
 import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
 import { makeFunction, type VirtualFunction } from './lambda/function.ts';
 import { makeProcesses, type Process, type ProcessTime } from './processes.ts';
 import { makeRecord, type RecordOptions } from './record.ts';
 
+export type { FaultPlan } from '../faults.ts';
 export { ServiceError } from '../service-error.ts';
 export { eventOf, standardScaling } from '../sqs/event-source.ts';
 export { defaultCosts } from './costs.ts';
-export type { FaultPlan } from './faults.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
 export type { Happening } from './record.ts';
 

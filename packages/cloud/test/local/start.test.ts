@@ -140,7 +140,7 @@ describe('a run', () => {
     writeFileSync(faultsFile, '{"everything": 1}');
     const line = /faults +WARN +It names "everything", which is none of .* The shares stay as they were\.\n/;
     await vi.waitFor(() => expect(written.join('')).toMatch(line), { timeout: 10_000, interval: 100 });
-    writeFileSync(faultsFile, '{"refusedSends": 0}');
+    writeFileSync(faultsFile, '{"copies": 0}');
     await expect.poll(() => written.join('')).toMatch(/faults +read again\n/);
   });
 

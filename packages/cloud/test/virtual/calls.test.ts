@@ -1,6 +1,6 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
-import type { Fate } from '../../src/virtual/faults.ts';
+import type { Fate } from '../../src/faults.ts';
 import {
   makeVirtualCloud,
   type ProcessOutside,
@@ -15,7 +15,8 @@ async function run(
   others: Partial<VirtualCloudDefinition> = {},
 ) {
   const functions = [{ name: 'f', timeout: 30_000, start: (outside: ProcessOutside) => () => act(outside) }];
-  const faults = { fateOf: ({ number }: { readonly number: number }) => fates[number - 1] };
+  const left = [...fates];
+  const faults = { fateOf: () => left.shift() };
   return makeVirtualCloud({ seed: 1, faults, functions, ...others }).invoke('f', {});
 }
 

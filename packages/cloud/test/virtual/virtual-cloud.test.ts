@@ -83,7 +83,8 @@ it('loses no message where a process dies at any one of its calls', async () => 
   const calls = cloud.trace(({ kind }) => kind === 'call').length;
   for (let deadly = 1; deadly <= calls; deadly += 1) {
     for (const fate of ['dies_before', 'dies_after'] as const) {
-      const faults: FaultPlan = { fateOf: ({ number }) => (number === deadly ? fate : undefined) };
+      let number = 0;
+      const faults: FaultPlan = { fateOf: () => (++number === deadly ? fate : undefined) };
       expect(await runWorld({ messages: 3, faults })).toMatchObject({ done: 3, deaths: 1 });
     }
   }

@@ -75,11 +75,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
   });
 
   it.each([
-    [
-      '--faults',
-      '{"refusedSends": 2}',
-      /^The faults file \S+ cannot be used: "refusedSends" must be a number from 0 to 1\.\n$/,
-    ],
+    ['--faults', '{"copies": 2}', /^The faults file \S+ cannot be used: "copies" must be a number from 0 to 1\.\n$/],
     ['--hosts', '{"a.example.net": 7}', /^The hosts file \S+ cannot be used: "a\.example\.net" must be [^\n]*\n$/],
   ])('with 1 and one line for a bad file of %s', (option, text, stderr) => {
     const file = join(makeFolder(), 'file.json');

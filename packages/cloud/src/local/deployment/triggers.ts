@@ -39,8 +39,6 @@ interface TriggerContext {
   readonly terminal: Terminal;
   /** Writes a line of a log group. */
   readonly writeLog: (group: string, line: string) => void;
-  /** Returns whether a batch is passed to its function a second time. */
-  readonly repeats: () => boolean;
 }
 
 function startSchedules({ template, functions }: TriggerContext): readonly (() => void)[] {
@@ -53,13 +51,13 @@ function startSchedules({ template, functions }: TriggerContext): readonly (() =
   });
 }
 
-function startSources({ template, functions, sqs, repeats }: TriggerContext) {
+function startSources({ template, functions, sqs }: TriggerContext) {
   const sources = ofType(template.resources, 'AWS::Lambda::EventSourceMapping').map(resource => {
     const source = eventSourceOf(resource);
     const { invoke, concurrency } = functionNamed(functions, source.functionName);
     return startQueueSource(
       { ...source, concurrency: Math.min(source.concurrency, concurrency) }, // more batches would only wait here
-      { queue: sqs.find(source.queueArn), time: realTime, invoke, repeats },
+      { queue: sqs.find(source.queueArn), time: realTime, invoke },
     );
   });
   return () => Promise.all(sources.map(stop => stop()));

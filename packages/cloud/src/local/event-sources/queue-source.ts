@@ -16,13 +16,10 @@ export function startQueueSource(
     queue,
     time,
     invoke,
-    repeats,
   }: {
     readonly queue: Queue;
     readonly time: Clock;
     readonly invoke: Invoke;
-    /** Returns whether a batch is passed on a second time, as SQS may do at any moment. */
-    readonly repeats: () => boolean;
   },
 ): () => Promise<void> {
   const running = new Set<Promise<void>>();
@@ -40,16 +37,9 @@ export function startQueueSource(
 
   /** Returns the messages that succeeded. Without `ReportBatchItemFailures`, only an error fails a batch. */
   async function pass(batch: readonly Received[]): Promise<readonly Received[]> {
-    const payload = JSON.stringify(eventOf(batch, queue.arn));
-    const [result] = await Promise.all([invoke(payload), repeats() ? repeat(payload) : undefined]);
+    const result = await invoke(JSON.stringify(eventOf(batch, queue.arn)));
     if (result.outcome === 'failed') return [];
     return reportsItemFailures ? succeeded(batch, answerIn(result.payload)) : batch;
-  }
-
-  /** Passes a batch on a second time, during the first invocation or after it. The result is ignored. */
-  async function repeat(payload: string): Promise<void> {
-    await new Promise<void>(resolve => time.after(Math.random() * maxLag, resolve));
-    await invoke(payload);
   }
 }
 
@@ -61,6 +51,3 @@ function answerIn(payload: string): unknown {
     return payload;
   }
 }
-
-/** The longest delay of a batch that is passed on a second time, in milliseconds. */
-const maxLag = 1_000;

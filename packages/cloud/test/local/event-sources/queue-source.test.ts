@@ -4,11 +4,11 @@ import type { InvocationOutcome, Invoke } from '../../../src/local/lambda/invoca
 import { openQueues } from '../../sqs/open-queues.ts';
 
 /** Starts a source with a queue of one message, in virtual time. */
-async function start(invoke: Invoke, reportsItemFailures = true, repeats = () => false) {
+async function start(invoke: Invoke, reportsItemFailures = true) {
   const { time, queue, send } = openQueues();
   send('one');
   const mapping = { batchSize: 10, reportsItemFailures, concurrency: 5 };
-  const stop = startQueueSource(mapping, { queue, time, invoke, repeats });
+  const stop = startQueueSource(mapping, { queue, time, invoke });
   await time.runUntil(1);
   return { time, queue, stop };
 }
@@ -43,13 +43,4 @@ it('stops after the current batches, and receives no more', async () => {
   finish(returned('null'));
   await stopped;
   expect(queue.bodies()).toEqual(['two']);
-});
-
-it('passes a batch on twice when that fault is injected, and ignores the second result', async () => {
-  const outcomes = [returned('null'), failed];
-  const invoke = async () => outcomes.shift() ?? failed;
-  const { time, queue } = await start(invoke, true, () => true);
-  expect([outcomes.length, queue.bodies()]).toEqual([1, ['one']]);
-  await time.runUntil(2_000);
-  expect([outcomes.length, queue.bodies()]).toEqual([0, []]);
 });

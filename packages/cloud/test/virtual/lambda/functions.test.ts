@@ -15,6 +15,12 @@ function makeCloud(definition: Definition, faults: FaultPlan = {}) {
   return makeVirtualCloud({ seed: 1, start: 0, queues: [{ name: 'q', visibilityTimeout: 60 }], functions, faults });
 }
 
+/** Has the process die at its first call. */
+function dyingOnce(): FaultPlan {
+  const fates = ['dies_after' as const];
+  return { fateOf: () => fates.shift() };
+}
+
 const sources = [{ queue: 'q', scaling: standardScaling(5) }];
 
 describe('an invocation', () => {
@@ -76,7 +82,7 @@ describe('an invocation', () => {
         return undefined;
       };
     const functions = [{ name: 'f', timeout: 10_000, start }];
-    const faults: FaultPlan = { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) };
+    const faults = dyingOnce();
     const cloud = makeVirtualCloud({ seed: 1, start: 0, functions, concurrency: 1, faults });
     const outcomes: string[] = [];
     const invokeAt = (moment: number, event: string) =>
@@ -131,7 +137,7 @@ describe('an event source', () => {
   it('a process that dies gives its batch back when the visibility is over, and another one takes it', async () => {
     const start: Definition['start'] = outside => async () =>
       void (await outside.call({ service: 'other', operation: 'Do' }, () => ({})));
-    const cloud = makeCloud({ sources, start }, { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) });
+    const cloud = makeCloud({ sources, start }, dyingOnce());
     cloud.send('q', { body: 'a' });
     await cloud.run(180_000);
     const told = cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text);

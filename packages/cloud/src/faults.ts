@@ -1,4 +1,5 @@
-import type { SeededRandom } from '../seeded-random.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import { ServiceError, throttled } from './service-error.ts';
 
 /** The fate of one try of a call. */
 export type Fate =
@@ -19,19 +20,16 @@ export type Fate =
   | 'dies_after';
 
 interface CallTry {
-  /** Counts all tries of all calls, from 1. */
-  readonly number: number;
-  readonly processId: string;
   readonly functionName: string;
   readonly service: string;
   readonly operation: string;
   readonly resource: string;
 }
 
-/** Shares from 0 to 1 of the tries that meet each fate. */
-type Shares = Partial<Record<Exclude<Fate, 'fine'>, number>>;
+/** Shares from 0 to 1 of the tries that meet each fate: `failed`, or of one service alone: `sns.failed`. */
+export type Shares = Readonly<Record<string, number>>;
 
-/** The faults of a cloud. The seed decides when each happens. */
+/** The faults of a cloud, in real and in virtual time. */
 export interface FaultPlan {
   /** Of all tries. */
   readonly shares?: Shares;
@@ -59,6 +57,9 @@ interface Spells {
 
 /** Decides what goes wrong. */
 export type Faults = ReturnType<typeof makeFaults>;
+
+/** The faults of queues. */
+export type QueueFaults = Pick<Faults, 'comesAgain' | 'isEntryRefused'>;
 
 /** Makes faults by a plan. */
 export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: string) => SeededRandom) {
@@ -89,22 +90,29 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     for (const { service, resource = call.resource, begin, length, shares } of spells) {
       if (service !== call.service || resource !== call.resource) continue;
       if (!begin.some(moment => moment <= now() && now() < moment + length)) continue;
-      const fate = draw(shares);
+      const fate = draw(shares, service);
       if (fate !== 'fine') return fate;
     }
-    return plan.shares ? draw(plan.shares) : 'fine';
+    return plan.shares ? draw(plan.shares, call.service) : 'fine';
   }
 
   /** One draw decides between all fates, so that their shares add up. */
-  function draw(shares: Shares): Fate {
+  function draw(shares: Shares, service: string): Fate {
     let left = random.number();
     return (
       fates.find(fate => {
-        left -= shares[fate] ?? 0;
+        left -= (shares[fate] ?? 0) + (shares[`${service}.${fate}`] ?? 0);
         return left < 0;
       }) ?? 'fine'
     );
   }
+}
+
+/** Returns the error that a service answers with, if that is the fate of a call. */
+export function refusalBy(fate: Fate, service: string): ServiceError | undefined {
+  if (fate === 'throttled') return throttled(service);
+  if (fate !== 'failed') return undefined;
+  return new ServiceError('InternalServerError', 'A fault that was injected on purpose.', 'server');
 }
 
 /** Milliseconds that a slow call takes longer at most. */
