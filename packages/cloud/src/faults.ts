@@ -112,7 +112,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
 export function refusalBy(fate: Fate, service: string): ServiceError | undefined {
   if (fate === 'throttled') return throttled(service);
   if (fate !== 'failed') return undefined;
-  return new ServiceError('InternalServerError', 'A fault that was injected on purpose.', 'server');
+  return new ServiceError('InternalServerError', 'The service has failed.', 'server');
 }
 
 /** Milliseconds that a slow call takes longer at most. */

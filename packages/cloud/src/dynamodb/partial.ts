@@ -11,53 +11,45 @@ export type Refuse = () => ServiceError | undefined;
  */
 export function executePartially(command: unknown, refuse: Refuse, execute: (command: unknown) => object): object {
   if (command instanceof BatchGetCommand) {
-    const keys = entriesOf(command.input.RequestItems, ({ Keys = [], ...options }) =>
-      Keys.map(key => ({ ...options, Keys: [key] })),
-    );
-    const { done, left } = divide(keys, refuse);
-    const join = (some: typeof keys) =>
-      byTable(some, requests => ({ ...requests[0], Keys: requests.flatMap(({ Keys }) => Keys) }));
-    return { ...execute(new BatchGetCommand({ RequestItems: join(done) })), UnprocessedKeys: join(left) };
+    const { RequestItems = {} } = command.input;
+    const { done, left } = divide(RequestItems, ({ Keys = [] }) => Keys, refuse);
+    const withOptions = ([table, Keys]: [string, (typeof done)[string]]) => [table, { ...RequestItems[table], Keys }];
+    const asked = (keys: typeof done) => Object.fromEntries(Object.entries(keys).map(withOptions));
+    return { ...execute(new BatchGetCommand({ RequestItems: asked(done) })), UnprocessedKeys: asked(left) };
   }
   if (command instanceof BatchWriteCommand) {
-    const { done, left } = divide(
-      entriesOf(command.input.RequestItems, writes => writes),
-      refuse,
-    );
-    const join = (some: typeof done) => byTable(some, writes => [...writes]);
-    return { ...execute(new BatchWriteCommand({ RequestItems: join(done) })), UnprocessedItems: join(left) };
+    const { done, left } = divide(command.input.RequestItems, writes => writes, refuse);
+    return { ...execute(new BatchWriteCommand({ RequestItems: done })), UnprocessedItems: left };
   }
   if (!(command instanceof BatchExecuteStatementCommand)) throw new TypeError('This command has one entry.');
   const { Statements = [] } = command.input;
   const errors = Statements.map(refuse);
   const done = Statements.filter((_, at) => !errors[at]);
-  const answer: object = done.length > 0 ? execute(new BatchExecuteStatementCommand({ Statements: done })) : {};
-  const responses = 'Responses' in answer && Array.isArray(answer.Responses) ? [...answer.Responses] : [];
-  return { Responses: errors.map(error => (error ? { Error: failureOf(error) } : responses.shift())) };
+  const answer = done.length > 0 ? execute(new BatchExecuteStatementCommand({ Statements: done })) : {};
+  const { Responses = [] }: { readonly Responses?: readonly object[] } = answer;
+  const responses = Responses.values();
+  return { Responses: errors.map(error => (error ? { Error: failureOf(error) } : responses.next().value)) };
 }
 
-type Entry<Request> = readonly [table: string, request: Request];
-
-function entriesOf<Asked, Request>(
+/** Divides the entries of each table into those that are done and those that are left. @throws {ServiceError} if none is done. */
+function divide<Asked, Entry>(
   asked: Readonly<Record<string, Asked>> = {},
-  requestsOf: (asked: Asked) => readonly Request[],
-): Entry<Request>[] {
-  return Object.entries(asked).flatMap(([table, each]) =>
-    requestsOf(each).map((request): Entry<Request> => [table, request]),
-  );
-}
-
-function divide<Each>(entries: readonly Each[], refuse: Refuse) {
-  const errors = entries.map(refuse);
-  const [done, left] = [entries.filter((_, at) => !errors[at]), entries.filter((_, at) => errors[at])];
-  if (done.length === 0) throw errors[0];
+  entriesOf: (asked: Asked) => readonly Entry[],
+  refuse: Refuse,
+) {
+  const done: Record<string, Entry[]> = {};
+  const left: Record<string, Entry[]> = {};
+  let error: ServiceError | undefined;
+  for (const [table, each] of Object.entries(asked)) {
+    for (const entry of entriesOf(each)) {
+      const refusal = refuse();
+      error ??= refusal;
+      const some = refusal ? left : done;
+      some[table] = [...(some[table] ?? []), entry];
+    }
+  }
+  if (error && Object.keys(done).length === 0) throw error;
   return { done, left };
-}
-
-function byTable<Request, Joined>(entries: readonly Entry<Request>[], join: (requests: readonly Request[]) => Joined) {
-  const tables = new Set(entries.map(([table]) => table));
-  const requestsOf = (name: string) => entries.filter(([table]) => table === name).map(([, request]) => request);
-  return Object.fromEntries([...tables].map(table => [table, join(requestsOf(table))]));
 }
 
 function failureOf({ name, message }: ServiceError): object {
