@@ -69,7 +69,6 @@ function definitionOf(name: string, attributes: z.output<typeof attributesSchema
   return {
     name,
     visibilityTimeout: attributes.VisibilityTimeout,
-    retention: attributes.MessageRetentionPeriod,
     maxMessageSize: attributes.MaximumMessageSize,
     receiveWait: attributes.ReceiveMessageWaitTimeSeconds,
     deadLetters: redrive && { queue: redrive.deadLetterTargetArn, maxReceiveCount: redrive.maxReceiveCount },
@@ -85,7 +84,6 @@ const hint =
 
 const attributesSchema = z.object({
   VisibilityTimeout: z.coerce.number().optional(),
-  MessageRetentionPeriod: z.coerce.number().optional(),
   MaximumMessageSize: z.coerce.number().optional(),
   ReceiveMessageWaitTimeSeconds: z.coerce.number().optional(),
   RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() }).optional(),

@@ -10,8 +10,6 @@ export interface QueueDefinition {
   readonly name: string;
   /** 30 by default. */
   readonly visibilityTimeout?: number | undefined;
-  /** The age at which a message is dropped. 4 days by default. */
-  readonly retention?: number | undefined;
   /** Bytes of a message's body and attributes. 1 MiB by default. */
   readonly maxMessageSize?: number | undefined;
   /** The time that a receiver waits for a message if it does not say. 0 by default. */
@@ -48,7 +46,7 @@ export type Queue = ReturnType<typeof makeQueue>;
 
 /** Makes a queue. */
 export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, deadLetters }: QueueWorld) {
-  const { name, visibilityTimeout = 30, retention = 345_600, isFair = true } = definition;
+  const { name, visibilityTimeout = 30, isFair = true } = definition;
   const { maxMessageSize = maxBytes, receiveWait = 0 } = definition;
   const { maxReceiveCount = Number.POSITIVE_INFINITY } = definition.deadLetters ?? {};
   const waiting = makeFairOrder<Message>(time.now, isFair);
@@ -115,16 +113,15 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   /** Receives messages. They stay in flight until they are removed, or until their visibility timeout, in seconds, is over. */
   function receive(most: number, seconds = visibilityTimeout): Received[] {
     const received: Received[] = [];
-    while (received.length < most && inFlight.size < maxInFlight) {
+    while (received.length < most) {
       const message = waiting.next();
       if (!message) break;
-      const isExpired = message.sentAt + retention * 1_000 <= time.now();
-      if (isExpired || message.receives >= maxReceiveCount) {
+      if (message.receives >= maxReceiveCount) {
         waiting.left(message);
         messages.delete(message);
         changes += 1;
-        note('message', `${name} ${message.id} ${isExpired ? 'expires' : 'becomes a dead letter'}`);
-        if (!isExpired) deadLetters()?.take(message);
+        note('message', `${name} ${message.id} becomes a dead letter`);
+        deadLetters()?.take(message);
         continue;
       }
       message.receives += 1;
@@ -256,5 +253,3 @@ function receivedOf(message: Message, receipt: string): Received {
 
 /** In bytes, with attributes: of a message, and of a batch. */
 export const maxBytes = 1_024 * 1_024;
-
-const maxInFlight = 120_000;

@@ -204,12 +204,10 @@ function receive(queue: Queue, input: sdk.ReceiveMessageCommandInput): object {
   return messages.length > 0 ? { Messages: messages } : {};
 }
 
-/** Returns the attributes that a receiver asks for: `All`, names, or `prefix.*`. */
+/** Returns the attributes that a receiver asks for: `All`, or names. */
 function namedOf<Value>(values: Readonly<Record<string, Value>>, names: readonly string[] = []) {
   if (names.includes('All')) return values;
-  const isNamed = (name: string) =>
-    names.some(asked => asked === name || (asked.endsWith('.*') && name.startsWith(asked.slice(0, -2))));
-  return Object.fromEntries(Object.entries(values).filter(([name]) => isNamed(name)));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }
 
 function remove(queue: Queue, { ReceiptHandle = '' }: Handled): object {

@@ -1,4 +1,4 @@
-import { BatchExecuteStatementCommand, BatchGetCommand, BatchWriteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchExecuteStatementCommand, BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { executePartially } from '../../src/dynamodb/partial.ts';
 import { ServiceError } from '../../src/service-error.ts';
@@ -41,13 +41,4 @@ test.each([
   ],
 ])('what is not refused of a batch is done: %s', (_, command, input, answer) => {
   expect(refuseSecond(command)).toMatchObject({ executed: [input], answer });
-});
-
-test('where all is refused nothing is done, but statements are answered', () => {
-  const refuseAll = (command: unknown) => executePartially(command, () => refusal, Object);
-  expect(() => refuseAll(new BatchGetCommand({ RequestItems: { T: { Keys: [a, b] } } }))).toThrow(refusal);
-  expect(refuseAll(new BatchExecuteStatementCommand({ Statements: [first] }))).toMatchObject({
-    Responses: [{ Error: {} }],
-  });
-  expect(() => refuseAll(new GetCommand({ TableName: 'T', Key: a }))).toThrow('one entry');
 });

@@ -142,7 +142,6 @@ describe('a queue of the template', () => {
     expect(read(properties)).toEqual({
       name: 'App-Events',
       visibilityTimeout: 180,
-      retention: 1_209_600,
       maxMessageSize: 1_040_384,
       receiveWait: 20,
       deadLetters: { queue: 'arn', maxReceiveCount: 100 },

@@ -103,7 +103,7 @@ says(
   },
 );
 
-says(api('ReceiveMessage'), 'attributes come if they are asked for: by name, by prefix, or all', () => {
+says(api('ReceiveMessage'), 'attributes come if they are asked for: by name, or all', () => {
   const { perform } = openQueues();
   const MessageAttributes = { 'a.one': text('1'), b: text('2') };
   const ask = (AttributeNames: string[], MessageAttributeNames: string[]) => {
@@ -114,7 +114,7 @@ says(api('ReceiveMessage'), 'attributes come if they are asked for: by name, by 
   };
   expect(ask([], [])).toEqual([[], []]);
   expect(ask(['SenderId'], ['b'])).toEqual([['SenderId'], ['b']]);
-  expect(ask(['All'], ['a.*'])).toEqual([expect.arrayContaining(['SenderId', 'SentTimestamp']), ['a.one']]);
+  expect(ask(['All'], ['a.one'])).toEqual([expect.arrayContaining(['SenderId', 'SentTimestamp']), ['a.one']]);
   expect(ask([], ['All'])).toEqual([[], ['a.one', 'b']]);
 });
 
@@ -175,24 +175,6 @@ says(
     }
     const systemAttributes = { SentTimestamp: '0', MessageGroupId: 'acme' };
     expect(dead.receive(10)).toMatchObject([{ id, body: 'poison', systemAttributes }]);
-  },
-);
-
-says(
-  api('CreateQueue'),
-  'a message is dropped at the age of its retention period, 4 days by default; moving it to the dead letters does not renew it',
-  async () => {
-    const { time, send, bodies, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
-    send('old');
-    send('dead');
-    bodies(2);
-    await time.runUntil(30_000);
-    bodies();
-    await time.runUntil(345_599_999);
-    send('new');
-    expect(dead.receive(1)).toMatchObject([{ body: 'old' }]);
-    await time.runUntil(345_600_000);
-    expect([bodies(), dead.receive(10)]).toEqual([['new'], []]);
   },
 );
 
@@ -370,15 +352,6 @@ differs('a message may be hidden for more than 12 hours in all', async () => {
   expect(bodies()).toEqual([]);
 });
 
-differs('messages past their retention count until they would be received', async () => {
-  const { time, send, queue, receive } = openQueues({ retention: 60 });
-  send('old');
-  await time.runUntil(60_000);
-  expect(queue.visible()).toBe(1);
-  receive();
-  expect(queue.visible()).toBe(0);
-});
-
 differs('a dead letter counts its receives from 1', async () => {
   const { time, send, receive, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
   send('poison');
@@ -386,13 +359,6 @@ differs('a dead letter counts its receives from 1', async () => {
   await time.runUntil(30_000);
   receive();
   expect(dead.receive(1)).toMatchObject([{ systemAttributes: { ApproximateReceiveCount: '1' } }]);
-});
-
-differs('with 120,000 messages in flight a receiver gets none', () => {
-  const { send, receive, perform } = openQueues();
-  for (let number = 0; number <= 120_000; number += 1) send('a');
-  receive(120_000);
-  expect(perform('ReceiveMessage')).toEqual({});
 });
 
 differs('in virtual time a long poll ends at once', () => {

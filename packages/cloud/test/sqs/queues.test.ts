@@ -1,22 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openQueues } from './open-queues.ts';
 
-it('shows from when each message can be received, and loses them all when it is purged', async () => {
-  const { time, perform, queue, send, receive, bodies } = openQueues({ visibilityTimeout: 20 });
-  send('in flight');
-  receive();
-  perform('SendMessage', { MessageBody: 'later', DelaySeconds: 5 });
-  send('now');
-  expect(queue.all().map(({ body, visibleAt }) => [body, visibleAt])).toEqual([
-    ['in flight', 20_000],
-    ['later', 5_000],
-    ['now', 0],
-  ]);
-  queue.purge();
-  await time.runUntil(30_000);
-  expect([queue.all(), bodies(), queue.inFlight(), queue.delayed()]).toEqual([[], [], 0, 0]);
-});
-
 it('a poll whose receiver is gone receives nothing', async () => {
   const { queues, send, bodies } = openQueues();
   const gone = new AbortController();
