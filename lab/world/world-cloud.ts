@@ -11,8 +11,7 @@ export function makeServiceTables(seed: number, now: () => number, mostLag = 300
   return makeTables({
     definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
     now,
-    indexLag: () => lag() * mostLag,
-    readLag: () => lag() * mostLag,
+    lag: () => lag() * mostLag,
   });
 }
 

@@ -192,7 +192,7 @@ test('A digit that is not right is reported.', async () => {
 });
 
 test('What a late index has answered is counted as late.', async () => {
-  const { execute } = makeTables({ definitions, now: () => 0, indexLag: () => 100 });
+  const { execute } = makeTables({ definitions, now: () => 0, lag: () => 100 });
   const commands: readonly TablesCommand<object>[] = [head('a', 'xa'), due(), batchGet('a')];
   const executed = commands.map(command => ({ command, outcome: execute(command) }));
   expect(await replay(executed, endpoint, 'late')).toMatchObject({

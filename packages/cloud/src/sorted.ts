@@ -9,12 +9,3 @@ export function firstWhere<Each>(sorted: readonly Each[], isReached: (each: Each
   }
   return low;
 }
-
-/** Puts one in its place in a sorted list, after all that it is not before. */
-export function insertSorted<Each>(sorted: Each[], one: Each, isBefore: (one: Each, other: Each) => boolean): void {
-  sorted.splice(
-    firstWhere(sorted, other => isBefore(one, other)),
-    0,
-    one,
-  );
-}

@@ -20,7 +20,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     const partition = sortText(hash);
     const start = startOf(request, source);
     if (start && start[0] !== partition) throw startInvalid();
-    const entries = source.items().partition(partition);
+    const entries = source.items.partition(partition);
     const sideOf = ({ order: [, place = ''] }: Entry) => side(place);
     const isAfter = (entry: Entry) => !start || compareOrders(entry.order, start) > 0;
     const isNotBefore = (entry: Entry) => !!start && compareOrders(entry.order, start) >= 0;
@@ -35,10 +35,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     const { FilterExpression: filter } = request;
     const source = tableOf(request.TableName).source(request.IndexName);
     const start = startOf(request, source);
-    const entries = source
-      .items()
-      .all()
-      .filter(({ order }) => !start || compareOrders(order, start) > 0);
+    const entries = source.items.all().filter(({ order }) => !start || compareOrders(order, start) > 0);
     const bound = placeholdersOf(request);
     const isWanted = (item: Attributes) => filter === undefined || holds(filter, item, bound);
     return pageOf(entries, request, source, isWanted, projectionOf(request.ProjectionExpression, bound));
@@ -50,7 +47,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
       throw startInvalid();
     }
     checkKey(source.key, start);
-    return source.items().orderOf(start);
+    return source.items.orderOf(start);
   }
 
   /** Returns a page from the first of these entries on, with what is wanted of it. */

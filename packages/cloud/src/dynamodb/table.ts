@@ -1,5 +1,4 @@
 import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
-import { insertSorted } from '../sorted.ts';
 import { type Attributes, itemSize } from './attribute-values.ts';
 import { checkKey, checkKeyValue, type Key, keyValue, readKey } from './keys.ts';
 import { notKnown, validationError } from './refusals.ts';
@@ -11,32 +10,49 @@ export type TableDefinition = Pick<
   'TableName' | 'KeySchema' | 'AttributeDefinitions' | 'GlobalSecondaryIndexes'
 >;
 
-/** What a query reads. */
+/** What a query or scan reads: a table or an index. */
 export interface Source {
   readonly key: Key;
   /** The attributes of its key, and of the table's. */
   readonly names: readonly string[];
-  readonly items: () => SortedItems;
+  readonly items: SortedItems;
 }
 
 /** A table in memory, with its indexes. */
 export type Table = ReturnType<typeof makeTable>;
 
-/** Makes a table. `lag` says after how many milliseconds an index sees a write, `readLag` how old a reading is that need not be consistent. */
-export function makeTable(definition: TableDefinition, now: () => number, lag: () => number, readLag: () => number) {
+/**
+ * Makes a table. A reading of an index, or one that need not be consistent, finds each item as it stood some milliseconds ago: `lag`
+ * returns how many, 300 at most.
+ */
+export function makeTable(definition: TableDefinition, now: () => number, lag: () => number) {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
   const key = readKey(KeySchema, AttributeDefinitions);
   const items = makeSortedItems(key);
-  const own: Source = { key, names: namesOf(key), items: () => items };
-  /** The writes of the last moments, the oldest first, each with what it has replaced. */
-  const recent: { readonly at: number; readonly order: readonly string[]; readonly before: Attributes | undefined }[] =
-    [];
-  const indexes = new Map(GlobalSecondaryIndexes.map(index => [index.IndexName, indexOf(index)]));
+  const own: View = { key, names: namesOf(key), items, entryOf: entryInTable };
+  const indexes = new Map(GlobalSecondaryIndexes.map(index => [index.IndexName, makeIndex(index)]));
+  /** The writes of the last moments, the oldest first. */
+  const recent: Write[] = [];
   return { key, get, read, check, put, remove, source, items: () => items.all().map(({ item }) => item) };
 
-  function indexOf({ KeySchema: schema, Projection }: GlobalSecondaryIndex) {
+  /** Makes a global secondary index. Where its own keys are equal, those of the table decide. */
+  function makeIndex({ KeySchema: schema, Projection }: GlobalSecondaryIndex): View {
     if (Projection?.ProjectionType !== 'KEYS_ONLY') throw notKnown('indexes that hold more than keys');
-    return makeIndex(readKey(schema, AttributeDefinitions), key, now, lag);
+    const indexKey = readKey(schema, AttributeDefinitions);
+    const names = [...new Set([...namesOf(indexKey), ...namesOf(key)])];
+    const indexed = makeSortedItems([...indexKey, ...key]);
+    return { key: indexKey, names, items: indexed, entryOf };
+
+    function entryOf(whole: Attributes): Entry | undefined {
+      const entries = names.flatMap(name => (whole[name] ? [[name, whole[name]] as const] : []));
+      if (entries.length < names.length) return undefined;
+      const item = Object.fromEntries(entries);
+      return { order: indexed.orderOf(item), item, size: itemSize(item) };
+    }
+  }
+
+  function entryInTable(item: Attributes): Entry {
+    return { order: items.orderOf(item), item, size: itemSize(item) };
   }
 
   /** Returns the item with a key. @throws {ServiceError} for what is no key of this table. */
@@ -49,122 +65,98 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   /** Returns the item with a key as a reading finds it. @throws {ServiceError} as `get`. */
   function read(keyed: Attributes, isConsistent = false): Attributes | undefined {
     const item = get(keyed);
-    const missed = isConsistent ? [] : missedBy(items.orderOf(keyed));
-    return missed.length > 0 ? missed[0]?.before : item;
+    const [first] = isConsistent ? [] : missed(items.orderOf(keyed).join('\n'));
+    return first ? first.before : item;
   }
 
-  /** Returns the writes of an item, or of a whole partition, that a reading misses which need not be consistent. */
-  function missedBy(order: readonly string[]) {
-    const seenUntil = now() - readLag();
-    return recent.filter(({ at, order: own }) => at > seenUntil && order.every((text, place) => own[place] === text));
+  /** Returns the writes, of one item or of all, that a reading misses which need not be consistent. */
+  function missed(wanted?: string): readonly Write[] {
+    const seenUntil = new Map<string, number>();
+    return recent.filter(({ at, place }) => {
+      if (wanted !== undefined && place !== wanted) return false;
+      const until = seenUntil.get(place) ?? now() - lag();
+      seenUntil.set(place, until);
+      return at > until;
+    });
   }
 
   /** Returns the items of a partition as such a reading finds them. */
-  function earlierPartition(text = ''): readonly Entry[] {
-    const earlier = makeSortedItems(key);
-    for (const entry of items.partition(text)) earlier.put(entry);
-    for (const { order, before } of missedBy([text]).toReversed()) {
-      if (before) earlier.put({ order, item: before, size: itemSize(before) });
-      else earlier.remove(order);
-    }
+  function latePartition({ key: viewed, items: current, entryOf }: View, text = ''): readonly Entry[] {
+    const undone = missed().map(({ before, after }) => [after && entryOf(after), before && entryOf(before)] as const);
+    const isOf = (entry: Entry | undefined) => entry?.order[0] === text;
+    const ofPartition = undone.filter(entries => entries.some(isOf));
+    if (ofPartition.length === 0) return current.partition(text);
+    const earlier = makeSortedItems(viewed);
+    for (const entry of current.partition(text)) earlier.put(entry);
+    for (const [from, to] of ofPartition.toReversed()) replace(earlier, from, to);
     return earlier.partition(text);
   }
 
-  /** Notes a write, for its indexes and for readings that miss it. */
-  function follow(order: readonly string[], before: Attributes | undefined, after: Attributes | undefined): void {
-    while (recent[0] && recent[0].at <= now() - longestReadLag) recent.shift();
-    recent.push({ at: now(), order, before });
-    for (const index of indexes.values()) index.follow(order, before, after);
-  }
-
-  /** Returns the size of an item. @throws {ServiceError} where it is too large, lacks a key, or has a value that no key has. */
-  function check(item: Attributes): number {
+  /** Checks an item. @throws {ServiceError} where it is too large, lacks a key, or has a value that no key has. */
+  function check(item: Attributes): void {
     checkKey(key, item);
-    for (const index of indexes.values()) index.check(item);
-    const size = itemSize(item);
-    if (size > largestItem) throw validationError('Item size has exceeded the maximum allowed size');
-    return size;
+    for (const attribute of [...indexes.values()].flatMap(index => index.key)) {
+      if (item[attribute.name]) checkKeyValue(attribute, keyValue(item, attribute));
+    }
+    if (itemSize(item) > largestItem) throw validationError('Item size has exceeded the maximum allowed size');
   }
 
   /** Stores an item. @throws {ServiceError} as `check`. */
   function put(item: Attributes): void {
-    const size = check(item);
-    const order = items.orderOf(item);
-    const before = items.get(order);
-    items.put({ order, item, size });
-    follow(order, before, item);
+    check(item);
+    write(items.get(items.orderOf(item)), item);
   }
 
   /** Removes the item with a key, if there is one. */
   function remove(keyed: Attributes): void {
     const before = get(keyed);
-    if (!before) return;
-    const order = items.orderOf(keyed);
-    items.remove(order);
-    follow(order, before, undefined);
+    if (before) write(before, undefined);
+  }
+
+  function write(before: Attributes | undefined, after: Attributes | undefined): void {
+    while (recent[0] && recent[0].at <= now() - longestLag) recent.shift();
+    recent.push({ at: now(), place: items.orderOf(after ?? before ?? {}).join('\n'), before, after });
+    replace(items, before && entryInTable(before), after && entryInTable(after));
+    for (const { names, items: indexed, entryOf } of indexes.values()) {
+      if (before && after && names.every(name => before[name] === after[name])) continue; // an update left them as they were
+      replace(indexed, before && entryOf(before), after && entryOf(after));
+    }
   }
 
   /** Returns what is read. @throws {ServiceError} for an index that is not there, or cannot be read consistently. */
   function source(name: string | undefined, isConsistent = false): Source {
-    if (name === undefined)
-      return isConsistent ? own : { ...own, items: () => ({ ...items, partition: earlierPartition }) };
-    const index = indexes.get(name);
-    if (!index) throw validationError(`The table does not have the specified index: ${name}`);
-    if (isConsistent) throw validationError('Consistent reads are not supported on global secondary indexes');
-    return index;
+    const view = name === undefined ? own : indexes.get(name);
+    if (!view) throw validationError(`The table does not have the specified index: ${name}`);
+    if (!isConsistent) return { ...view, items: { ...view.items, partition: text => latePartition(view, text) } };
+    if (view === own) return own;
+    throw validationError('Consistent reads are not supported on global secondary indexes');
   }
 }
 
-/** Milliseconds. */
-const longestReadLag = 300;
+/** A table or an index, and the entry of an item in it: none in an index whose key it lacks. */
+interface View extends Source {
+  readonly entryOf: (item: Attributes) => Entry | undefined;
+}
 
-/** In bytes. */
-const largestItem = 400 * 1_024;
+/** A write, and the place of its item in the table. */
+interface Write {
+  readonly at: number;
+  readonly place: string;
+  readonly before: Attributes | undefined;
+  readonly after: Attributes | undefined;
+}
 
-/** Makes a global secondary index of keys. It sees the writes of one item in their order. */
-function makeIndex(key: Key, tableKey: Key, now: () => number, lag: () => number) {
-  const items = makeSortedItems([...key, ...tableKey]); // where the index's own keys are equal, those of the table decide
-  const names = [...new Set([...namesOf(key), ...namesOf(tableKey)])];
-  const pending: { readonly dueAt: number; readonly apply: () => void }[] = [];
-  /** When an index sees the latest write of an item, by its place in the table. */
-  const latest = new Map<string, number>();
-  return { key, names, items: seen, check, follow };
-
-  function seen(): SortedItems {
-    while (pending[0] && pending[0].dueAt <= now()) pending.shift()?.apply();
-    return items;
-  }
-
-  /** @throws {ServiceError} for an item that has an attribute of the key with a value that no key has. */
-  function check(item: Attributes): void {
-    for (const attribute of key) if (item[attribute.name]) checkKeyValue(attribute, keyValue(item, attribute));
-  }
-
-  function follow(order: readonly string[], before: Attributes | undefined, after: Attributes | undefined): void {
-    if (before && after && key.every(({ name }) => before[name] === after[name])) return; // an update left them as they were
-    seen();
-    const [old, next] = [before && placeOf(before), after && placeOf(after)];
-    if (old && next ? compareOrders(old, next) === 0 : old === next) return;
-    const text = order.join('\n');
-    const dueAt = Math.max(now() + lag(), latest.get(text) ?? 0);
-    latest.set(text, dueAt);
-    insertSorted(pending, { dueAt, apply }, (one, other) => one.dueAt < other.dueAt);
-
-    function apply(): void {
-      if (latest.get(text) === dueAt) latest.delete(text);
-      if (old) items.remove(old);
-      if (!next || !after) return;
-      const item = Object.fromEntries(Object.entries(after).filter(([name]) => names.includes(name)));
-      items.put({ order: next, item, size: itemSize(item) });
-    }
-  }
-
-  /** An index has only the items that have its key. */
-  function placeOf(item: Attributes): readonly string[] | undefined {
-    return key.every(({ name }) => item[name]) ? items.orderOf(item) : undefined;
-  }
+function replace(items: SortedItems, from: Entry | undefined, to: Entry | undefined): void {
+  if (from && !(to && compareOrders(from.order, to.order) === 0)) items.remove(from.order);
+  if (to) items.put(to);
 }
 
 function namesOf(key: Key): readonly string[] {
   return key.map(({ name }) => name);
 }
+
+/** Milliseconds. */
+const longestLag = 300;
+
+/** In bytes. */
+const largestItem = 400 * 1_024;

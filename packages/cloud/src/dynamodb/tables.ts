@@ -56,16 +56,13 @@ export interface TablesCommand<Output extends object> {
 export function makeTables({
   definitions = [],
   now,
-  indexLag = () => 0,
-  readLag = () => 0,
+  lag = () => 0,
 }: {
   readonly definitions?: readonly TableDefinition[];
   /** Returns the time, in milliseconds. */
   readonly now: () => number;
-  /** Returns after how many milliseconds an index sees a write. @default 0 */
-  readonly indexLag?: () => number;
-  /** Returns how many milliseconds ago, 300 at most, an item stood so as a reading finds it that need not be consistent. @default 0 */
-  readonly readLag?: () => number;
+  /** Returns how many milliseconds ago, 300 at most, an item stood so as a reading of an index finds it, or one that need not be consistent. @default 0 */
+  readonly lag?: () => number;
 }): Tables {
   const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
   const many = makeQueries(tableOf);
@@ -103,7 +100,7 @@ export function makeTables({
     const { TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes } = given;
     if (tables.has(TableName)) throw new ServiceError('ResourceInUseException', `Table already exists: ${TableName}`);
     const definition = { TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes };
-    tables.set(TableName, { definition, table: makeTable(definition, now, indexLag, readLag) });
+    tables.set(TableName, { definition, table: makeTable(definition, now, lag) });
     return { TableDescription: describe({ TableName }).Table };
   }
 
