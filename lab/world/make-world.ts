@@ -73,7 +73,7 @@ export function makeWorld(
     tokens,
     searchLogs: filter => cloud.logs(filter),
     costs: [],
-    scalingOf: standardPlaces,
+    concurrencyOf: standardPlaces,
     ...parts.stage,
   };
   const { keepsTrace = true, keepsDetails = true, hasPeople = true } = parts;

@@ -1,4 +1,4 @@
-import { type ProcessOutside, standardScaling, type VirtualCloud } from '@emissor/cloud/virtual';
+import type { ProcessOutside, VirtualCloud } from '@emissor/cloud/virtual';
 import type { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import type { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
@@ -31,7 +31,8 @@ export interface Stage {
   readonly searchLogs: VirtualCloud['logs'];
   /** The calls of the store that each request to {base_url} has made. */
   readonly costs: RequestCost[];
-  readonly scalingOf: Readonly<Record<Lane, Scaling>>;
+  /** The batches that each lane processes at once at most. */
+  readonly concurrencyOf: Readonly<Record<Lane, number>>;
   /** Milliseconds between two sweeps; 0: none is scheduled. @default - a minute */
   readonly sweepEvery?: number;
   /** A lane whose event source is off for a time, in milliseconds from the beginning. */
@@ -44,8 +45,6 @@ export interface Standstill {
   readonly from: number;
   readonly until: number;
 }
-
-type Scaling = ReturnType<typeof standardScaling>;
 
 /** The values that the operators of a stage have chosen. */
 type StageValues = ReturnType<typeof stageValuesOf>;
@@ -75,15 +74,10 @@ export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry:
 /** The queue of what nobody could process. */
 export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 1_000 };
 
-/** The batches that each lane processes at once at most. */
 const placesOfLane = 10;
 
-/** The growth of the lanes' event sources, at most to the places of a small account. */
-export const standardPlaces: Stage['scalingOf'] = {
-  first: standardScaling(placesOfLane),
-  retry: standardScaling(placesOfLane),
-  slow: standardScaling(placesOfLane),
-};
+/** The places of a small account. */
+export const standardPlaces: Stage['concurrencyOf'] = { first: placesOfLane, retry: placesOfLane, slow: placesOfLane };
 
 /** The times of the consumers and of what they received, as `lib/constructs/work-queue.ts` has them. */
 export const consumerTimeout = 60 * second;

@@ -1,6 +1,6 @@
 import { PublishCommand } from '@aws-sdk/client-sns';
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { type Outcome, type ProcessOutside, standardScaling } from '@emissor/cloud/virtual';
+import type { Outcome, ProcessOutside } from '@emissor/cloud/virtual';
 import { makeWorld } from '../../lab/world/make-world.ts';
 import { functionOf } from '../../lab/world/requests.ts';
 import { deliveryEnvironment, queueOf, stageValuesOf } from '../../lab/world/stage.ts';
@@ -35,7 +35,6 @@ export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
  * @param concurrency - the processes of each lane at most
  */
 export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
-  const scaling = standardScaling(concurrency);
   const telemetry = fakeTelemetry();
   const receivers = makeScriptedReceivers();
   const faults: Fates = {};
@@ -47,7 +46,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
       values: { ...stageValuesOf(1), ...deliveryEnvironment, retrySchedule: [...waits], attemptTimeoutMs: 15_000 },
       outsideOf,
       sweepEvery: 0,
-      scalingOf: { first: scaling, retry: scaling, slow: scaling },
+      concurrencyOf: { first: concurrency, retry: concurrency, slow: concurrency },
       telemetryOf: () => ({
         log: telemetry.log,
         beginInvocation: () => undefined,

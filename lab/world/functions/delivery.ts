@@ -20,13 +20,13 @@ export function repeatSweeps({ now, at, function: functionOf }: VirtualCloud, se
 }
 
 function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside> {
-  const { compositions, values, outsideOf, telemetryOf, scalingOf } = stage;
+  const { compositions, values, outsideOf, telemetryOf, concurrencyOf } = stage;
   const standstill = stage.standstill?.lane === lane ? stage.standstill : undefined;
   const name = `deliver-${lane}`;
   return {
     name,
     timeout: consumerTimeout,
-    sources: [{ queue: queueOf[lane], scaling: scalingOf[lane], standstill }],
+    sources: [{ queue: queueOf[lane], concurrency: concurrencyOf[lane], standstill }],
     start: process => {
       const telemetry = telemetryOf(name, process);
       const environment = { ...consumers, ...values, lane, queueUrl: queueOf[lane] };

@@ -1,4 +1,3 @@
-import { standardScaling } from '@emissor/cloud/virtual';
 import { lanePlaces } from '../../../lib/lane-places.ts';
 import type { Stage } from '../stage.ts';
 import { attacks } from './attacks.ts';
@@ -62,14 +61,10 @@ export function trialsOf({ attack, situation, isQuick }: TrialChoice): readonly 
   throw new TypeError(`No attack is called "${attack}". They are:\n${names}`);
 }
 
-/** Returns how the event sources of the lanes scale. */
-export function scalingIn({ concurrency }: Situation): Stage['scalingOf'] {
-  const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(concurrency);
-  return {
-    first: standardScaling(firstConcurrency),
-    retry: standardScaling(retryConcurrency),
-    slow: standardScaling(slowConcurrency),
-  };
+/** Returns the batches that each lane processes at once at most. */
+export function concurrencyIn({ concurrency }: Situation): Stage['concurrencyOf'] {
+  const { firstConcurrency: first, retryConcurrency: retry, slowConcurrency: slow } = lanePlaces(concurrency);
+  return { first, retry, slow };
 }
 
 function allTrials(): Trial[] {

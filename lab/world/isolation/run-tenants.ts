@@ -12,7 +12,7 @@ import { webhookIdOf } from '../set-up.ts';
 import { type Compositions, deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
 import { minute, second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
-import { type Situation, scalingIn } from './plan.ts';
+import { concurrencyIn, type Situation } from './plan.ts';
 import { accountOf, eventOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
 import { makeTenantReceivers } from './tenant-receivers.ts';
 
@@ -60,7 +60,7 @@ export async function runTenants(
     queues: { isFair: situation.isFair },
     cloud: { concurrency: situation.concurrency },
     stage: {
-      scalingOf: scalingIn(situation),
+      concurrencyOf: concurrencyIn(situation),
       values: {
         slowConcurrency: lanePlaces(situation.concurrency ?? 1_000).slowConcurrency,
         retrySchedule: schedule,

@@ -17,24 +17,7 @@ import { makeTransactions } from './transactions.ts';
 import { makeWrites } from './writes.ts';
 
 /** A DynamoDB in memory. */
-export interface Tables {
-  /**
-   * The operations of its API, by name. Each returns its answer at once.
-   *
-   * @throws {ServiceError} if DynamoDB refuses it; another error if it is not known here.
-   */
-  readonly operations: Readonly<Record<string, (input: never) => object>>;
-  /** Executes a command of an SDK's client. @throws as the operation that it asks for. */
-  readonly execute: <Output extends object>(command: TablesCommand<Output>) => Output;
-  /** Returns the items of a table. No index or lag is in between. */
-  readonly items: (table: string) => readonly NativeItem[];
-  /** Returns the keys and indexes of a table, if there is one of that name. */
-  readonly definition: (table: string | undefined) => TableDefinition | undefined;
-  /** Returns all tables and what they hold. */
-  readonly snapshot: () => readonly TableSnapshot[];
-  /** Creates the tables of a snapshot. */
-  readonly restore: (tables: readonly TableSnapshot[]) => void;
-}
+export type Tables = ReturnType<typeof makeTables>;
 
 /** A table and what it holds. */
 export interface TableSnapshot {
@@ -63,12 +46,13 @@ export function makeTables({
   readonly now: () => number;
   /** Returns how many milliseconds ago, 300 at most, an item stood so as a reading of an index finds it, or one that need not be consistent. @default 0 */
   readonly lag?: () => number;
-}): Tables {
+}) {
   const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
   const many = makeQueries(tableOf);
   const batch = makeBatches(tableOf);
   const writes = makeWrites(tableOf);
-  const operations = {
+  /** The operations of its API. Each returns its answer at once. @throws {ServiceError} if DynamoDB refuses it; another error if it is not known here. */
+  const operations: Readonly<Record<string, (input: never) => object>> = {
     GetItem: get,
     PutItem: (request: PutItemCommandInput) => writes.execute(writes.put(request)),
     UpdateItem: (request: UpdateItemCommandInput) => writes.execute(writes.update(request)),
@@ -84,14 +68,23 @@ export function makeTables({
     ListTables: list,
   };
   for (const definition of definitions) create(definition);
-  const items: Tables['items'] = table => tableOf(table).items().map(nativeItem);
-  return { operations, execute, items, definition: name => tables.get(name)?.definition, snapshot, restore };
+  return {
+    operations,
+    execute,
+    /** Returns the items of a table. No index or lag is in between. */
+    items: (table: string): readonly NativeItem[] => tableOf(table).items().map(nativeItem),
+    /** Returns the keys and indexes of a table, if there is one of that name. */
+    definition: (table: string | undefined) => tables.get(table)?.definition,
+    snapshot,
+    restore,
+  };
 
+  /** Executes a command of an SDK's client. @throws as the operation that it asks for. */
   function execute<Output extends object>(command: TablesCommand<Output>): Output;
   function execute(command: { readonly input: object; readonly clientCommand?: object }): object {
     const { clientCommand, input } = command; // the document client's commands have one of the plain client
     const operation = (clientCommand ?? command).constructor.name.replace(/Command$/, '');
-    const perform = (operations as Tables['operations'])[operation];
+    const perform = operations[operation];
     if (!perform) throw notKnown(`the operation ${operation}`);
     return clientCommand ? documentOf(perform(requestOf(input) as never)) : perform(input as never);
   }

@@ -4,34 +4,29 @@ import type { Clock } from '../time.ts';
 import { bytesOf, md5OfAttributes, md5OfBody } from './checksums.ts';
 import type { Queue, Received } from './queue.ts';
 
-/** The batches that an event source has its function work on at once. */
-interface Scaling {
-  readonly first: number;
-  /** How many more while messages wait. */
-  readonly perMinute: number;
-  readonly most: number;
-}
-
-/** Returns how an event source scales in standard mode. */
-export function standardScaling(most: number): Scaling {
-  return { first: Math.min(5, most), perMinute: 300, most };
-}
-
 /** The queue that batches come from, and what a function does with one: `done` names the messages that it succeeded with. */
 export interface EventSource {
   readonly queue: Queue;
   readonly time: Clock;
   readonly process: (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => void;
-  readonly scaling: Scaling;
+  /** The batches that it has the function work on at once, at most: five at first, and five more a second while messages wait. */
+  readonly concurrency: number;
   readonly batchSize: number;
   /** It takes no message in this time, in milliseconds from the beginning. */
   readonly standstill?: { readonly from: number; readonly until: number } | undefined;
 }
 
 /** Connects a queue to a function. It never scales back. Returns what ends that: no further message is received. */
-export function connectEventSource({ queue, time, process, scaling, batchSize, standstill }: EventSource): () => void {
+export function connectEventSource({
+  queue,
+  time,
+  process,
+  concurrency,
+  batchSize,
+  standstill,
+}: EventSource): () => void {
   const began = time.now();
-  let places = scaling.first;
+  let places = Math.min(5, concurrency);
   let busy = 0;
   let isLookPlanned = false;
   let growsAt = Number.NEGATIVE_INFINITY;
@@ -75,9 +70,9 @@ export function connectEventSource({ queue, time, process, scaling, batchSize, s
   }
 
   function planGrowth(): void {
-    if (isGrowthPlanned || busy < places || places >= scaling.most || queue.visible() === 0) return;
+    if (isGrowthPlanned || busy < places || places >= concurrency || queue.visible() === 0) return;
     isGrowthPlanned = true;
-    growsAt = Math.max(time.now(), growsAt) + 60_000 / scaling.perMinute;
+    growsAt = Math.max(time.now(), growsAt) + 200;
     time.at(growsAt, () => {
       isGrowthPlanned = false;
       if (queue.visible() > 0 && busy >= places) places += 1;

@@ -16,7 +16,7 @@ import { makeRecord, type RecordOptions } from './record.ts';
 
 export type { FaultPlan } from '../faults.ts';
 export { ServiceError } from '../service-error.ts';
-export { eventOf, standardScaling } from '../sqs/event-source.ts';
+export { eventOf } from '../sqs/event-source.ts';
 export { defaultCosts } from './costs.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
 export type { Happening } from './record.ts';

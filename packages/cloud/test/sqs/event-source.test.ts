@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { connectEventSource, eventOf, succeeded } from '../../src/sqs/event-source.ts';
+import { connectEventSource, type EventSource, eventOf, succeeded } from '../../src/sqs/event-source.ts';
 import type { Received } from '../../src/sqs/queue.ts';
 import { openQueues } from './open-queues.ts';
 
@@ -74,24 +74,28 @@ it.each([
   expect(succeeded(all.map(messageOf), answer).map(({ id }) => id)).toEqual(done);
 });
 
-it('never scales back', async () => {
-  const { time, queue, send } = openQueues();
-  let running = 0;
-  const process: Parameters<typeof connectEventSource>[0]['process'] = (batch, end) => {
-    running += 1;
-    time.after(3_000, () => {
-      running -= 1;
-      end(batch);
-    });
+it.each([
+  [100, [5, 55, 100]],
+  [2, [2, 2, 2]],
+])('grows while messages wait, up to %i, and never scales back', async (concurrency, places) => {
+  const { time, queue, send } = openQueues({ visibilityTimeout: 3_600 });
+  const ends: (() => void)[] = [];
+  const process: EventSource['process'] = (batch, end) => ends.push(() => end(batch));
+  connectEventSource({ queue, time, process, concurrency, batchSize: 1 });
+  const sendAll = () => {
+    for (let number = 0; number < 400; number += 1) send('a');
   };
-  connectEventSource({ queue, time, process, scaling: { first: 1, perMinute: 60, most: 3 }, batchSize: 1 });
-  const runningAfter = async (moment: number) => {
-    for (let number = 0; number < 9; number += 1) send('a');
+  sendAll();
+  const busy: number[] = [];
+  for (const moment of [50, 10_050, 50_000]) {
     await time.runUntil(moment);
-    return running;
-  };
-  expect(await runningAfter(1)).toBe(1);
-  await time.runUntil(3_600_000);
-  expect([running, queue.all()]).toEqual([0, []]);
-  expect(await runningAfter(3_600_001)).toBe(3);
+    busy.push(queue.inFlight());
+  }
+  expect(busy).toEqual(places);
+  queue.purge();
+  for (const end of ends) end();
+  await time.runUntil(3_000_000);
+  sendAll();
+  await time.runUntil(3_000_001);
+  expect(queue.inFlight()).toBe(places[2]);
 });

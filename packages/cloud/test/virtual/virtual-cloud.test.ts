@@ -2,12 +2,7 @@ import { GenerateDataKeyWithoutPlaintextCommand } from '@aws-sdk/client-kms';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import {
-  type FaultPlan,
-  makeVirtualCloud,
-  type ProcessOutside,
-  standardScaling,
-} from '../../src/virtual/virtual-cloud.ts';
+import { type FaultPlan, makeVirtualCloud, type ProcessOutside } from '../../src/virtual/virtual-cloud.ts';
 
 // That two programs do the same is tested with the worlds of the laboratory.
 
@@ -25,7 +20,7 @@ async function runWorld(seed: number) {
   const functions = queues.map((queue, at) => ({
     name: `from-${queue}`,
     timeout: 10_000,
-    sources: [{ queue, scaling: standardScaling(10) }],
+    sources: [{ queue, concurrency: 10 }],
     start: ({ time, random, log, kms, sqs }: ProcessOutside) =>
       async function passOn(event: SQSEvent) {
         await kms.send(new GenerateDataKeyWithoutPlaintextCommand({ KeyId: 'key' }));

@@ -1,4 +1,4 @@
-import { connectEventSource, eventOf, standardScaling, succeeded } from '../../sqs/event-source.ts';
+import { connectEventSource, eventOf, succeeded } from '../../sqs/event-source.ts';
 import type { Queue, Received } from '../../sqs/queue.ts';
 import type { Clock } from '../../time.ts';
 import type { Invoke } from '../lambda/invocation.ts';
@@ -29,7 +29,7 @@ export function startQueueSource(
       .finally(() => running.delete(run));
     running.add(run);
   };
-  const end = connectEventSource({ queue, time, process, batchSize, scaling: standardScaling(concurrency) });
+  const end = connectEventSource({ queue, time, process, batchSize, concurrency });
   return async function stop() {
     end();
     await Promise.all(running);

@@ -36,7 +36,7 @@ export type Outcome =
   | { readonly status: 'throttled' };
 
 /** The queue that a function's batches come from. Its batching window is 0, and the function's answer names the messages that failed. */
-interface EventSourceDefinition extends Pick<EventSource, 'scaling' | 'standstill'> {
+interface EventSourceDefinition extends Pick<EventSource, 'concurrency' | 'standstill'> {
   readonly queue: string;
   /** 10 by default. */
   readonly batchSize?: number;

@@ -5,7 +5,6 @@ import {
   type FunctionDefinition,
   makeVirtualCloud,
   type ProcessOutside,
-  standardScaling,
 } from '../../../src/virtual/virtual-cloud.ts';
 
 type Definition = Partial<FunctionDefinition<ProcessOutside>>;
@@ -21,7 +20,7 @@ function dyingOnce(): FaultPlan {
   return { fateOf: () => fates.shift() };
 }
 
-const sources = [{ queue: 'q', scaling: standardScaling(5) }];
+const sources = [{ queue: 'q', concurrency: 5 }];
 
 describe('an invocation', () => {
   it.each<[string, Definition, object]>([
@@ -117,21 +116,6 @@ describe('an event source', () => {
     await cloud.run(180_000);
     expect(received).toEqual([['a', 'b', 'c'], ['b']]);
     expect(cloud.queue('q').bodies()).toEqual([]);
-  });
-
-  it.each([
-    [standardScaling(100), [5, 55, 100]],
-    [standardScaling(2), [2, 2, 2]],
-  ])('grows while messages wait: %j', async (scaling, places) => {
-    const start = () => () => new Promise(() => {});
-    const cloud = makeCloud({ timeout: 3_600_000, sources: [{ queue: 'q', batchSize: 1, scaling }], start });
-    for (let number = 0; number < 400; number += 1) cloud.send('q', { body: 'hangs' });
-    const busy: number[] = [];
-    for (const moment of [50, 10_000, 50_000]) {
-      await cloud.run(moment);
-      busy.push(cloud.queue('q').inFlight());
-    }
-    expect(busy).toEqual(places);
   });
 
   it('a process that dies gives its batch back when the visibility is over, and another one takes it', async () => {
