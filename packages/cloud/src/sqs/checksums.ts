@@ -16,25 +16,19 @@ export function md5OfAttributes<Name extends string>(
 ): { [_ in Name]?: string } {
   const sorted = Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1));
   if (sorted.length === 0) return {};
-  const parts = sorted.flatMap(([attribute, { DataType = '', StringValue, BinaryValue = new Uint8Array() }]) => {
-    const [kind, value] = StringValue === undefined ? [2, bytesOf(BinaryValue)] : [1, Buffer.from(StringValue)];
-    return [
-      ...withLength(Buffer.from(attribute)),
-      ...withLength(Buffer.from(DataType)),
-      Buffer.of(kind),
-      ...withLength(value),
-    ];
-  });
+  const parts = sorted.flatMap(([attribute, { DataType = '', StringValue = '' }]) => [
+    ...withLength(attribute),
+    ...withLength(DataType),
+    Buffer.of(ofText),
+    ...withLength(StringValue),
+  ]);
   return { [name]: hash('md5', Buffer.concat(parts)) } as { [_ in Name]?: string };
 }
 
-function withLength(bytes: Uint8Array): Uint8Array[] {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(bytes.length);
-  return [length, bytes];
-}
+const ofText = 1;
 
-/** Returns the bytes of a binary value. One that came as JSON is base64. */
-export function bytesOf(value: Uint8Array | string): Uint8Array {
-  return typeof value === 'string' ? Buffer.from(value, 'base64') : value;
+function withLength(text: string): Uint8Array[] {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(Buffer.byteLength(text));
+  return [length, Buffer.from(text)];
 }

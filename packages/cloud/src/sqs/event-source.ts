@@ -1,7 +1,6 @@
-import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
-import type { SQSEvent, SQSMessageAttribute, SQSRecord } from 'aws-lambda';
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Clock } from '../time.ts';
-import { bytesOf, md5OfAttributes, md5OfBody } from './checksums.ts';
+import { md5OfAttributes, md5OfBody } from './checksums.ts';
 import type { Queue, Received } from './queue.ts';
 
 /** The queue that batches come from, and what a function does with one: `done` names the messages that it succeeded with. */
@@ -108,22 +107,14 @@ function recordOf({ id, receipt, body, systemAttributes, attributes }: Received,
     body,
     attributes: systemAttributes,
     messageAttributes: Object.fromEntries(
-      Object.entries(attributes).map(([name, value]) => [name, attributeOf(value)]),
+      Object.entries(attributes).map(([name, { DataType: dataType = '', StringValue: stringValue = '' }]) => {
+        return [name, { stringValue, stringListValues: [], binaryListValues: [], dataType }];
+      }),
     ),
     ...md5OfAttributes('md5OfMessageAttributes', attributes),
     md5OfBody: md5OfBody(body),
     eventSource: 'aws:sqs',
     eventSourceARN: queueArn,
     awsRegion: queueArn.split(':')[3] ?? '',
-  };
-}
-
-function attributeOf({ DataType = 'String', StringValue, BinaryValue }: MessageAttributeValue): SQSMessageAttribute {
-  return {
-    ...(StringValue !== undefined && { stringValue: StringValue }),
-    ...(BinaryValue !== undefined && { binaryValue: Buffer.from(bytesOf(BinaryValue)).toString('base64') }),
-    stringListValues: [],
-    binaryListValues: [],
-    dataType: DataType,
   };
 }

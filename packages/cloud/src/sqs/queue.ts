@@ -35,7 +35,6 @@ export interface Received {
   readonly attributes: MessageAttributes;
 }
 
-/** Binary values are bytes, or base64 if they came as JSON. */
 export type MessageAttributes = Readonly<Record<string, MessageAttributeValue>>;
 
 /** A message as a snapshot has it. */

@@ -3,7 +3,7 @@ import type { QueueFaults } from '../faults.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Clock } from '../time.ts';
 import type { Note } from '../virtual/record.ts';
-import { bytesOf, md5OfAttributes, md5OfBody } from './checksums.ts';
+import { md5OfAttributes, md5OfBody } from './checksums.ts';
 import { type KeptMessage, makeQueue, maxBytes, type Queue, type QueueDefinition } from './queue.ts';
 
 /** SQS. */
@@ -116,9 +116,9 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
       throw invalid(`Message must be shorter than ${queue.maxMessageSize} bytes.`);
     const all = Object.values(attributes);
     if (all.length > 10) throw invalid('A message has at most 10 attributes.');
-    const isWrong = ({ DataType = '', StringValue = '', BinaryValue = noBytes }: sdk.MessageAttributeValue) =>
-      DataType === '' || StringValue.length + BinaryValue.length === 0 || notInXml.test(StringValue);
-    if (all.some(isWrong)) throw invalid('A message attribute needs a type and a value.');
+    const isWrong = ({ DataType = '', StringValue = '' }: sdk.MessageAttributeValue) =>
+      DataType === '' || StringValue === '' || notInXml.test(StringValue);
+    if (all.some(isWrong)) throw invalid('A message attribute needs a type and a text: this SQS knows no bytes.');
     accepted(sent);
     return {
       MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender),
@@ -159,8 +159,6 @@ interface QueuesWorld {
 
 const notInXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-const noBytes = new Uint8Array();
-
 /** Letters, digits and punctuation of ASCII. */
 const groupForm = /^[!-~]{1,128}$/;
 
@@ -169,8 +167,8 @@ type SentMessage = Omit<sdk.SendMessageCommandInput, 'QueueUrl'>;
 /** Returns the bytes of a message's body and attributes. */
 function sizeOf({ MessageBody = '', MessageAttributes = {} }: Partial<SentMessage>): number {
   let size = Buffer.byteLength(MessageBody);
-  for (const [name, { DataType = '', StringValue = '', BinaryValue = noBytes }] of Object.entries(MessageAttributes)) {
-    size += Buffer.byteLength(name + DataType + StringValue) + bytesOf(BinaryValue).length;
+  for (const [name, { DataType = '', StringValue = '' }] of Object.entries(MessageAttributes)) {
+    size += Buffer.byteLength(name + DataType + StringValue);
   }
   return size;
 }
