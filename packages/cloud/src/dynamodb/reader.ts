@@ -1,7 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Attributes, compareValues, orderedTypes, typeOf } from './attribute-values.ts';
 import { notKnown, validationError } from './refusals.ts';
-import { isReserved } from './reserved-words.ts';
 
 /** The meaning of the placeholders of a request. */
 export interface Placeholders {
@@ -74,7 +73,6 @@ export function makeReader(text: string, { names, values }: Placeholders) {
   function name(): string {
     const found = peek().startsWith('#') ? names[peek()] : /^[A-Za-z_]\w*$/.exec(peek())?.[0];
     if (found === undefined) fail();
-    if (isReserved(peek())) throw validationError(`Attribute name is a reserved keyword; reserved keyword: ${found}`);
     at += 1;
     return found;
   }

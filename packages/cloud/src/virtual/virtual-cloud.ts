@@ -188,38 +188,35 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 }
 
 /** Makes what sends the commands of a service. */
-function makeSend(call: MakeCall, service: string, execute: (command: never, refuse?: Refuse) => object) {
-  function send(command: unknown, options?: object): Promise<never>;
-  function send(command: unknown, options?: object): Promise<unknown> {
-    const { abortSignal } = fieldsOf(options);
-    const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
-    return call({ service, ...describe(command), signal }, refuse => execute(command as never, refuse));
-  }
-  return send;
+function makeSend(
+  call: MakeCall,
+  service: string,
+  execute: (command: never, refuse?: Refuse) => object,
+): Client['send'] {
+  return function send(command, options = {}) {
+    const { abortSignal: signal }: { readonly abortSignal?: AbortSignal } = options;
+    const about = describe(command as Command);
+    return call({ service, ...about, signal }, refuse => execute(command as never, refuse)) as Promise<never>;
+  };
 }
 
 /** Returns what a command is about, by the names that inputs of the SDK have. */
-function describe(command: unknown): Pick<Call, 'operation' | 'resource' | 'entries' | 'input'> {
-  if (typeof command !== 'object' || command === null || !('input' in command)) {
-    throw new TypeError('That is no command of the SDK.');
-  }
-  const { input } = command;
-  const operation = command.constructor.name.replace(/Command$/, '');
-  const { QueueUrl, TableName, RequestItems, KeyId, TopicArn, Entries, Statements } = fieldsOf(input);
-  const resource = String(QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? Object.keys(fieldsOf(RequestItems)));
-  return { operation, resource, entries: countOf(Entries ?? Statements ?? RequestItems), input };
+function describe(command: Command): Pick<Call, 'operation' | 'resource' | 'entries' | 'input'> {
+  const { QueueUrl, TableName, RequestItems = {}, KeyId, TopicArn, Entries, Statements } = command.input;
+  const resource = QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? String(Object.keys(RequestItems));
+  const asked = Object.values(RequestItems).flatMap(each => ('Keys' in each ? each.Keys : each));
+  const entries = (Entries ?? Statements ?? asked).length || 1;
+  return { operation: command.constructor.name.replace(/Command$/, ''), resource, entries, input: command.input };
 }
 
-/** Returns how many a call is for: entries in a list, keys or writes by table. */
-function countOf(several: unknown): number {
-  if (several === undefined) return 1;
-  if (Array.isArray(several)) return several.length;
-  const counts = Object.values(fieldsOf(several)).map(each =>
-    countOf(Array.isArray(each) ? each : fieldsOf(each).Keys),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-function fieldsOf(input: unknown): Partial<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null ? input : {};
+/** A command of the SDK. */
+interface Command {
+  readonly input: {
+    readonly [about in 'QueueUrl' | 'TableName' | 'KeyId' | 'TopicArn']?: string;
+  } & {
+    readonly [several in 'Entries' | 'Statements']?: readonly object[];
+  } & {
+    /** Keys or writes by table. */
+    readonly RequestItems?: Readonly<Record<string, readonly object[] | { readonly Keys: readonly object[] }>>;
+  };
 }
