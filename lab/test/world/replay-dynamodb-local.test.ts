@@ -167,7 +167,7 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
     'scans',
     [put({}), put({ kind: 'b', n: 1 }), new ScanCommand({ TableName, FilterExpression: 'attribute_exists(n)' })],
   ],
-  ['scans of an index', [...threeHeads, scanDue('dueAt'), scanDue('id, dueShard, missing')]],
+  ['scans of an index', [...threeHeads, scanDue('dueAt'), scanDue('id, dueShard, absent')]],
   ['unused placeholders', [put({}), update('REMOVE n', 1), query({ ExpressionAttributeNames: { '#n': 'n' } })]],
 ])('DynamoDB Local answers alike: %s', async (name, commands) => {
   const { execute } = makeTables({ definitions, now: () => 0 });
@@ -192,7 +192,8 @@ test('A digit that is not right is reported.', async () => {
 
 test('What a late index has answered is counted as late.', async () => {
   const { execute } = makeTables({ definitions, now: () => 0, lag: () => 100 });
-  const commands: readonly TablesCommand<object>[] = [head('a', 'xa'), due(), batchGet('a')];
+  const consistentGet = new GetCommand({ TableName: table, Key: { id: 'a', part: 'head' }, ConsistentRead: true });
+  const commands: readonly TablesCommand<object>[] = [head('a', 'xa'), due(), consistentGet];
   const executed = commands.map(command => ({ command, outcome: execute(command) }));
   expect(await replay(executed, endpoint, 'late')).toMatchObject({
     compared: 3,
