@@ -38,7 +38,10 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     const entries = source.items.all().filter(({ order }) => !start || compareOrders(order, start) > 0);
     const bound = placeholdersOf(request);
     const isWanted = (item: Attributes) => filter === undefined || holds(filter, item, bound);
-    return pageOf(entries, request, source, isWanted, projectionOf(request.ProjectionExpression, bound));
+    const names = namesIn(request.ProjectionExpression, bound);
+    if (request.IndexName !== undefined && names?.some(name => !source.names.includes(name)))
+      throw validationError(`The index ${request.IndexName} does not project ${names.join(', ')}`);
+    return pageOf(entries, request, source, isWanted, names && (item => partOf(item, names)));
   }
 
   function startOf({ ExclusiveStartKey: start }: ScanCommandInput, source: Source): Entry['order'] | undefined {
@@ -72,25 +75,27 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
       last = item;
       break;
     }
-    const key = last && Object.entries(last).filter(([name]) => names.includes(name));
     return {
       Items: found.map(project),
       Count: found.length,
       ScannedCount: read,
-      ...(key && { LastEvaluatedKey: Object.fromEntries(key) }),
+      ...(last && { LastEvaluatedKey: partOf(last, names) }),
     };
   }
 }
 
-/** Returns what keeps of an item the attributes that are asked for. */
-function projectionOf(expression: string | undefined, placeholders: Placeholders) {
+/** Returns the attributes that a projection asks for. */
+function namesIn(expression: string | undefined, placeholders: Placeholders) {
   if (expression === undefined) return undefined;
   const read = makeReader(expression, placeholders);
   const names = [read.name()];
   while (read.takes(',')) names.push(read.name());
   if (!read.isOver()) read.fail();
-  const isAsked = ([name]: [string, unknown]) => names.includes(name);
-  return (item: Attributes): Attributes => Object.fromEntries(Object.entries(item).filter(isAsked));
+  return names;
+}
+
+function partOf(item: Attributes, names: readonly string[]): Attributes {
+  return Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
 }
 
 /** In bytes. */
