@@ -33,7 +33,6 @@ export interface LogFilter {
 /** Makes the record of all that happens, and of what functions write to their logs. */
 export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails = true }: RecordOptions) {
   const hash = createHash('sha256');
-  let unhashed = '';
   const happenings: Happening[] = [];
   const lines: LogLine[] = [];
   return { note, digest, trace, writeLog, logs };
@@ -42,19 +41,12 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
     const isKept = keepsDetails || kind === 'message';
     const happening = { at: now(), kind, text, detail: detail && isKept ? JSON.stringify(detail()) : '' };
     if (keepsTrace) happenings.push(happening);
-    unhashed += `${happening.at} ${kind} ${text} ${happening.detail}\n`;
-    if (unhashed.length > hashedAtOnce) hashRest();
+    hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
   }
 
   /** Returns a hash of all that has happened so far. */
   function digest(): string {
-    hashRest();
     return hash.copy().digest('hex').slice(0, 16);
-  }
-
-  function hashRest(): void {
-    hash.update(unhashed);
-    unhashed = '';
   }
 
   /** Returns what has happened, in order. */
@@ -81,9 +73,6 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
       );
   }
 }
-
-/** Characters. */
-const hashedAtOnce = 65_536;
 
 /** A line of a function's log. */
 interface LogLine {

@@ -336,16 +336,6 @@ differs('a receipt ends with its visibility timeout; it deletes nothing then, li
   expect(queue.bodies()).toEqual(['a']);
 });
 
-differs('a message may be hidden for more than 12 hours in all', async () => {
-  const { time, send, receive, perform, bodies } = openQueues();
-  send('a');
-  const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
-  await time.runUntil(20_000);
-  perform('ChangeMessageVisibility', { ReceiptHandle, VisibilityTimeout: 43_200 });
-  await time.runUntil(43_219_999);
-  expect(bodies()).toEqual([]);
-});
-
 differs('a dead letter counts its receives from 1', async () => {
   const { time, send, receive, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
   send('poison');

@@ -1,17 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openQueues } from './open-queues.ts';
 
-it('a poll whose receiver is gone receives nothing', async () => {
-  const { queues, send, bodies } = openQueues();
-  const gone = new AbortController();
-  const answers = [1, 2].map(() => queues.poll({ QueueUrl: 'q', WaitTimeSeconds: 20 }, gone.signal));
-  gone.abort();
-  send('a');
-  answers.push(queues.poll({ QueueUrl: 'q' }, gone.signal));
-  expect(await Promise.all(answers)).toEqual([{}, {}, {}]);
-  expect(bodies()).toEqual(['a']);
-});
-
 describe('faults', () => {
   it('a message that was deleted comes again', () => {
     const { send, receive, perform, bodies } = openQueues({}, { comesAgain: () => true, isEntryRefused: () => false });
