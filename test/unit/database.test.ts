@@ -26,16 +26,4 @@ describe('a database of tests', () => {
     const isDynamoDbLocal = headers.get('server')?.startsWith('Jetty') ?? false;
     expect(isDynamoDbLocal ? 'dynamodb-local' : 'memory').toBe(process.env.EMISSOR_DYNAMODB || 'memory');
   });
-
-  // The table adds and compares in decimal, a process in doubles: a fraction that was stored may never be met again.
-  it.each([
-    ['a number', { count: 0.5 }],
-    ['a number of a list of maps', { list: [{ at: 1 / 3 }] }],
-    ['one beyond what a double holds exactly', { count: 2 ** 53 }],
-  ])('refuses what is not whole: %s', async (_, fields) => {
-    const command = new PutCommand({ TableName: 'Clients', Item: { ...Key, ...fields } });
-    await expect(database.dynamo(command)).rejects.toThrow('PutItemCommand sends');
-    expect(await read(database)).toEqual(Key);
-    expect(database.fractions.splice(0)).toHaveLength(1);
-  });
 });

@@ -3,10 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Processor time in milliseconds that a function's processes have used, among this process's descendants. Reads `/proc`: Linux only. */
 export function processorTime(functionName: RegExp): number {
   const processes = readProcesses();
-  const ticks = descendants(processes, process.pid)
-    .filter(id => runsFunction(id, functionName))
-    .reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0);
-  return ticks / ticksPerMillisecond;
+  const own = functionProcesses(functionName, process.pid, processes);
+  return own.reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0) / ticksPerMillisecond;
+}
+
+/** Returns the processes of functions below one. */
+export function functionProcesses(functionName: RegExp, ancestor: number, processes = readProcesses()): number[] {
+  return descendants(processes, ancestor).filter(id => runsFunction(id, functionName));
 }
 
 /** Returns the processes below one: another run's on the same machine are not among them. */

@@ -41,6 +41,7 @@ export interface LocalRun {
   readonly logFile: string;
   /** From the command to ready, in milliseconds. */
   readonly readyMs: number;
+  readonly processId: number;
   /** Ends it. Returns its whole output. */
   stop(): Promise<string>;
 }
@@ -79,7 +80,7 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   }
   const readyMs = performance.now() - start;
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8'));
-  return { outputs, outputsFile, logFile, readyMs, stop };
+  return { outputs, outputsFile, logFile, readyMs, processId: run.pid ?? 0, stop };
 }
 
 /** Returns the demo client and the demo admin of a local run. */
