@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished } from 'vitest';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { functionProcesses } from '../../tools/support/function-processes.ts';
 import { closeNow, listen } from '../../tools/support/listen.ts';
-import { demoOf, type LocalOutputs } from '../../tools/support/local-run.ts';
+import { demoOf } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId } from '../support/e2e-queues.ts';
@@ -24,16 +24,20 @@ describeWith(['local'], 'five processes that are killed in the middle of their b
     const { client, user } = demoOf(run.outputs);
     const { access_token: token } = await getTokens(passwordGrant(client, user));
     await register(token, { evento, url: 'https://held.example.com/' });
-    await publishAll(run.outputs, user.account);
+    const sqs = sqsClientOf(run.outputs);
+    const publish = (id: string) => {
+      const MessageBody = JSON.stringify({ id_conta: user.account, event: evento, id, id_demanda: 1 });
+      return sqs.send(new SendMessageCommand({ QueueUrl: run.outputs.EventsQueueUrl, MessageBody }));
+    };
+    await Promise.all(ids.map(publish));
 
     const killed = new Set<number>();
     await until('five deaths in the middle of a batch', () => {
       const deaths = deathsIn(run.logFile);
       if (deaths.filter(request => request !== 'init').length >= 5) return true;
-      if (receiver.held === 0 || killed.size > deaths.length) return undefined;
       const consumers = functionProcesses(/Deliver/, run.processId).sort((one, other) => one - other);
       const oldest = consumers.find(id => !killed.has(id)); // later ones may still be starting
-      if (oldest === undefined) return undefined;
+      if (receiver.held === 0 || killed.size > deaths.length || oldest === undefined) return undefined;
       process.kill(oldest, 'SIGKILL');
       killed.add(oldest);
       receiver.held = 0;
@@ -41,25 +45,10 @@ describeWith(['local'], 'five processes that are killed in the middle of their b
     });
     receiver.mayAnswer = true;
 
-    const { acknowledged } = receiver;
-    await until('the delivery of each event', () => acknowledged.size === ids.length || undefined, limit);
-    expect(new Set(ids.map(id => deliveryId(user.account, evento, id)))).toEqual(acknowledged);
+    await until('the delivery of each event', () => receiver.acknowledged.size === ids.length || undefined, limit);
+    expect(new Set(ids.map(id => deliveryId(user.account, evento, id)))).toEqual(receiver.acknowledged);
   });
 });
-
-/** Publishes the events to a run. */
-async function publishAll(outputs: LocalOutputs, account: string): Promise<void> {
-  const sqs = sqsClientOf(outputs);
-  for (let from = 0; from < ids.length; from += 10) {
-    const Entries = ids.slice(from, from + 10).map(id => ({
-      Id: id,
-      MessageGroupId: account,
-      MessageBody: JSON.stringify({ id_conta: account, event: evento, id, id_demanda: 1 }),
-    }));
-    const { Failed } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: outputs.EventsQueueUrl, Entries }));
-    expect(Failed).toBeUndefined();
-  }
-}
 
 /** Returns the invocations during which a process was killed, by id; `init` if it was still starting. */
 function deathsIn(logFile: string): readonly string[] {
@@ -75,8 +64,7 @@ async function startHoldingReceiver() {
         receiver.held += 1;
         return;
       }
-      response.once('finish', () => receiver.acknowledged.add(String(request.headers['webhook-id'])));
-      response.writeHead(204).end();
+      response.writeHead(204).end(() => receiver.acknowledged.add(String(request.headers['webhook-id'])));
     });
   });
   const receiver = { port: await listen(server), held: 0, mayAnswer: false, acknowledged: new Set<string>() };

@@ -9,7 +9,8 @@ export function processorTime(functionName: RegExp): number {
 
 /** Returns the processes of functions below one. */
 export function functionProcesses(functionName: RegExp, ancestor: number, processes = readProcesses()): number[] {
-  return descendants(processes, ancestor).filter(id => runsFunction(id, functionName));
+  const nameIn = (variables: string) => /(?:^|\0)AWS_LAMBDA_FUNCTION_NAME=([^\0]*)/.exec(variables)?.[1] ?? '';
+  return descendants(processes, ancestor).filter(id => functionName.test(nameIn(read(`/proc/${id}/environ`))));
 }
 
 /** Returns the processes below one: another run's on the same machine are not among them. */
@@ -48,11 +49,6 @@ function read(path: string): string {
   } catch {
     return ''; // the process has ended
   }
-}
-
-function runsFunction(id: number, functionName: RegExp): boolean {
-  const name = /(?:^|\0)AWS_LAMBDA_FUNCTION_NAME=([^\0]*)/.exec(read(`/proc/${id}/environ`))?.[1];
-  return name !== undefined && functionName.test(name);
 }
 
 /** Linux counts processor time in hundredths of a second. */

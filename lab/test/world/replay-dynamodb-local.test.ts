@@ -118,7 +118,6 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ['paths', [put({ m: { a: [1, { b: 'x' }] } }), when('m.a[1].b = :w AND m.a[1] <> :w', 'x')]],
   ['equality', [put({ m: { a: 1, b: [2] } }), when('m = :w', { b: [2], a: 1 })]],
   ['bytes', [put({ b: Uint8Array.of(1, 200) }), when('b > :w', Uint8Array.of(1)), get]],
-  ['bounds', [put({ n: 5 }), when('n BETWEEN :v AND :w', 6), when('n BETWEEN :w AND :v', 6)]],
   ['returned', (['ALL_OLD', 'ALL_NEW', 'NONE'] as const).map(wanted => update('SET n = :v', 1, wanted))],
   [
     'keys',

@@ -60,10 +60,10 @@ export function readKeyCondition(condition: string, [hashKey, rangeKey]: Key, pl
   return { hash: value, side: range ? sideOf(range) : () => 0 };
 }
 
-function passes({ path, operator, given: [one, other] }: Test, item: Attributes): boolean {
+function passes({ path, operator, given: [one] }: Test, item: Attributes): boolean {
   const { [operator]: test } = tests;
   if (!test) throw notKnown(`the operator ${operator}`);
-  return test(valueAt(item, path), one, other);
+  return test(valueAt(item, path), one);
 }
 
 /** Returns the value at a path; `undefined` where there is none. */
@@ -75,7 +75,7 @@ function valueAt(item: Attributes, path: Path): Value {
 
 type Value = AttributeValue | undefined;
 
-const tests: Readonly<Record<string, (value: Value, one: Value, other: Value) => boolean>> = {
+const tests: Readonly<Record<string, (value: Value, one: Value) => boolean>> = {
   attribute_exists: value => value !== undefined,
   attribute_not_exists: value => value === undefined,
   '=': areEqual,
@@ -83,7 +83,6 @@ const tests: Readonly<Record<string, (value: Value, one: Value, other: Value) =>
   '<': (value, other) => compareValues(value, other) < 0,
   '<=': (value, other) => compareValues(value, other) <= 0,
   '>': (value, other) => compareValues(value, other) > 0,
-  BETWEEN: (value, low, high) => compareValues(value, low) >= 0 && compareValues(value, high) <= 0,
 };
 
 function sideOf({ operator, given }: Test): Stretch['side'] {

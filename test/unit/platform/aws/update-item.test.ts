@@ -27,11 +27,6 @@ describe('an update of an item', () => {
     expect(await stored()).toEqual({ clientId: 'one', count: 2, status: null, ttl: 5, list: ['a', 'b'] });
   });
 
-  it('only removes', async () => {
-    await update({ set: { gone: undefined, status: undefined } });
-    expect(await stored()).toEqual({ clientId: 'one', count: 1, list: ['a', 'b'] });
-  });
-
   it('sets attributes to expressions', async () => {
     await update({
       set: {
@@ -46,7 +41,6 @@ describe('an update of an item', () => {
     ['holds', expression`count = ${1} AND attribute_not_exists(ttl)`, true],
     ['does not hold', expression`count = ${1} AND attribute_exists(ttl)`, false],
     ['holds in one of its parts', expression`(${expression`count > ${5}`} OR ${expression`status = ${'new'}`})`, true],
-    ['holds between two values', expression`count BETWEEN ${0} AND ${1}`, true],
     ['names an element', expression`list[1] = ${'b'}`, true],
     ['names an attribute that has no plain name', expression`attribute_not_exists(${attribute('a-b')})`, true],
   ])('is made where its condition %s', async (_what, when, isMade) => {
