@@ -72,8 +72,9 @@ export function judgeAnnouncements(
     const isTold = changes.some(({ item }) =>
       isLast ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
     );
-    // What cannot be recorded of one failure the next one records.
-    if (!isTold && telling.length > (faultClass === 'calm' || isLast ? 0 : 5))
+    // What cannot be recorded of one failure the next one records. A process that dies loses those of one turn.
+    const turns = new Set(telling.map(({ at }) => Math.floor(at / second))).size;
+    if (!isTold && turns > (faultClass === 'calm' || isLast ? 0 : 5))
       violate(`fails for long, and nothing comes of it: ${accountId}`);
   }
 

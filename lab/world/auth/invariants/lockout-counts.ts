@@ -54,9 +54,10 @@ function isJudged(request: TokenRequest, { reasonOf }: Evidence): boolean {
   return judgedReasons.has(reasonOf(request) ?? '');
 }
 
-/** A write that the SDK repeats may count again where others failed in between. */
+/** A write that the SDK repeats may count again if others failed in between. */
 function mostTimes({ calls }: TokenRequest): number {
-  return Math.max(1, ...calls.filter(({ name }) => name === 'Update Lockouts').map(({ attempts = 3 }) => attempts));
+  const writes = calls.filter(({ name }) => name === 'Update Lockouts');
+  return 1 + writes.reduce((sum, { attempts = 3 }) => sum + attempts - 1, 0);
 }
 
 const judgedReasons = new Set([
