@@ -26,7 +26,7 @@ export interface Series {
   readonly times: readonly number[];
 }
 
-/** Makes a consumer in one process, under the Lambda Runtime API as the local cloud has it. */
+/** Makes a consumer in one process, as the local cloud runs it. */
 export function makeConsumer(
   what: string,
   bundle: string,
@@ -37,18 +37,16 @@ export function makeConsumer(
   const { invoke, end } = makeLocalFunction(
     {
       name,
-      arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
       label: name,
       directory: bundle,
       handler: 'index.handler',
       memory: 1024,
       timeoutSeconds: 45,
       variables,
-      reservedConcurrency: 1,
-      logFormat: 'JSON',
       logGroup: name,
     },
     { runtimeContext, startLock: makeStartLock(), onLine: () => undefined },
+    1,
   );
   const processes = new RegExp(`^${name}$`);
   let handedOver = 0;

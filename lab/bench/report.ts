@@ -33,7 +33,7 @@ export function describeService(service: ServiceResult): string {
 
 /** Describes the throughput of one consumer process. */
 export function describeDelivery({ rows, hanging }: DeliveryResult, { rounds, batches, warmUp }: DeliverySize): string {
-  return `One process of the function DeliverFirst gets batches, one after the other, under the Lambda Runtime API. Receivers answer after 2 ms
+  return `One process of the function DeliverFirst gets batches, one after the other, as in a local run. Receivers answer after 2 ms
 where nothing else is said. Medians of ${rounds} rounds of ${batches} batches of ten (of ${batches * 4} batches of one), after ${warmUp} that are not counted. Times are
 from a batch's being handed over to its being acknowledged, of all rounds together.
 

@@ -9,7 +9,6 @@ const advised: Readonly<Record<StartProblem, (message: string) => string>> = {
   'port-in-use': message =>
     `${message}, perhaps by another run: end that, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
   'port-refused': message => `${message}: choose another --port, from 1024 up.`,
-  'outputs-in-use': message => `${message}: end that one, or give this one its own --outputs and --port.`,
   'outputs-unwritable': message => `${message}. Choose another file with --outputs.`,
   'data-in-use': message => `${message}: end that one, or name another directory with --data.`,
   'data-unfit': message => `${message}: use a fresh --data.`,

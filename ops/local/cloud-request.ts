@@ -38,14 +38,12 @@ export function cloudRequest(
         ? { root, entry: 'bin/app.ts', context: { stage: 'local', ...stageValues } }
         : { assemblyDirectory },
     apis: { AuthUrl: portAt(0), BaseUrl: portAt(1) },
-    sites: [
-      {
-        name: 'receiver.example.com',
-        output: 'ReceiverUrl',
-        port: portAt(2),
-        handle: makeReceiver(delivery => terminal.note('receiver', describeDelivery(delivery))),
-      },
-    ],
+    site: {
+      name: 'receiver.example.com',
+      output: 'ReceiverUrl',
+      port: portAt(2),
+      handle: makeReceiver(delivery => terminal.note('receiver', describeDelivery(delivery))),
+    },
     ports: { sqs: portAt(3), dynamoDb: portAt(4) },
     workDirectory: join(root, '.local'),
     terminal,

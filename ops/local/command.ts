@@ -24,7 +24,7 @@ export async function runLocally(words: readonly string[]): Promise<number> {
   const signal = listenForStop();
   try {
     const options = parseOptions(words, join(root, '.local/outputs.json'));
-    if (options) await runUntilEnd(options, openTerminal(process.stdout, process.env), signal);
+    if (options) await runUntilEnd(options, openTerminal(process.stdout), signal);
     return 0;
   } catch (error) {
     if (signal.aborted) return 0;

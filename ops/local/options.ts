@@ -80,7 +80,7 @@ function makeCommand(defaultOutputsFile: string): Command {
     .option('--map <host=url>', 'https://HOST/ leads to http://127.0.0.1:PORT (repeatable)', addMapping)
     .option(
       '--hosts <file>',
-      'JSON file of the same: name -> URL, list of addresses, or URL with delays (packages/cloud/src/local/README.md); re-read when it changes',
+      'JSON file of the same: name -> URL or list of addresses (packages/cloud/src/local/README.md); re-read when it changes',
     )
     .option(
       '--faults <file>',

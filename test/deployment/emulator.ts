@@ -49,11 +49,8 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
   const hostsFile = path.join(folder, 'hosts.json');
   writeFileSync(hostsFile, '{}');
   const ignore = () => {};
-  const receiver = { name: 'receiver.example.com', output: 'ReceiverUrl', handle: makeReceiver(ignore) };
-  const internet = await startInternet(
-    { mappings: new Map(), hostsFile, sites: [receiver] },
-    { onHostsChange: ignore, onUnreachable: ignore },
-  );
+  const site = { name: 'receiver.example.com', port: 0, handle: makeReceiver(ignore) };
+  const internet = await startInternet({ hostsFile, site }, ignore);
   const files = await writeRuntimeFiles(folder, internet.settings, internet.authorityCertificate);
 
   const port = await freePort();

@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, StartError } from './errors.ts';
 import { type ChangingState, type KeptState, keepState, readState } from './state.ts';
@@ -11,36 +10,23 @@ export interface DataDirectory {
   readState(): KeptState | undefined;
   /** Writes the state from now on whenever it has changed. */
   keep(state: ChangingState, onProblem: (message: string) => void): void;
-  readonly masterKeyFile: string;
   /** Writes what has changed, and releases the lock. */
   release(): Promise<void>;
 }
 
-/**
- * Makes a directory where there is none. It does not use Node's recursive mkdir, which never returns below a directory in
- * which none can be made although it exists (/proc).
- *
- * @throws {StartError}
- */
+/** Makes a directory if there is none. @throws {StartError} */
 export function makeDirectory(directory: string): void {
   try {
-    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
-    if (dirname(directory) !== directory) makeDirectory(dirname(directory));
-    mkdirSync(directory);
+    mkdirSync(directory, { recursive: true });
   } catch (error) {
-    if (error instanceof StartError) throw error;
     throw new StartError(`The directory ${directory} cannot be made: ${messageOf(error)}`);
   }
 }
 
-/**
- * Opens a data directory and locks it for this run.
- *
- * @throws {StartError} when it cannot be made or written to, or is in use.
- */
+/** Opens a data directory and locks it for this run. @throws {StartError} if it cannot be made or written to, or is in use */
 export function openDataDirectory(directory: string): DataDirectory {
-  prepare(directory);
-  const held = lockIn(directory);
+  makeDirectory(directory);
+  const lock = lockIn(directory);
   const stateFile = join(directory, 'state.json');
   let endKeeping = async () => {};
   return {
@@ -48,87 +34,45 @@ export function openDataDirectory(directory: string): DataDirectory {
     keep: (state, onProblem) => {
       endKeeping = keepState(stateFile, state, onProblem);
     },
-    masterKeyFile: join(directory, 'kms-master-key'),
-    release: () => endKeeping().finally(() => held.close()),
+    release: () => endKeeping().finally(() => lock.close()),
   };
 }
 
 /**
- * Locks a file, which is made where there is none, by an exclusive transaction that is never committed: the system releases it with
- * the process, even after SIGKILL. Returns `undefined` while another has it.
- */
-export function lockFile(file: string): DatabaseSync | undefined {
-  const database = new DatabaseSync(file);
-  try {
-    database.exec('BEGIN EXCLUSIVE');
-    return database;
-  } catch (error) {
-    database.close();
-    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return undefined;
-    throw error;
-  }
-}
-
-/** SQLite's result code for a database that another connection has locked. */
-const sqliteBusy = 5;
-
-/**
- * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed. Where none
- * can be made there, on a read-only file system or in another user's folder, it stands in the system's temporary folder.
+ * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed.
  *
  * @returns its path, and what removes it.
  */
 export function makeRunDirectory(parent: string): { readonly path: string; remove(): void } {
-  const path = ownDirectory(parent);
-  return { path, remove: () => rmSync(path, removal) };
-}
-
-function ownDirectory(parent: string): string {
-  try {
-    return directoryOfProcess(parent);
-  } catch {
-    // a temporary one
-  }
-  try {
-    return mkdtempSync(join(tmpdir(), 'cloud-run-'));
-  } catch (error) {
-    throw new StartError(`No directory can be made in ${parent}, nor in ${tmpdir()}: ${messageOf(error)}`);
-  }
-}
-
-function directoryOfProcess(parent: string): string {
   makeDirectory(parent);
   for (const name of readdirSync(parent)) {
     if (!isAlive(Number(name))) rmSync(join(parent, name), removal);
   }
   const path = join(parent, String(process.pid));
-  rmSync(path, removal);
+  const remove = () => rmSync(path, removal);
+  remove(); // an earlier process had the same id
   makeDirectory(path);
-  return path;
+  return { path, remove };
 }
 
 /** On Windows a directory cannot be removed until the last process that works in it has exited. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
-/** Makes a directory, or checks that files can be made in the one that exists. */
-function prepare(directory: string): void {
-  makeDirectory(directory);
+/** Locks a file by an exclusive transaction that is never committed: the system releases it with the process, even after SIGKILL. */
+function lockIn(directory: string): DatabaseSync {
   try {
-    rmdirSync(mkdtempSync(join(directory, 'probe-')));
+    const lock = new DatabaseSync(join(directory, 'lock'));
+    lock.exec('BEGIN EXCLUSIVE; PRAGMA user_version = 1'); // it must be writable
+    return lock;
   } catch (error) {
-    throw new StartError(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
+    const isLocked = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
+    if (isLocked) throw new StartError(`${directory} is in use by another local run`, 'data-in-use');
+    throw new StartError(`The directory ${directory} cannot be used: ${messageOf(error)}`);
   }
 }
 
-function lockIn(directory: string): DatabaseSync {
-  try {
-    const held = lockFile(join(directory, 'lock'));
-    if (held) return held;
-  } catch (error) {
-    throw new StartError(`The directory ${directory} cannot be used: ${messageOf(error)}`);
-  }
-  throw new StartError(`${directory} is in use by another local run`, 'data-in-use');
-}
+/** SQLite's result code for a database that another connection has locked. */
+const sqliteBusy = 5;
 
 /** Returns whether a process of that id is alive. */
 function isAlive(id: number): boolean {

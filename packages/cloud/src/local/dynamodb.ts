@@ -5,7 +5,6 @@ import type { TableDefinition } from '../dynamodb/table.ts';
 import { makeTables, type TableSnapshot } from '../dynamodb/tables.ts';
 import { requestSchema } from '../dynamodb/wire.ts';
 import { ServiceError } from '../service-error.ts';
-import { physicalName } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
 import { type AwsJsonService, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 import { messageOf, StartError } from './errors.ts';
@@ -67,15 +66,13 @@ export async function startDynamoDb({
 
 /** Reads a table of the template. @throws {StartError} */
 export function tableOf(resource: LiveResource): TableDefinition {
-  const { TableName, ...shape } = readProperties(tableSchema, resource);
-  return { TableName: TableName ?? physicalName(resource.stack, resource.logicalId), ...shape };
+  return { TableName: resource.name, ...readProperties(tableSchema, resource) };
 }
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
 
 /** TTL, recovery, protection and encryption have no effect: expiry is enforced in the functions. */
 const tableSchema = z.object({
-  TableName: z.string().optional(),
   KeySchema: keySchema,
   AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.enum(['S', 'N', 'B']) })),
   GlobalSecondaryIndexes: z

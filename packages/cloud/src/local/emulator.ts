@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { ServiceError as EngineError } from '../service-error.ts';
+import { ServiceError } from '../service-error.ts';
 import { messageOf } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
 
@@ -22,29 +22,15 @@ export interface ServiceRequest {
   readonly caller: string;
 }
 
-/** An error that a service answers with. Each emulator writes it in the form of its protocol. */
-export class ServiceError extends Error {
-  readonly code: string;
-  readonly status: number;
-
-  /** @param code - as the service names it: `AccessDeniedException` */
-  constructor(code: string, message: string, status = 400) {
-    super(message);
-    this.code = code;
-    this.status = status;
-  }
-}
-
 /** Sees each request before the service does. An error that it returns is the answer; the service never sees the request. */
-export type Interceptor = (request: ServiceRequest) => Error | undefined;
+export type Interceptor = (request: ServiceRequest) => ServiceError | undefined;
 
-/** Returns the answer of the first interceptor that has one. */
-export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): Error | undefined {
+/** @throws {ServiceError} that of the first interceptor that refuses a request */
+export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): void {
   for (const interceptor of interceptors) {
     const error = interceptor(request);
-    if (error) return error;
+    if (error) throw error;
   }
-  return undefined;
 }
 
 /** Returns the access key id in an `Authorization` header (AWS Signature Version 4); empty when there is none. */
@@ -52,7 +38,7 @@ export function callerOf(authorization: string | undefined): string {
   return /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
 }
 
-/** Performs an operation on its input. Throws a {@link ServiceError}, or one of an engine, for what the service refuses. */
+/** Performs an operation on its input. @throws {ServiceError} for what the service refuses */
 export type Operation = (input: unknown, from: Requester) => object | Promise<object>;
 
 /** The client that a request comes from. */
@@ -72,7 +58,7 @@ export interface AwsJsonService extends Emulator {
 /**
  * Starts a service that speaks AWS JSON on 127.0.0.1.
  *
- * @param invalid - the code of its error for input that an operation cannot parse
+ * @param invalid - see {@link refusalOf}
  * @throws {StartError} if the port is not available
  */
 export async function startAwsJsonService(
@@ -86,7 +72,7 @@ export async function startAwsJsonService(
   const server = createServer((request, response) => {
     if (request.headers['x-amz-target'] === undefined) {
       const message = `The local ${service} speaks the AWS JSON protocol only. ${hint}`;
-      respondXml(response, 400, xmlError(new ServiceError('InvalidAction', message)));
+      respondXml(response, 400, xmlError({ code: 'InvalidAction', message, status: 400 }));
       return;
     }
     const gone = new AbortController();
@@ -105,7 +91,7 @@ export async function startAwsJsonService(
     try {
       return { status: 200, text: JSON.stringify(await perform(headers, body, gone)) };
     } catch (error) {
-      const { status, code, message, details } = serviceErrorOf(error, invalid);
+      const { status, code, message, details } = refusalOf(error, invalid);
       return { status, text: JSON.stringify({ __type: code, message, ...details }) };
     }
   }
@@ -114,8 +100,7 @@ export async function startAwsJsonService(
     const name = String(headers['x-amz-target']).split('.').at(-1) ?? '';
     const input = parseJson(body);
     const caller = callerOf(headers.authorization);
-    const error = intercept(interceptors, { service, operation: name, input: Object(input), caller });
-    if (error) throw error;
+    intercept(interceptors, { service, operation: name, input: Object(input), caller });
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     if (!operation) throw new ServiceError('UnknownOperationException', `The local ${service} does not know ${name}.`);
     return operation(input, { caller, gone });
@@ -156,18 +141,24 @@ export function respondXml(response: ServerResponse, status: number, xml: string
 }
 
 /** Returns an error in the form of the AWS Query protocol. */
-export function xmlError({ status, code, message }: Omit<ServiceError, 'name'>): string {
+export function xmlError({ status, code, message }: Refusal): string {
   const type = status < 500 ? 'Sender' : 'Receiver';
   return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
 }
 
-/** Returns what a service answers an error with. */
-export function serviceErrorOf(error: unknown, invalid: string) {
-  if (error instanceof ServiceError) return { ...error, message: error.message, details: {} };
-  if (error instanceof EngineError) {
+/** What a service answers an error with. */
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+}
+
+/** Returns what a service answers an error with. `invalid` is the code for input that an operation cannot parse. */
+export function refusalOf(error: unknown, invalid: string): Refusal & { readonly details?: object } {
+  if (error instanceof ServiceError) {
     const { name: code, message, $fault, ...details } = error;
     return { code, message, status: $fault === 'server' ? 500 : 400, details };
   }
-  if (error instanceof z.ZodError) return { code: invalid, message: z.prettifyError(error), status: 400, details: {} };
-  return { code: 'InternalFailure', message: messageOf(error), status: 500, details: {} };
+  if (error instanceof z.ZodError) return { code: invalid, message: z.prettifyError(error), status: 400 };
+  return { code: 'InternalFailure', message: messageOf(error), status: 500 };
 }

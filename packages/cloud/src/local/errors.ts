@@ -18,7 +18,6 @@ export class StartError extends Error {
 export type StartProblem =
   | 'port-in-use'
   | 'port-refused'
-  | 'outputs-in-use'
   | 'outputs-unwritable'
   | 'data-in-use'
   | 'data-unfit'

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { makeFaults, type QueueFaults, refusalBy } from '../faults.ts';
 import { makeSeededRandom } from '../seeded-random.ts';
 import type { Interceptor } from './emulator.ts';
-import { type Change, followFile, readAtStart, watchChanges } from './followed-file.ts';
+import { followFile, parseObject, readAtStart } from './followed-file.ts';
 
 const range = 'must be a number from 0 to 1';
 const share = z.number(range).min(0, range).max(1, range).default(0);
@@ -22,7 +21,7 @@ const faultsSchema = z.strictObject(Object.fromEntries(faultNames.map(name => [n
  * @throws {StartError} when the file cannot be used at the start.
  */
 export function readFaults(file: string, seed: number, onFault: (fault: string) => void) {
-  const current = followFile(file, readShares, readAtStart('faults', file, readShares));
+  const current = followFile(file, parseShares, readAtStart('faults', file, parseShares));
   const plan = {
     get shares() {
       return current();
@@ -53,26 +52,13 @@ export function readFaults(file: string, seed: number, onFault: (fault: string) 
   return { queueFaults, interceptor };
 }
 
-/** Reports each change of a faults file. Returns what ends the watch. */
-export function watchFaults(file: string, onChange: (change: Change<unknown>) => void): () => void {
-  return watchChanges(file, readShares, onChange);
-}
-
-/** @throws {TypeError | NodeJS.ErrnoException} with one sentence that says what is wrong. */
-function readShares(file: string): Readonly<Record<string, number>> {
-  let content: unknown;
-  const text = readFileSync(file, 'utf8');
-  try {
-    content = JSON.parse(text);
-  } catch {
-    throw new TypeError('It is not JSON.');
-  }
-  const { success, data, error } = faultsSchema.safeParse(content);
-  if (success) return data;
+/** Parses the text of a faults file. @throws {TypeError} with one sentence that says what is wrong */
+export function parseShares(text: string): Readonly<Record<string, number>> {
+  const { data, error } = faultsSchema.safeParse(parseObject(text));
+  if (data) return data;
   const [issue] = error.issues;
   if (issue?.code === 'unrecognized_keys') {
     throw new TypeError(`It names "${issue.keys[0]}", which is none of ${faultNames.join(', ')}.`);
   }
-  if (!issue?.path.length) throw new TypeError('It must be one JSON object of shares.');
-  throw new TypeError(`"${issue.path.join('.')}" ${issue.message}.`);
+  throw new TypeError(`"${issue?.path.join('.')}" ${issue?.message}.`);
 }

@@ -1,13 +1,10 @@
-import { statSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { messageOf, StartError } from './errors.ts';
 
-/** A change of a file: what it holds now, or the fault in it. */
-export type Change<Content> = { readonly content: Content } | { readonly problem: string };
-
-/** Reads a file that a request names: `hosts` or `faults`. @throws {StartError} when it cannot be used */
-export function readAtStart<Content>(what: string, file: string, read: (file: string) => Content): Content {
+/** Reads a file that a request names: `hosts` or `faults`. @throws {StartError} if it cannot be used */
+export function readAtStart<Content>(what: string, file: string, parse: (text: string) => Content): Content {
   try {
-    return read(file);
+    return parse(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new StartError(`The ${what} file ${file} cannot be used: ${messageOf(error)}`);
   }
@@ -17,41 +14,49 @@ export function readAtStart<Content>(what: string, file: string, read: (file: st
  * Makes a function that returns what a file holds now: it looks for a change at every call. A file that is unreadable or malformed,
  * for instance because it is being written, leaves the last good content in force.
  */
-export function followFile<Content>(file: string, read: (file: string) => Content, first: Content): () => Content {
+export function followFile<Content>(file: string, parse: (text: string) => Content, first: Content): () => Content {
   let content = first;
   let seen = '';
   return function followed() {
-    const status = statSync(file, { bigint: true, throwIfNoEntry: false });
-    const version = status ? `${status.ino}:${status.size}:${status.mtimeNs}` : '';
-    if (!status || version === seen) return content;
     try {
-      content = read(file);
+      const text = readFileSync(file, 'utf8');
+      if (text === seen) return content;
+      seen = text;
+      content = parse(text);
     } catch {
-      return content;
+      // the last good content
     }
-    if (Date.now() - Number(status.mtimeMs) > timeStampSettles) seen = version;
     return content;
   };
 }
 
-/** Reports each change of a file. Returns what ends the watch. */
-export function watchChanges<Content>(
+/** Reports each change of a file: the problem, if it cannot be used. Returns what ends the watch. */
+export function watchChanges(
   file: string,
-  read: (file: string) => Content,
-  onChange: (change: Change<Content>) => void,
+  parse: (text: string) => unknown,
+  onChange: (problem: string | undefined) => void,
 ): () => void {
-  const look = (): void => onChange(changeOf(file, read));
   watchFile(file, { interval: 500 }, look);
   return () => unwatchFile(file, look);
+
+  function look(): void {
+    try {
+      parse(readFileSync(file, 'utf8'));
+      onChange(undefined);
+    } catch (error) {
+      onChange(messageOf(error));
+    }
+  }
 }
 
-/** Milliseconds: a file that changed within them may change again without a new time stamp. */
-const timeStampSettles = 50;
-
-function changeOf<Content>(file: string, read: (file: string) => Content): Change<Content> {
+/** Parses the text of such a file. @throws {TypeError} if it is no JSON object */
+export function parseObject(text: string): object {
+  let content: unknown;
   try {
-    return { content: read(file) };
-  } catch (error) {
-    return { problem: messageOf(error) };
+    content = JSON.parse(text);
+  } catch {
+    throw new TypeError('It is not JSON.');
   }
+  if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content;
+  throw new TypeError('It must be one JSON object.');
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import {
   DecryptCommand,
   DescribeKeyCommand,
@@ -9,9 +8,9 @@ import {
 import * as z from 'zod';
 import { makeKms } from '../kms/kms.ts';
 import { keyArnIn } from '../kms/wrapping.ts';
+import { ServiceError } from '../service-error.ts';
 import { keyArn } from './assembly/identities.ts';
-import { type Emulator, type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
-import { codeOf, StartError } from './errors.ts';
+import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
 /** KMS, with symmetric keys that encrypt data keys and key pairs. */
 export interface KeyService extends Emulator {
@@ -19,7 +18,7 @@ export interface KeyService extends Emulator {
   ensureKey(keyId: string): void;
 }
 
-/** Starts KMS on a free port of 127.0.0.1. */
+/** Starts KMS on a free port of 127.0.0.1. All keys are derived from the master. */
 export async function startKms(master: Uint8Array, interceptors: readonly Interceptor[] = []): Promise<KeyService> {
   const arns = new Set<string>();
   const { execute } = makeKms({ bytes: randomBytes, master, arnOf: find });
@@ -36,31 +35,10 @@ export async function startKms(master: Uint8Array, interceptors: readonly Interc
   }
 }
 
-/**
- * Returns the secret from which all keys are derived: that of a file of mode 0600 if state is kept, otherwise a random one.
- *
- * @throws {StartError} if the file holds no key: everything encrypted under it would be lost silently.
- */
-export function masterKey(file?: string): Buffer {
-  if (file === undefined) return randomBytes(masterKeyLength);
-  try {
-    const kept = readFileSync(file);
-    if (kept.length === masterKeyLength) return kept;
-    throw new StartError(`${file} is damaged: the data kept beside it cannot be decrypted`, 'data-damaged');
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    const fresh = randomBytes(masterKeyLength);
-    writeFileSync(file, fresh, { mode: 0o600, flag: 'wx' });
-    return fresh;
-  }
-}
-
 /** Returns the ARN of the key that a request names, or else of the one that its ciphertext was made with. */
 export function keyIn({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string {
   return arnOf(typeof KeyId === 'string' ? KeyId : (keyArnIn(Buffer.from(String(CiphertextBlob), 'base64')) ?? ''));
 }
-
-const masterKeyLength = 32;
 
 function arnOf(name: string): string {
   return name.startsWith('arn:') ? name : keyArn(name);

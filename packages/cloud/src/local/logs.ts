@@ -1,111 +1,59 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { type Emulator, type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
-import { type MatchesQuery, parseLogQuery } from './log-query.ts';
+import { ServiceError } from '../service-error.ts';
+import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
-/** Emulates CloudWatch Logs: what the functions wrote in this run, for programs to search, and streams that programs write. */
+/** CloudWatch Logs: what the functions wrote in this run, for programs to search, and streams that programs write. */
 export interface LogService extends Emulator {
+  /** Adds a line that a function wrote. */
   put(group: string, line: string): void;
 }
 
-/** A line that a function or a program wrote, and when. Milliseconds since the epoch. */
 interface StoredLine {
+  /** Milliseconds since the epoch. */
   readonly at: number;
   readonly text: string;
   /** The stream of a line that a program wrote. */
-  readonly stream?: string | undefined;
+  readonly stream?: string;
 }
 
-/** The lines of log groups, each with its latest. */
-export interface LogStore {
-  put(group: string, text: string, stream?: string): void;
-  /** The groups with lines whose name begins so. */
-  groups(prefix: string): readonly string[];
-  /** The moment from which on all lines of a group are kept. */
-  since(group: string): number;
-  /** The lines of groups in a span that match a query, the newest first. */
-  find(groups: readonly string[], matches: MatchesQuery, from: number, to: number): readonly StoredLine[];
-  /** The lines of a stream, the oldest first. */
-  read(group: string, stream: string): readonly StoredLine[];
-}
-
-/** Starts the emulator on a free port of 127.0.0.1. */
-export async function startLogs(interceptors: readonly Interceptor[] = []): Promise<LogService> {
-  const store = makeLogStore(keptLines);
-  const service = await startAwsJsonService('logs', makeOperations(store), interceptors, 'InvalidParameterException');
-  return { ...service, put: store.put };
-}
-
-/** Makes a store in memory. It keeps at least `least` lines of each group, and at most twice as many. */
-export function makeLogStore(least: number, now: () => number = Date.now): LogStore {
-  const startedAt = now();
+/** Starts the emulator on a free port of 127.0.0.1. It keeps the latest lines of each group: at least `minKept`, at most twice as many. */
+export async function startLogs(interceptors: readonly Interceptor[] = [], minKept = 20_000): Promise<LogService> {
+  const startedAt = Date.now();
   const groups = new Map<string, { lines: StoredLine[]; since: number }>();
-  return {
-    put: (name, text, stream) => {
-      const group = groups.get(name) ?? { lines: [], since: startedAt };
-      groups.set(name, group);
-      group.lines.push({ at: now(), text, stream });
-      if (group.lines.length <= 2 * least) return;
-      group.lines = group.lines.slice(-least);
-      group.since = group.lines[0]?.at ?? startedAt;
-    },
-    groups: prefix => [...groups.keys()].filter(name => name.startsWith(prefix)),
-    since: name => groups.get(name)?.since ?? startedAt,
-    find: (names, matches, from, to) =>
-      names
-        .flatMap(name => groups.get(name)?.lines ?? [])
-        .filter(line => line.at >= from && line.at <= to && matches(line.text))
-        .reverse()
-        .toSorted((one, other) => other.at - one.at),
-    read: (name, stream) => groups.get(name)?.lines.filter(line => line.stream === stream) ?? [],
-  };
-}
-
-/** Lines of a log group that a run keeps. */
-const keptLines = 20_000;
-
-function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
   const queries = new Map<string, readonly StoredLine[]>();
-  return {
+  const streams = new Map<string, Set<string>>();
+  const operations: Readonly<Record<string, Operation>> = {
     DescribeLogGroups: input => {
-      const { logGroupNamePrefix: named } = z.object({ logGroupNamePrefix: z.string() }).parse(input);
-      const names = new Set([named, ...store.groups(named)]); // a group needs no line to be there
-      return { logGroups: [...names].map(name => ({ logGroupName: name, creationTime: store.since(name) })) };
+      const { logGroupNamePrefix: prefix } = z.object({ logGroupNamePrefix: z.string() }).parse(input);
+      const names = new Set([prefix, ...groups.keys()]); // a group needs no line to be there
+      const found = [...names].filter(name => name.startsWith(prefix));
+      return {
+        logGroups: found.map(name => ({ logGroupName: name, creationTime: groups.get(name)?.since ?? startedAt })),
+      };
     },
     StartQuery: input => {
       const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
       const matches = parseLogQuery(queryString);
+      const found = logGroupNames
+        .flatMap(name => groups.get(name)?.lines ?? [])
+        .filter(({ at, text }) => at >= startTime * 1_000 && at < (endTime + 1) * 1_000 && matches(text))
+        .reverse()
+        .toSorted((one, other) => other.at - one.at);
       const queryId = randomUUID();
-      queries.set(
-        queryId,
-        store.find(logGroupNames, matches, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit),
-      );
-      const [oldest] = queries.keys();
-      if (queries.size > keptQueries && oldest !== undefined) queries.delete(oldest);
+      queries.set(queryId, found.slice(0, limit));
       return { queryId };
     },
     GetQueryResults: input => {
-      const lines = queries.get(resultsInput.parse(input).queryId);
+      const { queryId } = z.object({ queryId: z.string() }).parse(input);
+      const lines = queries.get(queryId);
       if (!lines) throw new ServiceError('ResourceNotFoundException', 'There is no such query.');
-      const statistics = { recordsMatched: lines.length, recordsScanned: lines.length, bytesScanned: 0 };
-      return { status: 'Complete', results: lines.map(rowOf), statistics };
+      queries.delete(queryId);
+      return { status: 'Complete', results: lines.map(rowOf), statistics: { recordsScanned: lines.length } };
     },
-    ...streamOperations(store),
-  };
-}
-
-/** Streams that programs write and read. A group needs not be made: whichever is named is there. */
-function streamOperations(store: LogStore): Readonly<Record<string, Operation>> {
-  const streams = new Map<string, Set<string>>();
-  const streamsOf = (group: string) => streams.get(group) ?? new Set();
-  const existing = ({ logGroupName, logStreamName }: z.output<typeof streamInput>): void => {
-    if (streamsOf(logGroupName).has(logStreamName)) return;
-    throw new ServiceError('ResourceNotFoundException', 'The specified log stream does not exist.');
-  };
-  return {
     CreateLogStream: input => {
       const { logGroupName, logStreamName } = streamInput.parse(input);
-      const known = streamsOf(logGroupName);
+      const known = streams.get(logGroupName) ?? new Set();
       if (known.has(logStreamName)) {
         throw new ServiceError('ResourceAlreadyExistsException', 'The specified log stream already exists.');
       }
@@ -114,30 +62,47 @@ function streamOperations(store: LogStore): Readonly<Record<string, Operation>> 
     },
     PutLogEvents: input => {
       const { logEvents, ...place } = putInput.parse(input);
-      existing(place);
-      for (const { message } of logEvents) store.put(place.logGroupName, message, place.logStreamName);
+      requireStream(place);
+      for (const { message } of logEvents) add(place.logGroupName, { text: message, stream: place.logStreamName });
       return {};
     },
     DescribeLogStreams: input => {
       const { logGroupName, descending } = streamsInput.parse(input);
-      const names = [...streamsOf(logGroupName)].sort();
+      const names = [...(streams.get(logGroupName) ?? [])].sort();
       return { logStreams: (descending ? names.reverse() : names).map(logStreamName => ({ logStreamName })) };
     },
     GetLogEvents: input => {
       const { startTime, limit, nextToken, ...place } = eventsInput.parse(input);
-      existing(place);
-      const lines = store.read(place.logGroupName, place.logStreamName).filter(({ at }) => at >= startTime);
+      requireStream(place);
+      const written = groups.get(place.logGroupName)?.lines ?? [];
+      const lines = written.filter(({ at, stream }) => stream === place.logStreamName && at >= startTime);
       const to = nextToken === undefined ? lines.length : Number(nextToken);
       const from = Math.max(to - limit, 0);
       const events = lines.slice(from, to).map(({ at, text }) => ({ timestamp: at, message: text }));
       return { events, nextBackwardToken: `${from}` };
     },
   };
+  const service = await startAwsJsonService('logs', operations, interceptors, 'InvalidParameterException');
+  return { ...service, put: (group, text) => add(group, { text }) };
+
+  function add(name: string, line: Omit<StoredLine, 'at'>): void {
+    const group = groups.get(name) ?? { lines: [], since: startedAt };
+    groups.set(name, group);
+    group.lines.push({ at: Date.now(), ...line });
+    if (group.lines.length <= 2 * minKept) return;
+    group.lines = group.lines.slice(-minKept);
+    group.since = group.lines[0]?.at ?? startedAt;
+  }
+
+  function requireStream({ logGroupName, logStreamName }: z.output<typeof streamInput>): void {
+    if (streams.get(logGroupName)?.has(logStreamName)) return;
+    throw new ServiceError('ResourceNotFoundException', 'The specified log stream does not exist.');
+  }
 }
 
 const streamInput = z.object({ logGroupName: z.string(), logStreamName: z.string() });
 
-const putInput = streamInput.extend({ logEvents: z.array(z.object({ timestamp: z.number(), message: z.string() })) });
+const putInput = streamInput.extend({ logEvents: z.array(z.object({ message: z.string() })) });
 
 const streamsInput = z.object({ logGroupName: z.string(), descending: z.boolean().default(false) });
 
@@ -158,19 +123,50 @@ const queryInput = z.object({
   limit: z.number().default(1_000),
 });
 
-/** Queries whose results can still be fetched. */
-const keptQueries = 100;
-
-const resultsInput = z.object({ queryId: z.string() });
-
 function rowOf({ at, text }: StoredLine) {
+  const value = new Date(at).toISOString().replace('T', ' ').replace('Z', ''); // in UTC
   return [
-    { field: '@timestamp', value: timestamp(at) },
+    { field: '@timestamp', value },
     { field: '@message', value: text },
   ];
 }
 
-/** `2026-11-21 17:00:00.000`, in UTC. */
-function timestamp(at: number): string {
-  return new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+/**
+ * Reads the filters of a query of Logs Insights. Lines come the newest first, with time and text, whatever else it says.
+ *
+ * @throws {ServiceError} for a filter that is not emulated: to ignore it would find too much.
+ */
+function parseLogQuery(query: string): (line: string) => boolean {
+  const filters = query
+    .split(/\s*\|\s*(?=(?:fields|filter|sort)\b)/)
+    .filter(command => command.startsWith('filter'))
+    .map(parseFilter);
+  return line => filters.every(matches => matches(line));
+}
+
+function parseFilter(filter: string): (line: string) => boolean {
+  const { text } = messageFilter.exec(filter)?.groups ?? {};
+  if (text !== undefined) return line => line.includes(text.replaceAll(/\\(.)/g, '$1'));
+  const { field = '', values } = fieldFilter.exec(filter)?.groups ?? {};
+  if (values === undefined) {
+    throw new ServiceError('MalformedQueryException', `This filter is not emulated: ${filter}`);
+  }
+  const allowed: unknown[] = JSON.parse(values);
+  return line => allowed.includes(fieldOf(line, field));
+}
+
+/** A regular expression that means nothing but itself. */
+const messageFilter = /^filter @message like \/(?<text>(?:[^/\\]|\\.)*)\/$/;
+
+/** A field that has one of several values. */
+const fieldFilter = /^filter (?<field>\w+) in (?<values>\["[^"]*"(?:, ?"[^"]*")*\])$/;
+
+/** Returns a field of a line that is a JSON object, as text. */
+function fieldOf(line: string, field: string): string | undefined {
+  try {
+    const { [field]: value } = Object(JSON.parse(line));
+    return value === undefined ? undefined : String(value);
+  } catch {
+    return undefined;
+  }
 }

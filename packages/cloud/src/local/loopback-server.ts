@@ -34,17 +34,3 @@ export async function listenOnLoopback(server: Server, port = 0): Promise<Loopba
     },
   };
 }
-
-/** Waits for servers that start at the same time. Stops those that have started when one cannot start. */
-export async function allOrNone<Starting extends readonly Promise<Stoppable>[] | []>(starting: Starting) {
-  const servers: readonly Promise<Stoppable>[] = starting;
-  const settled = await Promise.allSettled(servers);
-  const failed = settled.find(({ status }) => status === 'rejected');
-  if (failed?.status !== 'rejected') return Promise.all(starting);
-  await Promise.all(settled.map(result => (result.status === 'fulfilled' ? result.value.stop() : undefined)));
-  throw failed.reason;
-}
-
-interface Stoppable {
-  stop(): Promise<void>;
-}

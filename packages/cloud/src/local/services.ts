@@ -1,26 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import type { QueueFaults } from '../faults.ts';
 import type { DataDirectory } from './directories.ts';
 import { startDynamoDb } from './dynamodb.ts';
-import type { Interceptor } from './emulator.ts';
-import { masterKey, startKms } from './kms.ts';
+import type { Emulator, Interceptor } from './emulator.ts';
+import { startKms } from './kms.ts';
 import { startLogs } from './logs.ts';
-import { allOrNone } from './loopback-server.ts';
 import { startSns } from './sns.ts';
 import { startSqs } from './sqs.ts';
 
-/** The place where services listen whose clients are outside the run. The others take any free port. */
+/** The ports of services whose clients are outside the run; 0 is any free one. The others take any. */
 export interface ServicePorts {
-  /** @default 0 - any free one */
-  readonly sqs?: number;
-  /** @default 0 - any free one */
-  readonly dynamoDb?: number;
+  readonly sqs: number;
+  readonly dynamoDb: number;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** The interceptors that see each request before the services do. */
   readonly interceptors: readonly Interceptor[];
-  /** @default - none */
-  readonly queueFaults?: QueueFaults | undefined;
+  readonly queueFaults: QueueFaults | undefined;
   /** The place where state is kept. @default - in memory */
   readonly data: DataDirectory | undefined;
   readonly ports: ServicePorts;
@@ -28,31 +25,32 @@ export interface ServiceOptions {
   readonly onPublish: (topic: string, subject: string) => void;
 }
 
-/** Starts the emulators of all services. @throws {StartError} when a port cannot be had */
-export async function startServices(options: ServiceOptions) {
-  const { interceptors, queueFaults: faults, data, ports, onPublish } = options;
+/** Starts the emulators of all services. `onStop` receives what stops each. @throws {StartError} if a port is not available */
+export async function startServices(
+  { interceptors, queueFaults: faults, data, ports, onPublish }: ServiceOptions,
+  onStop: (stop: Emulator['stop']) => void,
+) {
   const kept = data?.readState();
-  const [dynamoDb, sqs, sns, kms, logs] = await allOrNone([
-    startDynamoDb({ interceptors, port: ports.dynamoDb, kept: kept?.tables }),
-    startSqs({ interceptors, faults, port: ports.sqs, kept: kept?.queues }),
-    startSns(interceptors, onPublish, (arn, message) => sqs.find(arn).send(message, 'sns')),
-    startKms(masterKey(data?.masterKeyFile), interceptors),
-    startLogs(interceptors),
-  ]);
+  const dynamoDb = await startDynamoDb({ interceptors, port: ports.dynamoDb, kept: kept?.tables });
+  onStop(dynamoDb.stop);
+  const sqs = await startSqs({ interceptors, faults, port: ports.sqs, kept: kept?.queues });
+  onStop(sqs.stop);
+  const sns = await startSns(interceptors, onPublish, (arn, message) => sqs.find(arn).send(message, 'sns'));
+  onStop(sns.stop);
+  const master = kept?.master ?? randomBytes(32);
+  const kms = await startKms(master, interceptors);
+  onStop(kms.stop);
+  const logs = await startLogs(interceptors);
+  onStop(logs.stop);
   return {
-    dynamoDb,
-    sqs,
-    sns,
-    kms,
-    logs,
-    /** The state that `--data` keeps, besides the master key of KMS. */
+    ...{ dynamoDb, sqs, kms, logs },
+    /** The state that `--data` keeps. */
     state: {
-      snapshot: () => ({ tables: dynamoDb.snapshot(), queues: sqs.snapshot() }),
+      snapshot: () => ({ master, tables: dynamoDb.snapshot(), queues: sqs.snapshot() }),
       changes: () => dynamoDb.changes() + sqs.changes(),
     },
-    /** The endpoints that functions are given, by the names that the SDK's variables have for them. */
+    /** By the names that the SDK's variables have for them. */
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sns.endpoint, KMS: kms.endpoint },
-    stop: async () => void (await Promise.all([dynamoDb, sqs, sns, kms, logs].map(({ stop }) => stop()))),
   };
 }
 

@@ -1,24 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import * as z from 'zod';
 import { makeTopics } from '../sns.ts';
 import type { Sent } from '../sqs/queue.ts';
-import { type LiveResource, readProperties } from './assembly/resources.ts';
-import {
-  callerOf,
-  type Emulator,
-  type Interceptor,
-  intercept,
-  respondXml,
-  serviceErrorOf,
-  xmlError,
-} from './emulator.ts';
+import { callerOf, type Emulator, type Interceptor, intercept, refusalOf, respondXml, xmlError } from './emulator.ts';
 import { listenOnLoopback } from './loopback-server.ts';
-
-/** Refuses a subscription of the template that is no e-mail address: nothing would deliver to it. @throws {StartError} */
-export function requireEmail(subscription: LiveResource): void {
-  readProperties(subscriptionSchema, subscription);
-}
 
 /**
  * Starts SNS on a free port of 127.0.0.1. Its clients speak the AWS Query protocol: forms, answered by XML.
@@ -44,8 +29,7 @@ export async function startSns(
       const form = new URLSearchParams(await text(request));
       const [operation, input] = [form.get('Action') ?? '', inputOf(form)];
       const caller = callerOf(request.headers.authorization);
-      const error = intercept(interceptors, { service: 'sns', operation, input, caller });
-      if (error) throw error;
+      intercept(interceptors, { service: 'sns', operation, input, caller });
       const fields = Object.entries(topics.perform(operation, input)).map(
         ([name, value]) => `<${name}>${value}</${name}>`,
       );
@@ -55,7 +39,7 @@ export async function startSns(
         `<${operation}Response><${operation}Result>${fields.join('')}</${operation}Result></${operation}Response>`,
       );
     } catch (error) {
-      const refusal = serviceErrorOf(error, 'InvalidParameter');
+      const refusal = refusalOf(error, 'InvalidParameter');
       respondXml(response, refusal.status, xmlError(refusal));
     }
   }
@@ -84,7 +68,3 @@ function entriesOf(form: URLSearchParams, map: string, key: string): [string, st
     entries.push([name, `${map}.${at}`]);
   }
 }
-
-const subscriptionSchema = z.object({
-  Protocol: z.enum(['email', 'email-json'], 'only e-mail addresses may be subscribed by a template locally'),
-});

@@ -4,7 +4,7 @@ import type { QueueFaults } from '../faults.ts';
 import { realTime } from '../real-time.ts';
 import type { QueueDefinition } from '../sqs/queue.ts';
 import { makeQueues, type Queues } from '../sqs/queues.ts';
-import { account, physicalName, queueArn } from './assembly/identities.ts';
+import { account, queueArn } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
 import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
@@ -60,8 +60,7 @@ export async function startSqs({
 
 /** Reads a queue of the template. @throws {StartError} */
 export function queueOf(resource: LiveResource): QueueDefinition {
-  const { QueueName, ...attributes } = readProperties(queueSchema, resource);
-  return definitionOf(QueueName ?? physicalName(resource.stack, resource.logicalId, 80), attributes);
+  return definitionOf(resource.name, readProperties(attributesSchema, resource));
 }
 
 function definitionOf(name: string, attributes: z.output<typeof attributesSchema> = {}): QueueDefinition {
@@ -90,8 +89,6 @@ const attributesSchema = z.object({
   DelaySeconds: z.undefined('a delay of all messages is not supported locally').optional(),
   FifoQueue: z.undefined('FIFO queues are not supported locally').optional(),
 });
-
-const queueSchema = attributesSchema.extend({ QueueName: z.string().optional() });
 
 const nameInput = z.object({ QueueName: z.string() });
 const createInput = nameInput.extend({ Attributes: attributesSchema.optional() });

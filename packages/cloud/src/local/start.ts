@@ -1,20 +1,51 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Assembly, type CdkApp, readAssembly, synthesise } from './assembly/assembly.ts';
-import { provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
-import { resolveTemplate } from './deployment/resolved-template.ts';
-import { startTriggers } from './deployment/triggers.ts';
+import { region } from './assembly/identities.ts';
+import { requiredOutput, resolveTemplate } from './assembly/resources.ts';
+import { provisionFunctions, provisionState, runDeploymentTriggers, startTriggers } from './deployment.ts';
 import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
-import { type Cleanup, type Foundation, startFoundation } from './foundation.ts';
+import { parseShares, readFaults } from './faults.ts';
+import { watchChanges } from './followed-file.ts';
 import { type HttpServer, startHttpServer } from './http-api/server.ts';
+import { makeIamEnforcer } from './iam/enforcer.ts';
 import { functionPolicies, requireConsumers } from './iam/policies.ts';
-import type { FunctionHost } from './lambda/function.ts';
-import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
-import type { LocalCloudRequest } from './request.ts';
+import { type Site, startInternet } from './internet/internet.ts';
+import { writeRuntimeFiles } from './lambda/runtime-context.ts';
+import { type RunOutputs, requireWritable, writeOutputs } from './outputs.ts';
+import { type ServicePorts, startServices } from './services.ts';
+import type { Terminal } from './terminal.ts';
 
-export { type RunOutputs, requiredOutput } from './outputs.ts';
-export type { LocalCloudRequest } from './request.ts';
+export { requiredOutput } from './assembly/resources.ts';
+export type { RunOutputs } from './outputs.ts';
 export { openTerminal, type Terminal } from './terminal.ts';
+
+export interface LocalCloudRequest<Extra extends object = object> {
+  /** The CDK app to synthesise, or the directory of the cloud assembly that it was synthesised to. */
+  readonly app: CdkApp | { readonly assemblyDirectory: string };
+  /** The port of each HTTP API, by the name of the output that is its endpoint; 0 takes any free one. */
+  readonly apis: Readonly<Record<string, number>>;
+  readonly ports: ServicePorts;
+  /** A server of the program itself behind a public name, and the output that has its address on this machine. */
+  readonly site: Site & { readonly output: string };
+  /** Public host name -> port of a plain HTTP server on 127.0.0.1. */
+  readonly mappings: ReadonlyMap<string, number>;
+  /** File with more names, read again whenever it changes. @default - none */
+  readonly hostsFile?: string;
+  /** File with the faults to inject, read again whenever it changes. @default - none */
+  readonly faultsFile?: string;
+  /** Keeps tables, queues and keys across restarts. @default - in memory */
+  readonly dataDirectory?: string;
+  /** Has the files of the run. */
+  readonly workDirectory: string;
+  /** Has the outputs while the cloud is up. */
+  readonly outputsFile: string;
+  readonly terminal: Terminal;
+  /** Cancels a start that is still in progress. */
+  readonly signal: AbortSignal;
+  /** Called once everything is deployed, before any request, message or schedule is let in. Returns further outputs. */
+  afterDeployment(outputs: RunOutputs): Promise<Extra>;
+}
 
 export interface LocalCloud<Extra extends object = object> {
   readonly outputs: RunOutputs & Extra;
@@ -27,7 +58,7 @@ export interface LocalCloud<Extra extends object = object> {
  *
  * @throws {StartError} for what the user can correct; everything started so far is stopped first.
  */
-export async function startLocalCloud<Extra extends object = object>(
+export async function startLocalCloud<Extra extends object>(
   request: LocalCloudRequest<Extra>,
 ): Promise<LocalCloud<Extra>> {
   const cleanup: Cleanup = [];
@@ -42,71 +73,84 @@ export async function startLocalCloud<Extra extends object = object>(
   }
 }
 
-async function start<Extra extends object>(
-  request: LocalCloudRequest<Extra>,
-  cleanup: Cleanup,
-): Promise<RunOutputs & Extra> {
-  const { app, apis, terminal, dataDirectory, outputsFile } = request;
-  const given = 'assemblyDirectory' in app ? readAssembly(app.assemblyDirectory) : undefined;
-  if (outputsFile !== undefined) cleanup.push(claimOutputs(outputsFile));
-  const servers = await startServers(apis, cleanup);
+/** The steps that stop all that was started so far, last first. */
+type Cleanup = (() => unknown)[];
+
+async function start<Extra extends object>(request: LocalCloudRequest<Extra>, cleanup: Cleanup) {
+  const { apis, terminal, dataDirectory, outputsFile, workDirectory } = request;
+  requireWritable(outputsFile);
+  const servers = new Map<string, HttpServer>();
+  for (const [output, port] of Object.entries(apis)) {
+    const server = await startHttpServer(port); // listens from the start, so that a port in use is noticed before any work
+    cleanup.push(server.stop);
+    servers.set(output, server);
+  }
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
   cleanup.push(() => data?.release());
-  const run = makeRunDirectory(resolve(request.workDirectory, 'runs'));
+  const run = makeRunDirectory(resolve(workDirectory, 'runs'));
   cleanup.push(run.remove);
 
-  const output = join(run.path, 'cdk.out');
-  const startOthers = () => startFoundation(request, data, run.path, cleanup);
-  const foundation =
-    'assemblyDirectory' in app
-      ? await startOthers()
-      : await terminal.step('Synthesising the CDK app', () => whileSynthesising(app, request, output, startOthers));
+  // Both take a while and neither needs the other. If one fails the other is awaited, so that it can be stopped.
+  const failed = new AbortController();
+  const [foundation, assembly] = await Promise.allSettled([
+    startFoundation(request, data, run.path, cleanup).catch(error => {
+      failed.abort();
+      throw error;
+    }),
+    assemblyOf(request, join(run.path, 'cdk.out'), failed.signal),
+  ]);
+  if (foundation.status === 'rejected') throw foundation.reason;
+  if (assembly.status === 'rejected') throw assembly.reason;
   return terminal.step('Starting the local cloud', async () => {
-    const outputs = await deploy(request, foundation, data, servers, given ?? readAssembly(output), cleanup);
-    if (outputsFile !== undefined) cleanup.push(writeOutputs(outputsFile, outputs));
+    const outputs = await deploy(request, foundation.value, data, servers, assembly.value, cleanup);
+    cleanup.push(writeOutputs(outputsFile, outputs));
     return outputs;
   });
 }
 
-/** The servers of the HTTP APIs listen from the start, so that a port in use is noticed before anything else is done. */
-async function startServers(apis: LocalCloudRequest['apis'], cleanup: Cleanup): Promise<ApiServers> {
-  const servers = new Map<string, HttpServer>();
-  for (const [output, port] of Object.entries(apis)) {
-    const server = await startHttpServer(port);
-    cleanup.push(server.stop);
-    servers.set(output, server);
-  }
-  return servers;
+async function assemblyOf({ app, terminal, signal }: LocalCloudRequest, output: string, failed: AbortSignal) {
+  if ('assemblyDirectory' in app) return readAssembly(app.assemblyDirectory);
+  const cancelled = AbortSignal.any([signal, failed]);
+  await terminal.step('Synthesising the CDK app', () => synthesise(app, output, cancelled));
+  return readAssembly(output);
 }
 
-/** By the name of the output that is the endpoint of the API. */
-type ApiServers = ReadonlyMap<string, HttpServer>;
+/** All that does not depend on the template. */
+type Foundation = Awaited<ReturnType<typeof startFoundation>>;
 
-/**
- * Synthesises and starts the foundation at the same time: both take a while and neither needs the other. When one fails
- * the other is awaited, so that it can be stopped.
- */
-async function whileSynthesising(
-  app: CdkApp,
-  { workDirectory, signal }: LocalCloudRequest,
-  output: string,
-  startOthers: () => Promise<Foundation>,
+/** Starts all that does not depend on the template: the network, the services, and the files that function processes load. */
+async function startFoundation(
+  request: LocalCloudRequest,
+  data: DataDirectory | undefined,
+  runPath: string,
+  cleanup: Cleanup,
 ) {
-  const failed = new AbortController();
-  const [started, synthesised] = await Promise.allSettled([
-    startOthers().catch(error => {
-      failed.abort();
-      throw error;
-    }),
-    synthesise(app, {
-      output,
-      logFile: resolve(workDirectory, 'synthesis.log'),
-      signal: signal ? AbortSignal.any([signal, failed.signal]) : failed.signal,
-    }),
-  ]);
-  if (started.status === 'rejected') throw started.reason;
-  if (synthesised.status === 'rejected') throw synthesised.reason;
-  return started.value;
+  const { terminal, ports } = request;
+  const internet = await startInternet(request, terminal.note);
+  cleanup.push(internet.stop);
+  const iam = makeIamEnforcer(message => terminal.note('iam', message, 'warn'));
+  const faults = openFaults(request, cleanup);
+  const services = await startServices(
+    {
+      interceptors: [iam.interceptor, ...(faults ? [faults.interceptor] : [])],
+      queueFaults: faults?.queueFaults,
+      ...{ data, ports },
+      onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
+    },
+    stop => cleanup.push(stop),
+  );
+  const files = await writeRuntimeFiles(runPath, internet.settings, internet.authorityCertificate);
+  return { internet, iam, services, files };
+}
+
+function openFaults({ faultsFile: file, terminal }: LocalCloudRequest, cleanup: Cleanup) {
+  if (file === undefined) return undefined;
+  const unwatch = watchChanges(file, parseShares, problem => {
+    if (problem === undefined) terminal.note('faults', 'read again');
+    else terminal.note('faults', `${problem} The shares stay as they were.`, 'warn');
+  });
+  cleanup.push(unwatch);
+  return readFaults(file, Math.random(), fault => terminal.note('faults', `${fault}, as ${file} asks`, 'warn'));
 }
 
 /** Creates what the template describes, then lets requests, messages and schedules in. */
@@ -114,40 +158,40 @@ async function deploy<Extra extends object>(
   request: LocalCloudRequest<Extra>,
   { internet, iam, services, files }: Foundation,
   data: DataDirectory | undefined,
-  servers: ApiServers,
+  serversByOutput: ReadonlyMap<string, HttpServer>,
   assembly: Assembly,
   cleanup: Cleanup,
 ): Promise<RunOutputs & Extra> {
-  const { terminal } = request;
-  const apis = new Map([...servers].map(([output, { port }]) => [output, port]));
-  const template = resolveTemplate(assembly, apis, services.sqs.urlOf);
-  const policies = functionPolicies(template.resources, template.assets);
+  const { terminal, site, signal } = request;
+  const ids = resolveTemplate(assembly, { queueUrl: String, apiEndpoint: String }).outputs;
+  const servers = new Map([...serversByOutput].map(([output, server]) => [requiredOutput(ids, output), server]));
+  const apiEndpoint = (id: string) => `http://127.0.0.1:${servers.get(id)?.port}`;
+  const template = resolveTemplate(assembly, { queueUrl: services.sqs.urlOf, apiEndpoint });
+  const policies = functionPolicies(template.resources);
   requireConsumers(template.resources, policies);
   iam.enforce(policies);
   provisionState(template, services);
   data?.keep(services.state, problem => terminal.note('data', problem, 'warn'));
-  const onLine: FunctionHost['onLine'] = ({ label, logGroup }, line) => {
-    services.logs.put(logGroup, line);
-    terminal.log(label, line);
-  };
-  const runtimeContext = { ...files, endpoints: services.endpoints };
-  const functions = provisionFunctions(template, { runtimeContext, onLine });
-  cleanup.push(() => [...functions.values()].map(({ end }) => end()));
-  await runDeploymentTriggers(template, functions);
-  const deployed = runOutputs(template.outputs, services, internet.siteUrls);
-  const outputs = { ...deployed, ...(await request.afterDeployment?.(deployed)) } as RunOutputs & Extra;
-  request.signal?.throwIfAborted();
-
-  const { sqs, logs } = services;
-  const apiServers = [...servers.values()];
-  const stopTriggers = startTriggers({
-    template,
-    functions,
-    sqs,
-    servers: apiServers,
-    terminal,
-    writeLog: logs.put,
+  const functions = provisionFunctions(template, {
+    runtimeContext: { ...files, endpoints: services.endpoints },
+    onLine: ({ label, logGroup }, line) => {
+      services.logs.put(logGroup, line);
+      terminal.log(label, line);
+    },
   });
+  cleanup.push(() => [...functions.values()].map(({ end }) => end()));
+  await runDeploymentTriggers(template.resources, functions);
+  const { DYNAMODB, SQS, SNS, KMS } = services.endpoints;
+  const deployed: RunOutputs = {
+    ...template.outputs,
+    ...{ DynamoDbEndpoint: DYNAMODB, SqsEndpoint: SQS, SnsEndpoint: SNS, KmsEndpoint: KMS },
+    LogsEndpoint: services.logs.endpoint,
+    Region: region,
+    [site.output]: internet.siteUrl,
+  };
+  const outputs = { ...deployed, ...(await request.afterDeployment(deployed)) };
+  signal.throwIfAborted();
+  const stopTriggers = startTriggers(template, functions, servers, services, terminal);
   cleanup.push(() => Promise.race([stopTriggers(), wait(grace)]));
   return outputs;
 }

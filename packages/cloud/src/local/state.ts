@@ -8,6 +8,8 @@ import { codeOf, messageOf, StartError } from './errors.ts';
 
 /** The state that a run keeps for the next one, in a file. */
 export interface KeptState {
+  /** The master key of KMS. */
+  readonly master: Uint8Array;
   readonly tables: readonly TableSnapshot[];
   /** The messages of each queue. */
   readonly queues: Readonly<Record<string, readonly KeptMessage[]>>;
@@ -23,7 +25,7 @@ export interface ChangingState {
 /** Reads the state of an earlier run, if there was one. @throws {StartError} if the file is not a complete one of a local run. */
 export function readState(file: string): KeptState | undefined {
   try {
-    return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) as KeptState;
+    return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     const [issue] = error instanceof z.ZodError ? error.issues : [];
@@ -53,7 +55,7 @@ export function keepState(file: string, state: ChangingState, onProblem: (messag
     const changes = state.changes();
     if (changes === written) return;
     try {
-      await replaceFile(file, JSON.stringify({ format, ...state.snapshot() }));
+      await replaceFile(file, textOf(state.snapshot()));
       written = changes;
     } catch (error) {
       onProblem(`The state cannot be written to ${file}: ${messageOf(error)}. It is tried again.`);
@@ -66,16 +68,15 @@ const interval = 3_000;
 
 const format = 'emissor local run 1';
 
-const messageSchema = z.object({
-  ...{ id: z.string(), body: z.string(), group: z.string(), sender: z.string() },
-  ...{ sentAt: z.number(), firstReceivedAt: z.number(), visibleAt: z.number(), receives: z.number() },
-  attributes: z.record(z.string(), z.looseObject({ DataType: z.string().nullish() })),
-});
+function textOf({ master, ...state }: KeptState): string {
+  return JSON.stringify({ format, master: Buffer.from(master).toString('base64'), ...state });
+}
 
 const stateSchema = z.object({
   format: z.literal(format),
-  tables: z.array(z.object({ definition: z.looseObject({ TableName: z.string() }), items: z.array(attributesSchema) })),
-  queues: z.record(z.string(), z.array(messageSchema)),
+  master: z.base64().transform(text => Buffer.from(text, 'base64')),
+  tables: z.array(z.object({ definition: z.custom<TableSnapshot['definition']>(), items: z.array(attributesSchema) })),
+  queues: z.record(z.string(), z.array(z.custom<KeptMessage>())),
 });
 
 /** Replaces a file whole or not at all. Only its owner can read it: it holds hashes of passwords. */

@@ -1,98 +1,96 @@
-import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { type LogLine, readLogLine } from './log-line.ts';
 
 /** The output of the local run. */
 export interface Terminal {
   /** Writes a line as it is. */
   say(text?: string): void;
-  /** Shows a step of the start and how long it took. */
+  /** Shows how long a step of the start took. */
   step<Result>(text: string, work: () => Promise<Result>): Promise<Result>;
   /** Writes a line of one part of the cloud, with its name. */
-  note(source: string, text: string, level?: LogLine['level']): void;
+  note(source: string, text: string, level?: Level): void;
   /** Writes a line of a function's output, with the function's name. */
   log(source: string, line: string): void;
 }
 
-export type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean };
+type Level = keyof typeof styles;
 
-/** Opens the terminal. Each source gets a colour of its own, in the order of appearance. */
-export function openTerminal(
-  output: Output,
-  variables: Record<string, string | undefined>,
-  now: () => Date = () => new Date(),
-): Terminal {
-  const isColoured = wantsColour(output, variables);
-  const paint = (style: Style | undefined, text: string): string =>
-    isColoured && style ? styleText(style, text, { validateStream: false }) : text;
-  const styles = new Map<string, Style>();
+/** A stream that colours are written to if it is a terminal. */
+export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
 
-  const styleOf = (source: string): Style => {
-    const known = styles.get(source) ?? palette[styles.size % palette.length] ?? 'cyan';
-    styles.set(source, known);
-    return known;
-  };
-  /** The current step. On a terminal it stays the last line. */
-  let currentStep = '';
-  const draw = (): void => void (isColoured && currentStep !== '' && output.write(paint('gray', `${currentStep} …`)));
-  const erase = (): void => void (isColoured && currentStep !== '' && output.write('\r\u001b[K'));
-  const say = (text = ''): void => {
-    erase();
+/** Opens the terminal. */
+export function openTerminal(output: Output, now: () => Date = () => new Date()): Terminal {
+  return { say, note, log, step };
+
+  function say(text = ''): void {
     output.write(`${text}\n`);
-    draw();
-  };
-  const note: Terminal['note'] = (source, text, level = 'info') => {
+  }
+
+  function note(source: string, text: string, level: Level = 'info'): void {
+    const label = level === 'warn' || level === 'error' ? `${level.toUpperCase()}  ` : '';
     const time = now().toTimeString().slice(0, 8);
-    const label = level === 'info' || level === 'debug' ? '' : `${level.toUpperCase()}  `;
-    const name = paint(styleOf(source), source.padEnd(nameWidth));
-    say(`${paint('gray', time)}  ${name}  ${paint(levelStyles[level], label + inOneLine(text))}`);
-  };
+    say(`${paint('debug', time)}  ${source.padEnd(nameWidth)}  ${paint(level, label + inOneLine(text))}`);
+  }
 
-  return {
-    say,
-    note,
-    log: (source, line) => {
-      const read = readLogLine(line);
-      if (read) note(source, read.text, read.level);
-    },
-    step: async (text, work) => {
-      const startedAt = now().getTime();
-      currentStep = text;
-      draw();
-      try {
-        const result = await work();
-        const seconds = ((now().getTime() - startedAt) / 1000).toFixed(1);
-        erase();
-        currentStep = '';
-        say(`${text} ${paint('gray', `${seconds} s`)}`);
-        return result;
-      } finally {
-        erase();
-        currentStep = '';
-      }
-    },
-  };
+  function log(source: string, line: string): void {
+    const read = readLogLine(line);
+    if (read) note(source, read.text, read.level);
+  }
+
+  async function step<Result>(text: string, work: () => Promise<Result>): Promise<Result> {
+    const startedAt = now().getTime();
+    const result = await work();
+    say(`${text} ${paint('debug', `${((now().getTime() - startedAt) / 1000).toFixed(1)} s`)}`);
+    return result;
+  }
+
+  /** Colours a text on a terminal, unless NO_COLOR is set (no-color.org). */
+  function paint(level: Level, text: string): string {
+    return output.isTTY && !process.env.NO_COLOR ? styleText(styles[level], text, { validateStream: false }) : text;
+  }
 }
-
-/** Colours are used on a terminal, unless NO_COLOR is set (no-color.org). */
-function wantsColour(output: Output, variables: Record<string, string | undefined>): boolean {
-  return output.isTTY === true && !variables.NO_COLOR;
-}
-
-type Style = Parameters<typeof styleText>[0];
-
-const palette: readonly Style[] = ['cyan', 'magenta', 'green', 'blue', 'yellow', 'cyanBright', 'magentaBright'];
 
 const nameWidth = 20;
 
-const levelStyles: Readonly<Record<LogLine['level'], Style | undefined>> = {
-  debug: 'gray',
-  info: undefined,
-  warn: 'yellow',
-  error: 'red',
-};
+const styles = { debug: 'gray', info: 'reset', warn: 'yellow', error: 'red' } as const;
 
 /** Escapes control characters: a path, or the output of a function, may contain terminal commands. */
 function inOneLine(text: string): string {
   return text.replace(/[^\P{Cc}\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
+
+/**
+ * Makes a line of a function's output readable. Structured lines become `message key=value …`; metrics (CloudWatch embedded metric format)
+ * and empty lines are hidden; anything else passes as it is.
+ */
+function readLogLine(line: string): { readonly text: string; readonly level: Level } | undefined {
+  if (line.trim() === '') return undefined;
+  const content = parseRecord(line);
+  if (!content) return { text: line, level: 'info' };
+  if ('_aws' in content) return undefined;
+  const { message = '', level, stack = [], ...fields } = content;
+  const shown = Object.entries(fields).filter(([name]) => !routine.has(name));
+  const parts = [
+    message,
+    ...shown.map(([name, value]) => `${name}=${shortened(value)}`),
+    ...[stack].flat().slice(0, 1),
+  ];
+  return { text: parts.join('  ').replaceAll(/\s*\n\s*/g, ' '), level: levels[String(level)] ?? 'info' };
+}
+
+function parseRecord(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const content: unknown = JSON.parse(line);
+    return typeof content === 'object' && !Array.isArray(content) ? { ...content } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function shortened(value: unknown): string {
+  return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value);
+}
+
+/** Fields of structured lines that are of no use in a terminal. */
+const routine = new Set(['timestamp', 'service', 'requestId', 'function_request_id']);
+
+const levels: Readonly<Record<string, Level>> = { DEBUG: 'debug', WARN: 'warn', ERROR: 'error' };

@@ -1,19 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import {
-  BatchGetItemCommand,
-  BatchWriteItemCommand,
   ConditionalCheckFailedException,
   CreateTableCommand,
-  DeleteItemCommand,
   DescribeTableCommand,
   DynamoDBClient,
   GetItemCommand,
   ListTablesCommand,
   PutItemCommand,
-  QueryCommand,
   ScanCommand,
-  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TableSnapshot } from '../../src/dynamodb/tables.ts';
@@ -47,7 +42,7 @@ const properties = {
   Replicas: [{ Region: 'us-east-1', DeletionProtectionEnabled: true }],
 };
 const definitionOf = (changes: object = {}) =>
-  tableOf(liveResource('AWS::DynamoDB::GlobalTable', { ...properties, ...changes }, { logicalId: 'Deliveries' }));
+  tableOf(liveResource('AWS::DynamoDB::GlobalTable', { ...properties, ...changes }, 'Deliveries'));
 const table = definitionOf();
 const TableName = 'App-Deliveries';
 const Key = { id: { S: 'a' } };
@@ -60,42 +55,6 @@ describe('DynamoDB answers an SDK', () => {
     await client.send(new PutItemCommand({ TableName, Item }));
     expect((await client.send(new GetItemCommand({ TableName, Key }))).Item).toEqual(Item);
     expect((await client.send(new ScanCommand({ TableName }))).Items).toEqual([Item]);
-  });
-
-  it('to each operation', async () => {
-    const { client } = await start();
-    const due = { dueShard: { S: '1' }, dueAt: { S: '2026' } };
-    const PutRequest = { Item: { ...Key, ...due } };
-    await client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: [{ PutRequest }] } }));
-    const updated = await client.send(
-      new UpdateItemCommand({
-        TableName,
-        Key,
-        UpdateExpression: 'SET #n = :n',
-        ConditionExpression: 'dueAt < :now',
-        ExpressionAttributeNames: { '#n': 'number' },
-        ExpressionAttributeValues: { ':n': { N: '1' }, ':now': { S: '2027' } },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    expect(updated.Attributes).toEqual({ ...PutRequest.Item, number: { N: '1' } });
-    const queried = await client.send(
-      new QueryCommand({
-        TableName,
-        IndexName: 'due',
-        KeyConditionExpression: 'dueShard = :s',
-        ExpressionAttributeValues: { ':s': due.dueShard },
-        ExclusiveStartKey: { id: { S: '0' }, ...due },
-        ScanIndexForward: true,
-        Limit: 1,
-      }),
-    );
-    expect(queried.Items).toEqual([PutRequest.Item]);
-    const RequestItems = { [TableName]: { Keys: [Key], ConsistentRead: true } };
-    const read = await client.send(new BatchGetItemCommand({ RequestItems }));
-    expect(read.Responses).toEqual({ [TableName]: [{ ...PutRequest.Item, number: { N: '1' } }] });
-    await client.send(new DeleteItemCommand({ TableName, Key }));
-    expect((await client.send(new ScanCommand({ TableName, IndexName: 'due' }))).Items).toEqual([]);
   });
 
   it('with its tables', async () => {
@@ -119,15 +78,13 @@ describe('DynamoDB answers an SDK', () => {
     );
   });
 
-  it('after callers that disconnected in the middle of a request', async () => {
+  it('after a caller that disconnected in the middle of a request', async () => {
     const { endpoint, client } = await start();
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
-      await once(socket, 'connect');
-      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a"');
-      await new Promise<void>(resolve => socket.end(() => resolve()));
-      socket.resetAndDestroy();
-    }
+    const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: x\r\nContent-Length: 100\r\n\r\n{"a"');
+    await new Promise<void>(resolve => socket.end(() => resolve()));
+    socket.resetAndDestroy();
     expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([TableName]);
   });
 });

@@ -52,7 +52,7 @@ describe('injected faults', () => {
 
   it.each([
     ['', 'It is not JSON.'],
-    ['[]', 'It must be one JSON object of shares.'],
+    ['[]', 'It must be one JSON object.'],
     ['{"copies": 2}', '"copies" must be a number from 0 to 1.'],
     ['{"copies": "1"}', '"copies" must be a number from 0 to 1.'],
     ['{"unknown": 1}', 'It names "unknown", which is none of throttled, dynamodb.throttled,'],

@@ -1,6 +1,4 @@
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import { statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createPrivateKey, createPublicKey, randomBytes, sign, verify } from 'node:crypto';
 import {
   DecryptCommand,
   type DecryptCommandInput,
@@ -9,23 +7,21 @@ import {
   KMSClient,
   ListKeysCommand,
 } from '@aws-sdk/client-kms';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { masterKey, startKms } from '../../src/local/kms.ts';
-import { settingsOf } from './sdk-client.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startKms } from '../../src/local/kms.ts';
+import { forTest, settingsOf } from './sdk-client.ts';
 
 const KeyId = '11111111-2222-3333-4444-555555555555';
 const arn = `arn:aws:kms:us-east-1:000000000000:key/${KeyId}`;
 const EncryptionContext = { purpose: 'signing', stage: 'local' };
-const directory = temporaryDirectory();
-const ends: (() => unknown)[] = [];
+const master = randomBytes(32);
 
-const start = async (master: Uint8Array) => {
-  const service = await startKms(master);
+const start = async (secret = master) => {
+  const service = await startKms(secret);
+  onTestFinished(service.stop);
   service.ensureKey(KeyId);
   service.ensureKey('other');
-  const client = new KMSClient(settingsOf(service.endpoint));
-  ends.push(() => client.destroy(), service.stop);
+  const client = forTest(new KMSClient(settingsOf(service.endpoint)));
   return {
     client,
     dataKey: async (context?: Record<string, string>, key = KeyId) => {
@@ -36,21 +32,16 @@ const start = async (master: Uint8Array) => {
   };
 };
 
-let kms: Awaited<ReturnType<typeof start>>;
-beforeAll(async () => {
-  kms = await start(masterKey());
-});
-afterAll(async () => {
-  for (const end of ends.toReversed()) await end();
-});
-
 describe('data keys', () => {
-  it('decrypt under their context, whatever the order of its pairs', async () => {
-    const CiphertextBlob = await kms.dataKey(EncryptionContext, arn);
-    const opened = await kms.decrypt({ CiphertextBlob, EncryptionContext });
+  it('decrypt under their context, whatever the order of its pairs, also in the next run with the same master', async () => {
+    const { dataKey, decrypt } = await start();
+    const CiphertextBlob = await dataKey(EncryptionContext, arn);
+    const opened = await decrypt({ CiphertextBlob, EncryptionContext });
     expect([opened.Plaintext?.length, opened.KeyId]).toEqual([32, arn]);
+    const next = await start();
     const reversed = { stage: 'local', purpose: 'signing' };
-    expect((await kms.decrypt({ CiphertextBlob, EncryptionContext: reversed })).Plaintext).toEqual(opened.Plaintext);
+    const again = await next.decrypt({ CiphertextBlob, EncryptionContext: reversed });
+    expect(again.Plaintext).toEqual(opened.Plaintext);
   });
 
   it.each([
@@ -59,17 +50,19 @@ describe('data keys', () => {
     ['one pair less', { purpose: 'signing' }],
     ['one pair more', { ...EncryptionContext, more: 'x' }],
   ])('do not decrypt under %s', async (_, wrong) => {
-    const CiphertextBlob = await kms.dataKey(EncryptionContext);
-    await expect(kms.decrypt({ CiphertextBlob, EncryptionContext: wrong })).rejects.toMatchObject({
-      name: 'InvalidCiphertextException',
-    });
+    const { dataKey, decrypt } = await start();
+    const CiphertextBlob = await dataKey(EncryptionContext);
+    const refused = decrypt({ CiphertextBlob, EncryptionContext: wrong });
+    await expect(refused).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
   });
 
-  it('do not decrypt when they were altered, cut or made by somebody else', async () => {
-    const made = (await kms.dataKey()) ?? new Uint8Array();
+  it('do not decrypt when they were altered, cut or made under another master', async () => {
+    const { dataKey, decrypt } = await start();
+    const made = (await dataKey()) ?? new Uint8Array();
     const altered = made.map((byte, at) => (at === made.length - 1 ? byte ^ 1 : byte));
-    for (const CiphertextBlob of [altered, made.subarray(0, 30), new Uint8Array([9, 9]), Buffer.from('nonsense')]) {
-      await expect(kms.decrypt({ CiphertextBlob })).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
+    const foreign = await (await start(randomBytes(32))).dataKey();
+    for (const CiphertextBlob of [altered, made.subarray(0, 30), Buffer.from('nonsense'), foreign]) {
+      await expect(decrypt({ CiphertextBlob })).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
     }
   });
 });
@@ -78,11 +71,12 @@ it.each([
   ['ECC_NIST_P256', 'ec'],
   ['RSA_2048', 'rsa'],
 ] as const)('the wrapped half of a pair %s fits the public one', async (KeyPairSpec, type) => {
-  const pair = await kms.client.send(
+  const { client, decrypt } = await start();
+  const pair = await client.send(
     new GenerateDataKeyPairWithoutPlaintextCommand({ KeyId, KeyPairSpec, EncryptionContext }),
   );
   expect(pair).not.toHaveProperty('PrivateKeyPlaintext');
-  const opened = await kms.decrypt({ CiphertextBlob: pair.PrivateKeyCiphertextBlob, EncryptionContext });
+  const opened = await decrypt({ CiphertextBlob: pair.PrivateKeyCiphertextBlob, EncryptionContext });
   const privateKey = createPrivateKey({ key: Buffer.from(opened.Plaintext ?? []), format: 'der', type: 'pkcs8' });
   const publicKey = createPublicKey({ key: Buffer.from(pair.PublicKey ?? []), format: 'der', type: 'spki' });
   expect(publicKey.asymmetricKeyType).toBe(type);
@@ -91,32 +85,10 @@ it.each([
 });
 
 it('keys must exist, and must be the one that a caller expects', async () => {
-  await expect(kms.dataKey({}, 'nobody')).rejects.toMatchObject({ name: 'NotFoundException' });
-  const CiphertextBlob = await kms.dataKey();
-  await expect(kms.decrypt({ CiphertextBlob, KeyId: arn })).resolves.toMatchObject({ KeyId: arn });
-  await expect(kms.decrypt({ CiphertextBlob, KeyId: 'other' })).rejects.toMatchObject({
-    name: 'IncorrectKeyException',
-  });
-});
-
-it('no other operations are supported', async () => {
-  await expect(kms.client.send(new ListKeysCommand({}))).rejects.toMatchObject({ name: 'UnknownOperationException' });
-});
-
-describe('the master key', () => {
-  it('is kept in a file, so that ciphertexts decrypt after a restart', async () => {
-    const file = join(directory, 'master');
-    const first = await start(masterKey(file));
-    const CiphertextBlob = await first.dataKey();
-    const { Plaintext } = await first.decrypt({ CiphertextBlob });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await (await start(masterKey(file))).decrypt({ CiphertextBlob })).Plaintext).toEqual(Plaintext);
-    await expect(kms.decrypt({ CiphertextBlob })).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
-  });
-
-  it('is never replaced silently', () => {
-    const file = join(directory, 'damaged');
-    writeFileSync(file, 'short');
-    expect(() => masterKey(file)).toThrow(/is damaged/);
-  });
+  const { client, dataKey, decrypt } = await start();
+  await expect(dataKey({}, 'nobody')).rejects.toMatchObject({ name: 'NotFoundException' });
+  const CiphertextBlob = await dataKey();
+  await expect(decrypt({ CiphertextBlob, KeyId: arn })).resolves.toMatchObject({ KeyId: arn });
+  await expect(decrypt({ CiphertextBlob, KeyId: 'other' })).rejects.toMatchObject({ name: 'IncorrectKeyException' });
+  await expect(client.send(new ListKeysCommand({}))).rejects.toMatchObject({ name: 'UnknownOperationException' });
 });

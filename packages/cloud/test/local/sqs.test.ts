@@ -128,7 +128,7 @@ it('creates, finds and deletes queues', async () => {
 });
 
 describe('a queue of the template', () => {
-  const read = (properties: object) => queueOf(liveResource('AWS::SQS::Queue', properties, { logicalId: 'Events' }));
+  const read = (properties: object) => queueOf(liveResource('AWS::SQS::Queue', properties, 'Events'));
 
   it('is read as the CDK writes it', () => {
     const properties = {
@@ -146,7 +146,6 @@ describe('a queue of the template', () => {
       receiveWait: 20,
       deadLetters: { queue: 'arn', maxReceiveCount: 100 },
     });
-    expect(read({ QueueName: 'own' })).toMatchObject({ name: 'own' });
   });
 
   it.each([{ FifoQueue: true }, { DelaySeconds: 5 }])('is refused with %j', properties => {

@@ -8,7 +8,6 @@ it.each<[StartProblem, string]>([
     'This, perhaps by another run: end that, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).',
   ],
   ['port-refused', 'This: choose another --port, from 1024 up.'],
-  ['outputs-in-use', 'This: end that one, or give this one its own --outputs and --port.'],
   ['outputs-unwritable', 'This. Choose another file with --outputs.'],
   ['data-in-use', 'This: end that one, or name another directory with --data.'],
   ['data-unfit', 'This: use a fresh --data.'],

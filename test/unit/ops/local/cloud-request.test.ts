@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cloudRequest, root } from '../../../../ops/local/cloud-request.ts';
 import { parseOptions } from '../../../../ops/local/options.ts';
 
-const terminal = openTerminal({ write: () => true }, {});
+const terminal = openTerminal({ write: () => true });
 
 /** The request that a command line leads to. */
 const requestOf = (...words: string[]) => {
@@ -20,12 +20,12 @@ describe('a local run', () => {
   it('has its parts on ports that follow each other', () => {
     expect(requestOf('--port', '5000')).toMatchObject({
       apis: { AuthUrl: 5000, BaseUrl: 5001 },
-      sites: [{ name: 'receiver.example.com', output: 'ReceiverUrl', port: 5002 }],
+      site: { name: 'receiver.example.com', output: 'ReceiverUrl', port: 5002 },
       ports: { sqs: 5003, dynamoDb: 5004 },
     });
     expect(requestOf('--port', '0')).toMatchObject({
       apis: { AuthUrl: 0, BaseUrl: 0 },
-      sites: [{ port: 0 }],
+      site: { port: 0 },
       ports: { sqs: 0, dynamoDb: 0 },
     });
   });
@@ -37,7 +37,7 @@ describe('a local run', () => {
   });
 
   it('needs the outputs that its users rely on', async () => {
-    const added = requestOf().afterDeployment?.({ AuthUrl: 'a', Region: 'r' } as never);
+    const added = requestOf().afterDeployment({ AuthUrl: 'a', Region: 'r' } as never);
     await expect(added).rejects.toThrow('The stacks have no output "BaseUrl", which the local run needs.');
   });
 });

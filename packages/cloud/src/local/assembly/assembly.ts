@@ -1,15 +1,23 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import * as z from 'zod';
-import { codeOf, messageOf, StartError } from '../errors.ts';
+import { messageOf, StartError } from '../errors.ts';
 
 /** A resource of a template, its properties unresolved. */
-export type Resource = z.output<typeof resourceSchema>;
+export interface Resource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
 
 /** A CloudFormation template, as far as it is read here. */
-export type Template = z.output<typeof templateSchema>;
+export interface Template {
+  readonly Parameters?: Readonly<Record<string, { readonly Default?: unknown }>>;
+  readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Outputs?: Readonly<
+    Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: unknown } }>
+  >;
+}
 
 export interface Stack {
   readonly name: string;
@@ -18,9 +26,9 @@ export interface Stack {
 
 /** The result of the synthesis of a CDK app. */
 export interface Assembly {
-  /** Stacks in the order of their dependencies. */
+  /** Stacks in the order in which the app makes them, which is that of their dependencies. */
   readonly stacks: readonly Stack[];
-  /** Directory of an asset (a function's bundle), by the object key the templates know it under. */
+  /** Directory of an asset (a function's bundle), by the object key that templates use. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
@@ -30,161 +38,69 @@ export interface CdkApp {
   readonly root: string;
   /** The program, as a path from there. This Node runs it. */
   readonly entry: string;
-  /** Values of the app's context, besides those of `cdk.json`. @default - none */
-  readonly context?: Readonly<Record<string, unknown>>;
+  /** Values of the app's context, besides those of `cdk.json`. */
+  readonly context: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Synthesises a CDK app.
- *
- * @throws {StartError} with the app's own reason, in one line.
- */
-export async function synthesise(
-  { root, entry, context = {} }: CdkApp,
-  {
-    output,
-    logFile,
-    signal,
-  }: {
-    /** Directory of the cloud assembly; it is created. */
-    readonly output: string;
-    /** Gets all that the app wrote, if it fails. */
-    readonly logFile: string;
-    readonly signal: AbortSignal;
-  },
-): Promise<void> {
+/** Synthesises a CDK app to a directory. @throws {StartError} with all that the app wrote */
+export async function synthesise({ root, entry, context }: CdkApp, output: string, signal: AbortSignal): Promise<void> {
+  const project = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8'));
   const child = spawn(process.execPath, [join(root, entry)], {
     cwd: root,
     env: {
       ...process.env,
       CDK_OUTDIR: output,
       CDK_VALIDATION: 'false', // it takes half of a synthesis, and `cdk synth` does it
-      CDK_CONTEXT_JSON: JSON.stringify({ ...projectContext(root), ...context }),
+      CDK_CONTEXT_JSON: JSON.stringify({ ...project.context, ...context }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
   });
   const exited = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve));
   const [code, ...written] = await Promise.all([exited, text(child.stderr), text(child.stdout)]);
-  if (code === 0) return;
-  const said = written.join('');
-  throw new StartError(`The CDK app does not synthesise: ${gist(said)} (${keep(said, logFile)})`);
+  if (code !== 0) throw new StartError(`The CDK app does not synthesise:\n${written.join('').trim()}`);
 }
 
-/**
- * Reads the cloud assembly in a directory.
- *
- * @throws {StartError} when it is not one.
- */
+/** Reads the cloud assembly in a directory. @throws {StartError} if it is none */
 export function readAssembly(directory: string): Assembly {
-  const { artifacts } = readJson(manifestSchema, join(directory, 'manifest.json'));
-  const stacks: Stack[] = [];
-  const assets = new Map<string, string>();
-  for (const name of inDeploymentOrder(artifacts)) {
-    const { type, properties } = artifacts[name] ?? { type: '', properties: {} };
-    if (type === 'aws:cloudformation:stack' && properties.templateFile) {
-      const template = readJson(templateSchema, join(directory, properties.templateFile));
-      stacks.push({ name: properties.stackName ?? name, template });
-    } else if (type === 'cdk:asset-manifest' && properties.file) {
-      for (const { source, destinations } of Object.values(
-        readJson(assetsSchema, join(directory, properties.file)).files,
-      )) {
-        const [destination] = Object.values(destinations);
-        if (destination && source.path) assets.set(destination.objectKey, resolve(directory, source.path));
+  try {
+    const { artifacts } = readJson<Manifest>(join(directory, 'manifest.json'));
+    const stacks: Stack[] = [];
+    const assets = new Map<string, string>();
+    for (const [name, { type, properties: { templateFile = '', file = '' } = {} }] of Object.entries(artifacts)) {
+      if (type === 'aws:cloudformation:stack') {
+        stacks.push({ name, template: readJson<Template>(join(directory, templateFile)) });
+      } else if (type === 'cdk:asset-manifest') {
+        for (const { source, destinations } of Object.values(readJson<AssetManifest>(join(directory, file)).files)) {
+          for (const { objectKey } of Object.values(destinations))
+            assets.set(objectKey, resolve(directory, source.path));
+        }
       }
     }
-  }
-  if (stacks.length === 0) throw new StartError(`The assembly in ${directory} holds no stack.`);
-  return { stacks, assets };
-}
-
-/** Feature flags and other context of the project, which otherwise the CDK's command line reads. */
-function projectContext(root: string): Record<string, unknown> {
-  try {
-    return JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')).context ?? {};
+    return { stacks, assets };
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return {};
-    throw new StartError('cdk.json cannot be read: it is not JSON.');
+    throw new StartError(`${directory} is no cloud assembly: ${messageOf(error)}`);
   }
 }
 
-/** Writes an app's output to a file. Returns where it is, or why it could not be written. */
-function keep(output: string, file: string): string {
-  try {
-    writeFileSync(file, output);
-    return `all of it: ${file}`;
-  } catch (error) {
-    return `all of it cannot be written to ${file}: ${messageOf(error)}`;
-  }
+function readJson<Content>(file: string): Content {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Returns the line of an app's output that says what is wrong. */
-function gist(output: string): string {
-  const lines = output
-    .split('\n')
-    .map(line => line.trim())
-    .filter(line => line !== '' && !/^(Node\.js v|at |Bundling asset )/.test(line));
-  const telling = /^(✘ \[ERROR\]|\[?[\w«»]*(Error|Validation)[\w»]*\]?:|«\w+»)/;
-  return lines.find(line => telling.test(line)) ?? lines[0] ?? 'the app said nothing';
+interface Manifest {
+  readonly artifacts: Readonly<Record<string, Artifact>>;
 }
 
-const resourceSchema = z.object({
-  Type: z.string(),
-  Properties: z.record(z.string(), z.unknown()).default({}),
-  Condition: z.string().optional(),
-});
-
-const outputSchema = z.object({ Value: z.unknown(), Export: z.object({ Name: z.unknown() }).optional() });
-
-const templateSchema = z.object({
-  Parameters: z.record(z.string(), z.object({ Type: z.string(), Default: z.unknown() })).default({}),
-  Resources: z.record(z.string(), resourceSchema).default({}),
-  Outputs: z.record(z.string(), outputSchema).default({}),
-});
-
-function readJson<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
-  try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    throw new StartError(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
-  }
+interface Artifact {
+  readonly type: string;
+  readonly properties?: { readonly templateFile?: string; readonly file?: string };
 }
 
-const manifestSchema = z.object({
-  artifacts: z.record(
-    z.string(),
-    z.object({
-      type: z.string(),
-      dependencies: z.array(z.string()).default([]),
-      properties: z
-        .object({ templateFile: z.string().optional(), stackName: z.string().optional(), file: z.string().optional() })
-        .default({}),
-    }),
-  ),
-});
-
-/** Names of the artifacts, each after those it depends on. */
-function inDeploymentOrder(artifacts: Artifacts): readonly string[] {
-  const ordered = new Set<string>();
-  const visit = (name: string): void => {
-    if (ordered.has(name)) return;
-    for (const dependency of artifacts[name]?.dependencies ?? []) visit(dependency);
-    ordered.add(name);
-  };
-  for (const name of Object.keys(artifacts)) visit(name);
-  return [...ordered];
+interface AssetManifest {
+  readonly files: Readonly<Record<string, Asset>>;
 }
 
-const assetsSchema = z.object({
-  files: z
-    .record(
-      z.string(),
-      z.object({
-        source: z.object({ path: z.string().optional() }),
-        destinations: z.record(z.string(), z.object({ objectKey: z.string() })),
-      }),
-    )
-    .default({}),
-});
-
-type Artifacts = z.output<typeof manifestSchema>['artifacts'];
+interface Asset {
+  readonly source: { readonly path: string };
+  readonly destinations: Readonly<Record<string, { readonly objectKey: string }>>;
+}

@@ -1,64 +1,51 @@
 import type * as z from 'zod';
 import { StartError } from '../errors.ts';
 import type { Assembly } from './assembly.ts';
-import type { Resolve } from './intrinsics.ts';
+import { type Addresses, physicalName } from './identities.ts';
+import { makeResolver } from './intrinsics.ts';
 
-/** Resource types that need nothing to run locally, with the reason. A type in neither list stops the start. */
-export const inertTypes: Readonly<Record<string, string>> = {
-  'AWS::CDK::Metadata': 'tells AWS which constructs were used',
-  'AWS::CloudWatch::Alarm': 'nothing collects metrics locally',
-  'AWS::CloudWatch::CompositeAlarm': 'nothing collects metrics locally',
-  'AWS::CloudWatch::Dashboard': 'nothing collects metrics locally',
-  'AWS::CodeDeploy::Application': 'a release takes all traffic at once locally',
-  'AWS::CodeDeploy::DeploymentGroup': 'a release takes all traffic at once locally',
-  'AWS::IAM::ManagedPolicy': 'nobody assumes it locally',
-  'AWS::IAM::Role': 'its policies are enforced under its name',
-  'AWS::KMS::Alias': 'keys are known by their ARN locally',
-  'AWS::Lambda::Alias': 'there is one version of each function locally, and every alias leads to it',
-  'AWS::Lambda::EventInvokeConfig': 'asynchronous invocations are not repeated locally',
-  'AWS::Lambda::Permission': 'only what the template connects invokes a function locally',
-  'AWS::Logs::LogGroup': 'logs go to the terminal',
-  'AWS::Logs::MetricFilter': 'nothing collects metrics locally',
-  'AWS::Logs::QueryDefinition': 'queries are saved for people at a console',
-  'AWS::SNS::TopicPolicy': 'only the policies of functions are enforced locally',
-  'AWS::SSM::Parameter': 'its value is known from the template',
-  'AWS::SQS::QueuePolicy': 'only the policies of functions are enforced locally',
-  'Custom::ReleaseEnd': 'there is one version of each function locally',
-  'Custom::ReleaseStart': 'the same',
-};
-
-/** A type that the local cloud runs. */
-export type LiveType = (typeof liveTypes)[number];
-
-/** A resource of such a type, its properties resolved. */
+/** A resource that the local cloud runs, its properties resolved. */
 export interface LiveResource {
   readonly stack: string;
   readonly logicalId: string;
+  /** Its physical name. */
+  readonly name: string;
   readonly type: LiveType;
-  readonly properties: Record<string, unknown>;
+  readonly properties: unknown;
 }
 
-/**
- * All resources of an assembly that the local cloud runs, stack by stack in the order of their dependencies.
- *
- * @throws {StartError} for a resource of a type in neither list, naming it.
- */
-export function liveResources(assembly: Assembly, resolve: Resolve): readonly LiveResource[] {
-  return assembly.stacks.flatMap(stack =>
-    Object.entries(stack.template.Resources).flatMap(([logicalId, { Type: type, Properties, Condition }]) => {
-      if (type in inertTypes) return [];
-      if (!isLive(type)) {
-        throw new StartError(`The local cloud does not know the resource type ${type} (${stack.name}/${logicalId}).`);
-      }
-      if (Condition !== undefined) {
-        throw new StartError(
-          `The local cloud does not support conditions, but ${stack.name}/${logicalId} depends on one.`,
-        );
-      }
-      const properties = resolve(Properties, stack) as Record<string, unknown>;
-      return [{ stack: stack.name, logicalId, type, properties }];
+/** The resources and outputs of all stacks, with the names, ARNs and addresses of a run. */
+export interface ResolvedTemplate {
+  readonly resources: readonly LiveResource[];
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Directory of each function's bundle, by object key. */
+  readonly assets: ReadonlyMap<string, string>;
+}
+
+/** Resolves the templates of an assembly. @throws {StartError} for what the local cloud does not support, naming it */
+export function resolveTemplate({ stacks, assets }: Assembly, addresses: Addresses): ResolvedTemplate {
+  const resolve = makeResolver(stacks, addresses);
+  const resources = stacks.flatMap(stack =>
+    Object.entries(stack.template.Resources).flatMap(([logicalId, { Type: type, Properties = {} }]) => {
+      if (inertTypes.has(type)) return [];
+      const name = physicalName(stack.name, logicalId);
+      if (!isLive(type)) throw new StartError(`The local cloud does not know the resource type ${type} (${name}).`);
+      return [{ stack: stack.name, logicalId, name, type, properties: resolve(Properties, stack) }];
     }),
   );
+  const outputs = stacks.flatMap(stack =>
+    Object.entries(stack.template.Outputs ?? {})
+      .filter(([, { Export }]) => Export === undefined) // those only carry references from stack to stack
+      .map(([name, { Value }]) => [name, String(resolve(Value, stack))]),
+  );
+  return { resources, outputs: Object.fromEntries(outputs), assets };
+}
+
+/** Returns an output that the run needs. @throws {StartError} if there is none of that name */
+export function requiredOutput(outputs: Readonly<Record<string, unknown>>, name: string): string {
+  const value = outputs[name];
+  if (typeof value === 'string') return value;
+  throw new StartError(`The stacks have no output "${name}", which the local run needs.`);
 }
 
 /** Returns the resources of one type. */
@@ -75,31 +62,57 @@ export function readProperties<Schema extends z.ZodType>(schema: Schema, resourc
   const result = schema.safeParse(resource.properties);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new StartError(
-    `${resource.stack}/${resource.logicalId} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`,
-  );
+  throw new StartError(`${resource.name} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** Resource types that the local cloud runs. */
+/** A type that the local cloud runs. */
+type LiveType = (typeof liveTypes)[number];
+
 const liveTypes = [
   'AWS::ApiGatewayV2::Api',
   'AWS::ApiGatewayV2::Integration',
   'AWS::ApiGatewayV2::Route',
   'AWS::ApiGatewayV2::Stage',
   'AWS::DynamoDB::GlobalTable',
-  'AWS::DynamoDB::Table',
   'AWS::Events::Rule',
   'AWS::IAM::Policy',
   'AWS::KMS::Key',
   'AWS::Lambda::EventSourceMapping',
   'AWS::Lambda::Function',
-  'AWS::Lambda::Version',
-  'AWS::SNS::Subscription',
-  'AWS::SNS::Topic',
   'AWS::SQS::Queue',
   'Custom::RouteThrottle',
   'Custom::Trigger',
 ] as const;
+
+/**
+ * Types that need nothing to run locally: there are no metrics, one version of each function, no people with e-mail, and no policies
+ * but those of functions. Values of parameters are read from the template. A type in neither list stops the start.
+ */
+const inertTypes: ReadonlySet<string> = new Set([
+  'AWS::CDK::Metadata',
+  'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::CompositeAlarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::CodeDeploy::Application',
+  'AWS::CodeDeploy::DeploymentGroup',
+  'AWS::IAM::ManagedPolicy',
+  'AWS::IAM::Role',
+  'AWS::KMS::Alias',
+  'AWS::Lambda::Alias',
+  'AWS::Lambda::EventInvokeConfig',
+  'AWS::Lambda::Permission',
+  'AWS::Lambda::Version',
+  'AWS::Logs::LogGroup',
+  'AWS::Logs::MetricFilter',
+  'AWS::Logs::QueryDefinition',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::QueuePolicy',
+  'AWS::SSM::Parameter',
+  'Custom::ReleaseEnd',
+  'Custom::ReleaseStart',
+]);
 
 function isLive(type: string): type is LiveType {
   return liveTypes.some(known => known === type);

@@ -1,8 +1,30 @@
+import * as z from 'zod';
 import { connectEventSource, eventOf, succeeded } from '../../sqs/event-source.ts';
 import type { Queue, Received } from '../../sqs/queue.ts';
 import type { Clock } from '../../time.ts';
+import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import type { Invoke } from '../lambda/invocation.ts';
-import type { EventSourceMapping } from './mapping.ts';
+
+/** Reads an event source mapping of the template. @throws {StartError} */
+export function eventSourceOf(resource: LiveResource) {
+  const { EventSourceArn, FunctionName, BatchSize, ScalingConfig } = readProperties(mappingSchema, resource);
+  return {
+    queueArn: EventSourceArn,
+    functionName: FunctionName.replace(/:.*/, ''), // `name:alias`
+    batchSize: BatchSize,
+    /** Batches that may be processed at once. */
+    concurrency: ScalingConfig.MaximumConcurrency,
+  };
+}
+
+/** A queue, and the function that gets its messages. */
+interface QueueSource {
+  readonly queue: Queue;
+  readonly invoke: Invoke;
+  readonly batchSize: number;
+  readonly concurrency: number;
+  readonly time: Clock;
+}
 
 /**
  * Invokes a function with batches of a queue's messages: five at once at first, and more, up to `concurrency`, while messages remain.
@@ -10,18 +32,8 @@ import type { EventSourceMapping } from './mapping.ts';
  *
  * @returns what stops it: it receives no more messages, and resolves when the batches that are being processed have ended.
  */
-export function startQueueSource(
-  { batchSize, reportsItemFailures, concurrency }: Omit<EventSourceMapping, 'functionName' | 'queueArn'>,
-  {
-    queue,
-    time,
-    invoke,
-  }: {
-    readonly queue: Queue;
-    readonly time: Clock;
-    readonly invoke: Invoke;
-  },
-): () => Promise<void> {
+export function startQueueSource(source: QueueSource): () => Promise<void> {
+  const { queue, invoke, batchSize, concurrency, time } = source;
   const running = new Set<Promise<void>>();
   const process = (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => {
     const run = pass(batch)
@@ -35,19 +47,20 @@ export function startQueueSource(
     await Promise.all(running);
   };
 
-  /** Returns the messages that succeeded. Without `ReportBatchItemFailures`, only an error fails a batch. */
+  /** Returns the messages that succeeded. */
   async function pass(batch: readonly Received[]): Promise<readonly Received[]> {
     const result = await invoke(JSON.stringify(eventOf(batch, queue.arn)));
-    if (result.outcome === 'failed') return [];
-    return reportsItemFailures ? succeeded(batch, answerIn(result.payload)) : batch;
+    return result.outcome === 'failed' ? [] : succeeded(batch, JSON.parse(result.payload));
   }
 }
 
-/** Returns an answer; a text, which fails the batch, if it is not JSON. */
-function answerIn(payload: string): unknown {
-  try {
-    return JSON.parse(payload);
-  } catch {
-    return payload;
-  }
-}
+const mappingSchema = z.object({
+  EventSourceArn: z.string().startsWith('arn:aws:sqs:', 'only SQS queues are event sources locally'),
+  FunctionName: z.string(),
+  Enabled: z.literal(true).default(true),
+  BatchSize: z.int().min(1).max(10, 'batches of over 10 messages are not supported locally'),
+  MaximumBatchingWindowInSeconds: z.literal(0, 'batching windows are not supported locally').default(0),
+  FunctionResponseTypes: z.tuple([z.literal('ReportBatchItemFailures')]),
+  ScalingConfig: z.object({ MaximumConcurrency: z.int() }),
+  FilterCriteria: z.undefined('message filters are not supported locally').optional(),
+});

@@ -2,84 +2,88 @@ import * as z from 'zod';
 import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
-import { readThrottles, type ThrottleSettings } from './throttle.ts';
 
-export interface ApiDefinition {
+/** A route of the template: the function that it leads to, and how many requests may come. */
+export interface Route {
   readonly apiId: string;
-  readonly routes: readonly RouteDefinition[];
-}
-
-/** A route of the template: which function it leads to, how long that may take, and how many requests may come. */
-interface RouteDefinition {
+  /** `ANY /path/{parameter}` or `$default`. */
   readonly routeKey: string;
   readonly functionName: string;
-  readonly timeoutMilliseconds: number;
   readonly throttle: ThrottleSettings;
 }
 
-/** A route of an HTTP API and what it leads to. */
-export interface Route<Target> {
-  /** `GET /path/{parameter}`, `ANY /path/{proxy+}` or `$default`. */
-  readonly routeKey: string;
-  readonly target: Target;
+/** The throttling of a route: requests a second in the long run, and at once. */
+interface ThrottleSettings {
+  readonly rate: number;
+  readonly burst: number;
 }
 
-export interface RouteMatch<Target> extends Route<Target> {
-  readonly pathParameters: Readonly<Record<string, string>>;
-}
-
-/** Finds the route of a request, by its method and its decoded path. */
-export type FindRoute<Target> = (method: string, path: string) => RouteMatch<Target> | undefined;
-
-/**
- * Reads the HTTP APIs of the template.
- *
- * @param identityOf - the ids by which resolved properties refer to APIs and integrations
- * @throws {StartError} for what the local cloud does not support.
- */
-export function apisOf(
-  resources: readonly LiveResource[],
-  identityOf: (resource: LiveResource) => string,
-): readonly ApiDefinition[] {
-  const integrations = new Map(
+/** Reads the routes of the template. @throws {StartError} for what the local cloud does not support */
+export function routesOf(resources: readonly LiveResource[]): readonly Route[] {
+  const functionNames = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Integration').map(resource => {
-      const { IntegrationUri, TimeoutInMillis } = readProperties(integrationSchema, resource);
-      const functionName = functionNameIn(IntegrationUri);
-      if (!functionName) throw new StartError(`${resource.stack}/${resource.logicalId} leads to no function.`);
-      return [`integrations/${identityOf(resource)}`, { functionName, timeoutMilliseconds: TimeoutInMillis }];
+      const { IntegrationUri } = readProperties(integrationSchema, resource);
+      return [`integrations/${resource.name}`, functionNameIn(IntegrationUri)];
     }),
   );
   const throttleOf = readThrottles(resources);
-  const routes = ofType(resources, 'AWS::ApiGatewayV2::Route').map(resource => {
-    const { ApiId, RouteKey, Target } = readProperties(routeSchema, resource);
-    const integration = integrations.get(Target);
-    if (!integration) throw new StartError(`${resource.stack}/${resource.logicalId} has no integration.`);
-    return { apiId: ApiId, routeKey: RouteKey, ...integration, throttle: throttleOf(ApiId, RouteKey) };
-  });
-
-  return ofType(resources, 'AWS::ApiGatewayV2::Api').map(resource => {
-    readProperties(apiSchema, resource);
-    const apiId = identityOf(resource);
-    return { apiId, routes: routes.filter(route => route.apiId === apiId) };
+  return ofType(resources, 'AWS::ApiGatewayV2::Route').map(resource => {
+    const { ApiId: apiId, RouteKey: routeKey, Target } = readProperties(routeSchema, resource);
+    const functionName = functionNames.get(Target);
+    if (!functionName) throw new StartError(`${resource.name} leads to no function.`);
+    return { apiId, routeKey, functionName, throttle: throttleOf(apiId, routeKey) };
   });
 }
 
-/** Makes the route table of an HTTP API; the most specific route is chosen, as API Gateway does. */
-export function makeRouteTable<Target>(routes: readonly Route<Target>[]): FindRoute<Target> {
+/** Makes the route table of an HTTP API. Literal segments go before parameters, and `$default` comes last. */
+export function makeRouteTable<Target extends { readonly routeKey: string }>(routes: readonly Target[]) {
   const fallback = routes.find(({ routeKey }) => routeKey === '$default');
   const patterns = routes
     .filter(route => route !== fallback)
-    .map(parse)
-    .sort((one, other) => (one.rank < other.rank ? -1 : 1));
+    .sort((one, other) => (one.routeKey < other.routeKey ? -1 : 1)) // `{` comes after all letters
+    .map(route => ({ route, pattern: patternOf(route.routeKey) }));
+  return function findRoute(path: string): Target | undefined {
+    return patterns.find(({ pattern }) => pattern.test(path))?.route ?? fallback;
+  };
+}
 
-  return function routeTable(method, path) {
-    const segments = path.split('/').slice(1);
-    for (const pattern of patterns) {
-      if (pattern.method !== 'ANY' && pattern.method !== method) continue;
-      const pathParameters = matchSegments(pattern.segments, segments);
-      if (pathParameters) return { ...pattern.route, pathParameters };
-    }
-    return fallback && { ...fallback, pathParameters: {} };
+/** Makes the token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. A request takes one, if there is one. */
+export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): () => boolean {
+  let tokens = burst;
+  let filledAt = now();
+  return function throttle() {
+    const moment = now();
+    tokens = Math.min(burst, tokens + ((moment - filledAt) / 1000) * rate);
+    filledAt = moment;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
+function patternOf(routeKey: string): RegExp {
+  const segments = routeKey.replace('ANY ', '').split('/');
+  return new RegExp(`^${segments.map(one => (one.startsWith('{') ? '[^/]+' : RegExp.escape(one))).join('/')}$`);
+}
+
+/** Reads what throttles a route: a custom resource of its own, or else the stage's default, which holds for each route by itself. */
+function readThrottles(resources: readonly LiveResource[]) {
+  const stages = new Map(
+    ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => {
+      const { ApiId, DefaultRouteSettings: settings } = readProperties(stageSchema, resource);
+      return [ApiId, { rate: settings.ThrottlingRateLimit, burst: settings.ThrottlingBurstLimit }];
+    }),
+  );
+  const own = new Map(
+    ofType(resources, 'Custom::RouteThrottle').map(resource => {
+      const { ApiId, RouteKey, RateLimit: rate, BurstLimit: burst } = readProperties(updateSchema, resource);
+      return [`${ApiId} ${RouteKey}`, { rate, burst }];
+    }),
+  );
+  return function throttleOf(apiId: string, routeKey: string): ThrottleSettings {
+    const found = own.get(`${apiId} ${routeKey}`) ?? stages.get(apiId);
+    if (found) return found;
+    throw new StartError(`The HTTP API of the route "${routeKey}" has no stage.`);
   };
 }
 
@@ -87,58 +91,26 @@ const integrationSchema = z.object({
   IntegrationType: z.literal('AWS_PROXY'),
   PayloadFormatVersion: z.literal('2.0'),
   IntegrationUri: z.string(),
-  TimeoutInMillis: z.number().default(30_000),
 });
+
 const routeSchema = z.object({
   ApiId: z.string(),
-  RouteKey: z.string(),
-  Target: z.string().startsWith('integrations/'),
+  RouteKey: z
+    .string()
+    .regex(/^(ANY (\/([\w.-]+|\{\w+\}))+|\$default)$/, 'only $default and paths of any method run locally'),
+  Target: z.string(),
   AuthorizationType: z.literal('NONE').default('NONE'),
 });
 
-const apiSchema = z.object({ ProtocolType: z.literal('HTTP') });
+const stageSchema = z.object({
+  ApiId: z.string(),
+  StageName: z.literal('$default'),
+  DefaultRouteSettings: z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() }),
+});
 
-function parse<Target>(route: Route<Target>): Pattern<Target> {
-  const [method = '', path = ''] = route.routeKey.split(' ');
-  const segments = path.split('/').slice(1);
-  return { route, method, segments, rank: rankOf(method, segments) };
-}
-
-function matchSegments(pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined {
-  const parameters: Record<string, string> = {};
-  for (const [index, segment] of pattern.entries()) {
-    const value = path[index];
-    if (value === undefined) return undefined;
-    if (isGreedy(segment)) {
-      const rest = path.slice(index).join('/');
-      return rest === '' ? undefined : { ...parameters, [segment.slice(1, -2)]: rest };
-    }
-    if (isParameter(segment) && value !== '') parameters[segment.slice(1, -1)] = value;
-    else if (segment !== value) return undefined;
-  }
-  return path.length === pattern.length ? parameters : undefined;
-}
-
-interface Pattern<Target> {
-  readonly route: Route<Target>;
-  readonly method: string;
-  readonly segments: readonly string[];
-  /** One letter per segment and one for the method; what sorts first is more specific. */
-  readonly rank: string;
-}
-
-/** Literal before parameter before greedy parameter, segment by segment; a named method before `ANY`. */
-function rankOf(method: string, segments: readonly string[]): string {
-  return (
-    segments.map(segment => (isGreedy(segment) ? 'c' : isParameter(segment) ? 'b' : 'a')).join('') +
-    (method === 'ANY' ? 'z' : 'y')
-  );
-}
-
-function isGreedy(segment: string): boolean {
-  return segment.endsWith('+}');
-}
-
-function isParameter(segment: string): boolean {
-  return /^\{.+\}$/.test(segment);
-}
+const updateSchema = z.object({
+  ApiId: z.string(),
+  RouteKey: z.string(),
+  RateLimit: z.number(),
+  BurstLimit: z.number(),
+});

@@ -1,48 +1,48 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Invoke } from '../lambda/invocation.ts';
 import { type LoopbackServer, listenOnLoopback } from '../loopback-server.ts';
-import { type IncomingRequest, makeRequestId } from './event.ts';
-import { type GatewayResponse, gatewayMessage } from './response.ts';
+import { eventOf, type GatewayRequest, type GatewayResponse, gatewayMessage, responseOf } from './payload.ts';
 
-export type RequestHandler = (request: IncomingRequest) => Promise<GatewayResponse>;
+/** Makes the answer to a request. */
+export type Gateway = (request: GatewayRequest) => Promise<GatewayResponse>;
 
 export interface HttpServer extends LoopbackServer {
-  /** Begins to answer requests; before, they get 503. */
-  open(handler: RequestHandler): void;
+  /** Starts to answer requests; before, they get 503. */
+  open(gateway: Gateway): void;
   /** Accepts no more requests and lets running ones end. */
   close(): void;
 }
 
-/** Starts the server on a port of 127.0.0.1; 0 takes any free one. @throws {StartError} when the port is in use. */
-export async function startHttpServer(port: number): Promise<HttpServer> {
-  let handle: RequestHandler = async () => unavailable;
+/** The function that a route leads to, and the throttle of the route. */
+interface RouteTarget {
+  readonly routeKey: string;
+  readonly invoke: Invoke;
+  readonly throttle: () => boolean;
+}
 
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const receivedAt = Date.now();
-    const requestId = makeRequestId();
-    response.setHeader(ownHeader, requestId);
-    const target = parseTarget(request.url ?? '');
-    if (!target) return send(response, badRequest);
-    if (headLength(request) > largestHead) return send(response, headTooLarge);
-    const body = await readBody(request);
-    if (!body) {
-      send(response, tooLarge);
-      request.resume(); // or a caller that is still sending would see a reset instead of the response
-      return;
-    }
-    const { method = '', httpVersion, rawHeaders, socket } = request;
-    const sourceIp = socket.remoteAddress ?? '127.0.0.1';
-    const protocol = `HTTP/${httpVersion}`;
-    const answered = await handle({ ...target, requestId, method, protocol, rawHeaders, body, sourceIp, receivedAt });
-    try {
-      send(response, answered);
-    } catch {
-      for (const name of response.getHeaderNames()) if (name !== ownHeader) response.removeHeader(name);
-      send(response, internalError); // a header that HTTP does not allow
-    }
+/** Makes an HTTP API: routing, throttling, and the function's answer, or the gateway's own if it has none in time. */
+export function makeGateway(findRoute: (path: string) => RouteTarget | undefined, timeout = 30_000): Gateway {
+  return async function gateway(request) {
+    const route = findRoute(request.path);
+    if (!route) return gatewayMessage(404, 'Not Found');
+    if (!route.throttle()) return gatewayMessage(429, 'Too Many Requests');
+    const timer = new AbortController();
+    const invoked = route.invoke(JSON.stringify(eventOf(request, route.routeKey))).then(responseOf);
+    const late = wait(timeout, unavailable, { signal: timer.signal });
+    late.catch(() => undefined);
+    return Promise.race([invoked, late]).finally(() => timer.abort());
   };
+}
 
-  const server = createServer({ maxHeaderSize: 8 * largestHead }, (request, response) => {
-    serve(request, response).catch(() => response.destroy()); // the caller has disconnected
+/** Starts the server on a port of 127.0.0.1; 0 takes any free one. @throws {StartError} if the port is not available */
+export async function startHttpServer(port: number): Promise<HttpServer> {
+  let gateway: Gateway = async () => unavailable;
+  const server = createServer({ maxHeaderSize: 8 * maxHeadBytes }, (request, response) => {
+    const requestId = `${randomBytes(11).toString('base64url')}=`; // in the form of API Gateway's
+    response.setHeader(ownHeader, requestId);
+    serve(request, response, requestId).catch(() => response.destroy()); // the caller has disconnected
   });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
@@ -50,14 +50,29 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
   const listening = await listenOnLoopback(server, port);
   return {
     ...listening,
-    open: handler => {
-      handle = handler;
+    open: opened => {
+      gateway = opened;
     },
     close: () => {
       server.close();
       server.closeIdleConnections();
     },
   };
+
+  async function serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+    const target = parseTarget(request.url ?? '');
+    if (!target) return send(response, gatewayMessage(400, 'Bad Request'));
+    if (headLength(request) > maxHeadBytes) {
+      return send(response, gatewayMessage(431, 'Request Header Fields Too Large'));
+    }
+    const body = await readBody(request);
+    if (!body) {
+      send(response, gatewayMessage(413, 'Request Entity Too Large'));
+      request.resume(); // or a caller that is still sending would see a reset instead of the response
+      return;
+    }
+    send(response, await gateway({ ...target, requestId, message: request, body }));
+  }
 }
 
 /** The header that API Gateway adds to every answer: its id of the request. */
@@ -69,42 +84,34 @@ const unavailable = gatewayMessage(503, 'Service Unavailable');
 function parseTarget(target: string): { path: string; rawQueryString: string } | undefined {
   const origin = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?=\?|$)/, '/');
   if (!origin.startsWith('/')) return undefined;
-  const mark = origin.indexOf('?');
-  const path = mark < 0 ? origin : origin.slice(0, mark);
-  return { path: decodePath(path), rawQueryString: mark < 0 ? '' : origin.slice(mark + 1) };
+  const [, path = '', rawQueryString = ''] = /^([^?]*)\??(.*)$/s.exec(origin) ?? [];
+  return { path: decodePath(path), rawQueryString };
 }
 
 function send(response: ServerResponse, { status, headers, body }: GatewayResponse): void {
-  for (const [name, value] of headers) if (name.toLowerCase() !== ownHeader) response.appendHeader(name, value);
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.toLowerCase() !== ownHeader) response.setHeader(name, value);
+  }
   if (status !== 204 && status !== 304) response.setHeader('content-length', body.length); // RFC 9110 section 8.6
   response.writeHead(status).end(body);
 }
-
-const badRequest = gatewayMessage(400, 'Bad Request');
 
 function headLength({ method = '', url = '', rawHeaders }: IncomingMessage): number {
   return rawHeaders.reduce((length, part) => length + part.length, method.length + url.length);
 }
 
-const largestHead = 10_240;
-
-const headTooLarge = gatewayMessage(431, 'Request Header Fields Too Large');
-
 /** Reads the body; `undefined` when it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > largestBody) return undefined;
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     length += chunk.length;
-    if (length > largestBody) return undefined;
+    if (length > maxBodyBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
-
-const tooLarge = gatewayMessage(413, 'Request Entity Too Large');
-const internalError = gatewayMessage(500, 'Internal Server Error');
 
 /** API Gateway decodes paths. What cannot be decoded stays as it is. */
 function decodePath(path: string): string {
@@ -117,5 +124,6 @@ function decodePath(path: string): string {
   });
 }
 
-/** API Gateway's limits, in bytes. */
-const largestBody = 10 * 1024 * 1024;
+/** API Gateway's limits. */
+const maxHeadBytes = 10_240;
+const maxBodyBytes = 10 * 1024 * 1024;

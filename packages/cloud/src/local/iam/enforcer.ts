@@ -1,5 +1,6 @@
+import { ServiceError } from '../../service-error.ts';
 import { queueArn, tableArn } from '../assembly/identities.ts';
-import { type Interceptor, ServiceError, type ServiceRequest } from '../emulator.ts';
+import type { Interceptor, ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
 
@@ -25,7 +26,7 @@ export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforce
       const context = Object.entries(denied.context ?? {}).map(([key, values]) => ` ${key}=${values.join(',')}`);
       const message = `${request.caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}${context.join('')}`;
       onDenial(message);
-      return denial(request.service, message);
+      return new ServiceError(request.service === 'sns' ? 'AuthorizationError' : 'AccessDeniedException', message);
     },
   };
 }
@@ -83,22 +84,13 @@ function plainValue(value: unknown): string {
   return isObject(value) ? String(Object.values(value)[0]) : String(value);
 }
 
-/** Returns the last part of the queue's URL, or its name. */
-function queueName({ QueueUrl, QueueName }: Input): string {
-  return (
-    String(QueueUrl ?? QueueName)
-      .split('/')
-      .at(-1) ?? ''
-  );
+/** Returns the last part of the queue's URL. */
+function queueName({ QueueUrl }: Input): string {
+  return String(QueueUrl).replace(/.*\//, '');
 }
 
 /** IAM's condition keys `kms:EncryptionContext:…`. */
 function encryptionContext({ EncryptionContext: context }: Input): Record<string, string[]> {
   const pairs = isObject(context) ? Object.entries(context) : [];
   return Object.fromEntries(pairs.map(([name, value]) => [`kms:EncryptionContext:${name}`, [String(value)]]));
-}
-
-function denial(service: ServiceRequest['service'], message: string): ServiceError {
-  if (service === 'sns') return new ServiceError('AuthorizationError', message, 403);
-  return new ServiceError('AccessDeniedException', message, service === 'sqs' ? 403 : 400);
 }

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
-import { eventSourceOf } from '../event-sources/mapping.ts';
-import { functionOf } from '../lambda/definition.ts';
+import { eventSourceOf } from '../event-sources/queue-source.ts';
 
 /** A permission of a role: its actions, on which resources, under which conditions. */
 export type Statement = z.output<typeof statementSchema>;
@@ -22,16 +21,13 @@ export interface AccessRequest {
  *
  * @throws {StartError} for a policy that the local cloud cannot read.
  */
-export function functionPolicies(
-  resources: readonly LiveResource[],
-  assets: ReadonlyMap<string, string>,
-): ReadonlyMap<string, readonly Statement[]> {
+export function functionPolicies(resources: readonly LiveResource[]): ReadonlyMap<string, readonly Statement[]> {
   const policies = ofType(resources, 'AWS::IAM::Policy').map(resource => readProperties(policySchema, resource));
   return new Map(
     ofType(resources, 'AWS::Lambda::Function').map(resource => {
       const role = readProperties(roleSchema, resource).Role.split('/').at(-1) ?? '';
       const attached = policies.filter(({ Roles }) => Roles.includes(role));
-      return [functionOf(resource, assets).name, attached.flatMap(policy => policy.PolicyDocument.Statement)];
+      return [resource.name, attached.flatMap(policy => policy.PolicyDocument.Statement)];
     }),
   );
 }
@@ -49,8 +45,8 @@ export function requireConsumers(
   for (const source of ofType(resources, 'AWS::Lambda::EventSourceMapping')) {
     const { functionName, queueArn: resource } = eventSourceOf(source);
     const missing = consuming.find(action => !isAllowed(policies.get(functionName) ?? [], { action, resource }));
-    const place = `${source.stack}/${source.logicalId}`;
-    if (missing) throw new StartError(`${place}: the role of ${functionName} must allow ${missing} on ${resource}.`);
+    if (missing)
+      throw new StartError(`${source.name}: the role of ${functionName} must allow ${missing} on ${resource}.`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { followFile } from '../followed-file.ts';
-import { type HostDelays, type HostTable, normaliseName, readHosts } from './hosts-file.ts';
+import { type HostTable, normaliseName, parseHosts } from './hosts-file.ts';
 
 /**
  * The emulated DNS: which names lead to which addresses and ports. The hosts file is checked for changes at every query, so
@@ -9,12 +9,10 @@ import { type HostDelays, type HostTable, normaliseName, readHosts } from './hos
 export interface HostMap {
   /** The addresses of a name; `undefined` for names that the machine's own resolver answers. */
   addressesOf(name: string): readonly string[] | undefined;
-  /** The mapped name that has an address. */
-  nameAt(address: string): string | undefined;
+  /** Whether an address is that of a mapped name. */
+  isMapped(address: string): boolean;
   /** The port on 127.0.0.1 of the plain HTTP server behind a mapped name. */
   portOf(name: string): number | undefined;
-  /** By how much a mapped name keeps its callers waiting. */
-  delaysOf(name: string): HostDelays;
 }
 
 export interface HostMapSource {
@@ -35,49 +33,31 @@ export interface NetworkSettings extends HostMapSource {
 
 /** Makes the host map. */
 export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): HostMap {
-  const snapshotOf = (file: HostTable): Snapshot =>
-    makeSnapshot(new Map([...toTable(builtIn), ...file, ...toTable(mappings)]));
+  const snapshotOf = (file: HostTable) => makeSnapshot(new Map([...builtIn, ...file, ...mappings]));
   const always = snapshotOf(new Map());
   const current =
-    hostsFile === undefined ? () => always : followFile(hostsFile, file => snapshotOf(readHosts(file)), always);
-
-  const mappedAt = (text: string) => {
-    const name = normaliseName(text);
-    const entry = name === undefined ? undefined : current().table.get(name);
-    return entry && 'port' in entry ? entry : undefined;
-  };
+    hostsFile === undefined ? () => always : followFile(hostsFile, text => snapshotOf(parseHosts(text)), always);
 
   return {
     addressesOf: text => {
-      const name = normaliseName(text);
-      if (name === undefined) return undefined;
+      const name = normaliseName(text) ?? '';
       const { table, addresses } = current();
-      const entry = table.get(name);
-      if (!entry) return undefined;
-      return 'addresses' in entry ? entry.addresses : [addresses.get(name) ?? ''];
+      const target = table.get(name);
+      return typeof target === 'number' ? [addresses.get(name) ?? ''] : target;
     },
-    nameAt: address => current().names.get(address),
-    portOf: text => mappedAt(text)?.port,
-    delaysOf: text => ({ resolvesAfter: 0, handshakeAfter: 0, ...mappedAt(text)?.delays }),
+    isMapped: address => current().mapped.has(address),
+    portOf: text => {
+      const target = current().table.get(normaliseName(text) ?? '');
+      return typeof target === 'number' ? target : undefined;
+    },
   };
 }
 
-type Mapping = readonly [string, number];
+type Mapping = readonly [name: string, port: number];
 
-interface Snapshot {
-  readonly table: HostTable;
-  readonly addresses: ReadonlyMap<string, string>;
-  readonly names: ReadonlyMap<string, string>;
-}
-
-function makeSnapshot(table: HostTable): Snapshot {
-  const mapped = [...table].flatMap(([name, entry]) => ('port' in entry ? [name] : []));
-  const addresses = assignAddresses(mapped);
-  return { table, addresses, names: new Map([...addresses].map(([name, address]) => [address, name])) };
-}
-
-function toTable(mappings: Iterable<Mapping>): HostTable {
-  return new Map([...mappings].map(([name, port]) => [name, { port }]));
+function makeSnapshot(table: HostTable) {
+  const addresses = assignAddresses([...table].flatMap(([name, target]) => (typeof target === 'number' ? [name] : [])));
+  return { table, addresses, mapped: new Set(addresses.values()) };
 }
 
 /**

@@ -1,72 +1,81 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { resolve } from 'node:path';
-import { type Change, readAtStart, watchChanges } from '../followed-file.ts';
-import { allOrNone, listenOnLoopback } from '../loopback-server.ts';
-import type { HostMapSource, NetworkSettings } from './host-map.ts';
-import { type HostTable, readHosts } from './hosts-file.ts';
-import type { OnUnreachable } from './tls-terminator.ts';
-import { startTerminatorThread } from './tls-terminator-thread.ts';
+import { Worker } from 'node:worker_threads';
+import { readAtStart, watchChanges } from '../followed-file.ts';
+import { listenOnLoopback } from '../loopback-server.ts';
+import type { NetworkSettings } from './host-map.ts';
+import { parseHosts } from './hosts-file.ts';
+import type { TerminatorReport } from './tls-terminator.ts';
 
 /** A server of this run behind a public name: `https://NAME/…` leads to it. */
 export interface Site {
   readonly name: string;
-  /** The output that has its address on this machine. */
-  readonly output: string;
-  /** @default 0 - any free one */
-  readonly port?: number;
+  readonly port: number;
   readonly handle: RequestListener;
 }
 
-/** The names that lead to servers of this machine. */
-export interface Names extends Omit<HostMapSource, 'builtIn'> {
-  /** @default - none */
-  readonly sites?: readonly Site[];
-}
-
-/** The emulated Internet: names, TLS, and the sites. */
+/** The emulated Internet: names, TLS, and the site. */
 export interface Internet {
   /** The settings that function processes need in order to reach it. */
   readonly settings: NetworkSettings;
   /** PEM of the authority that issues the certificates of all mapped hosts. */
   readonly authorityCertificate: string;
-  /** `http://127.0.0.1:port` of each site, by its output. */
-  readonly siteUrls: Readonly<Record<string, string>>;
+  /** `http://127.0.0.1:port` of the site. */
+  readonly siteUrl: string;
   stop(): Promise<void>;
-}
-
-export interface InternetEvents {
-  onHostsChange(change: Change<HostTable>): void;
-  onUnreachable: OnUnreachable;
 }
 
 /**
  * Starts the emulated Internet.
  *
- * @throws {StartError} when the hosts file is missing or malformed, or the port of a site is taken.
+ * @param note - receives notes for the user, each with its source
+ * @throws {StartError} when the hosts file is missing or malformed, or the port of the site is taken.
  */
 export async function startInternet(
-  { mappings, hostsFile: givenFile, sites = [] }: Names,
-  { onHostsChange, onUnreachable }: InternetEvents,
+  { site, mappings = new Map(), hostsFile: givenFile }: InternetRequest,
+  note: (source: string, text: string, level: 'info' | 'warn') => void,
 ): Promise<Internet> {
   const hostsFile = givenFile && resolve(givenFile); // function processes have other working directories
-  if (hostsFile !== undefined) readAtStart('hosts', hostsFile, readHosts);
-  const servers = await allOrNone(sites.map(startSite));
-  const builtIn = new Map(servers.map(({ name, port }) => [name, port]));
-  const source = { builtIn, mappings, hostsFile };
-  const terminator = await startTerminatorThread(source, onUnreachable);
+  if (hostsFile !== undefined) readAtStart('hosts', hostsFile, parseHosts);
+  const server = await listenOnLoopback(createServer(site.handle), site.port);
+  const names = { builtIn: [[site.name, server.port]], mappings: [...mappings], hostsFile } as const;
+  // In a thread: an event loop accepts one connection in each of its turns (libuv). Next to tables and queues at work, new connections
+  // of all receivers would wait for seconds.
+  const worker = new Worker(new URL('./tls-terminator.ts', import.meta.url), { workerData: names });
+  const { promise: started, resolve: start, reject: fail } = Promise.withResolvers<Listening>();
+  worker.once('error', fail);
+  worker.on('message', (message: TerminatorReport) => {
+    if ('listening' in message) return start(message.listening);
+    const { name, port } = message.unreachable;
+    note('internet', `nothing listens at http://localhost:${port} (${name}): start your receiver`, 'warn');
+  });
+  const { port: terminatorPort, authorityCertificate } = await started;
   // Processes read the hosts file themselves: the watch is for the terminal only.
-  const unwatch = hostsFile === undefined ? () => undefined : watchChanges(hostsFile, readHosts, onHostsChange);
+  const unwatch = hostsFile === undefined ? undefined : watchChanges(hostsFile, parseHosts, noteChange);
   return {
-    settings: { ...source, builtIn: [...builtIn], mappings: [...mappings], terminatorPort: terminator.port },
-    authorityCertificate: terminator.authorityCertificate,
-    siteUrls: Object.fromEntries(servers.map(({ output, port }) => [output, `http://127.0.0.1:${port}`])),
+    settings: { ...names, terminatorPort },
+    authorityCertificate,
+    siteUrl: `http://127.0.0.1:${server.port}`,
     stop: async () => {
-      unwatch();
-      await Promise.all([terminator, ...servers].map(({ stop }) => stop()));
+      unwatch?.();
+      worker.postMessage('stop');
+      await Promise.all([once(worker, 'exit'), server.stop()]);
     },
   };
+
+  function noteChange(problem: string | undefined): void {
+    if (problem === undefined) note('hosts', 'read again', 'info');
+    else note('hosts', `${problem} The names stay as they were.`, 'warn');
+  }
 }
 
-async function startSite({ name, output, port, handle }: Site) {
-  return { name, output, ...(await listenOnLoopback(createServer(handle), port)) };
+interface InternetRequest {
+  readonly site: Site;
+  /** Public host name -> port of a plain HTTP server on 127.0.0.1. @default - none */
+  readonly mappings?: ReadonlyMap<string, number> | undefined;
+  /** File with more names, read again whenever it changes. @default - none */
+  readonly hostsFile?: string | undefined;
 }
+
+type Listening = Extract<TerminatorReport, object & { readonly listening: unknown }>['listening'];

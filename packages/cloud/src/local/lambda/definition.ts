@@ -1,11 +1,9 @@
 import * as z from 'zod';
-import { functionArn, physicalName } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 
 export interface FunctionDefinition {
   readonly name: string;
-  readonly arn: string;
   /** Its name in the terminal: `auth/token`. */
   readonly label: string;
   /** Directory of its bundle. */
@@ -16,9 +14,6 @@ export interface FunctionDefinition {
   readonly memory: number;
   readonly timeoutSeconds: number;
   readonly variables: Readonly<Record<string, string>>;
-  readonly reservedConcurrency?: number | undefined;
-  readonly logFormat: string;
-  readonly logLevel?: string | undefined;
   readonly logGroup: string;
 }
 
@@ -29,44 +24,30 @@ export interface FunctionDefinition {
  * @throws {StartError}
  */
 export function functionOf(resource: LiveResource, assets: ReadonlyMap<string, string>): FunctionDefinition {
-  const properties = readProperties(functionSchema, resource);
-  const name = properties.FunctionName ?? physicalName(resource.stack, resource.logicalId, 64);
-  const directory = assets.get(properties.Code.S3Key);
-  if (directory === undefined)
-    throw new StartError(`${resource.stack}/${resource.logicalId} has no code in the assembly.`);
-  const { LogFormat, LogGroup, ApplicationLogLevel } = properties.LoggingConfig;
+  const { name } = resource;
+  const { Code, Handler, MemorySize, Timeout, Environment, LoggingConfig } = readProperties(functionSchema, resource);
+  const directory = assets.get(Code.S3Key);
+  if (directory === undefined) throw new StartError(`${name} has no code in the assembly.`);
   return {
     name,
-    arn: functionArn(name),
     label: labelOf(resource),
     directory,
-    handler: properties.Handler,
-    memory: properties.MemorySize,
-    timeoutSeconds: properties.Timeout,
-    variables: properties.Environment?.Variables ?? {},
-    reservedConcurrency: properties.ReservedConcurrentExecutions,
-    logFormat: LogFormat ?? 'Text',
-    logLevel: ApplicationLogLevel,
-    logGroup: LogGroup ?? `/aws/lambda/${name}`,
+    handler: Handler,
+    memory: MemorySize,
+    timeoutSeconds: Timeout,
+    variables: Environment?.Variables ?? {},
+    logGroup: LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`,
   };
 }
 
 const functionSchema = z.object({
-  FunctionName: z.string().optional(),
   Code: z.object({ S3Key: z.string() }),
   Handler: z.string(),
   Runtime: z.string().startsWith('nodejs', 'only Node.js runs locally'),
   MemorySize: z.number().default(128),
   Timeout: z.number().default(3),
   Environment: z.object({ Variables: z.record(z.string(), z.coerce.string()).default({}) }).optional(),
-  ReservedConcurrentExecutions: z.number().optional(),
-  LoggingConfig: z
-    .object({
-      LogFormat: z.string().optional(),
-      LogGroup: z.string().optional(),
-      ApplicationLogLevel: z.string().optional(),
-    })
-    .default({}),
+  LoggingConfig: z.object({ LogGroup: z.string().optional() }).optional(),
 });
 
 /** `App-local-Auth` and `RotateKeys1A2B3C4D` become `auth/rotate-keys`. */

@@ -1,8 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { FunctionDefinition } from './definition.ts';
-import type { StartLock } from './execution-environment.ts';
-import { type ExecutionEnvironment, startExecutionEnvironment } from './execution-environment.ts';
 import type { FunctionError, InvocationOutcome, Invoke } from './invocation.ts';
+import { type FunctionProcess, startProcess } from './process.ts';
 import type { RuntimeContext } from './runtime-context.ts';
 
 /** A function of the template, running on demand. */
@@ -25,143 +23,122 @@ export interface FunctionHost {
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
+/** Waits for its turn, first come, first served. Returns what ends the turn. */
+type StartLock = () => Promise<() => void>;
+
+/**
+ * Makes the lock that one starting process of a run holds at a time. Loading a bundle keeps a processor busy for a while: many starts at
+ * once on a busy machine would all take too long.
+ */
+export function makeStartLock(): StartLock {
+  let previous: Promise<void> = Promise.resolve();
+  return async function acquire() {
+    const before = previous;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    previous = promise;
+    await before;
+    return resolve;
+  };
+}
+
 /**
  * Makes a function that starts processes as invocations come, keeps idle ones for a while, and replaces those that died.
  * The most recently used process is used first, so that superfluous ones become idle and end.
- *
- * @param eventSourceConcurrency - batches that its event sources may process at once; 0 when the template sets no maximum
  */
-export function makeLocalFunction(
-  definition: FunctionDefinition,
-  host: FunctionHost,
-  eventSourceConcurrency = 0,
-): LocalFunction {
-  const most = eventSourceConcurrency > 0 ? eventSourceConcurrency : mostProcesses;
-  const concurrency = Math.min(definition.reservedConcurrency ?? most, most);
+export function makeLocalFunction(definition: FunctionDefinition, host: FunctionHost, concurrency = 16): LocalFunction {
   const waiting: Waiting[] = [];
-  const idle: Idle[] = [];
-  const alive = new Set<ExecutionEnvironment>();
-  const underWay = new Set<Promise<InvocationOutcome>>();
-  let processes = 0;
+  const idle: { readonly process: FunctionProcess; readonly ending: NodeJS.Timeout }[] = [];
+  const alive = new Set<FunctionProcess>();
+  const inFlight = new Set<Promise<InvocationOutcome>>();
   let isStarting = false;
   let hasEnded = false;
-
-  const serve = (environment: ExecutionEnvironment, { payload, resolve }: Waiting): void =>
-    void environment.invoke(payload).then(resolve);
-
-  const keep = (environment: ExecutionEnvironment): void => {
-    const ending = setTimeout(() => {
-      forget(environment); // it must not be used while it ends
-      environment.end();
-    }, idleLifetime).unref();
-    idle.push({ environment, ending });
-  };
-
-  const forget = (environment: ExecutionEnvironment): void => {
-    const at = idle.findIndex(other => other.environment === environment);
-    if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.ending);
-  };
-
-  /** Fails one of the invocations that wait for a process, with the error of a process that cannot start. */
-  const failOne = (error: FunctionError): void => waiting.shift()?.resolve({ outcome: 'failed', error });
-
-  const startProcess = (hasStarted: () => void): void => {
-    processes += 1;
-    const events = {
-      onIdle: (environment: ExecutionEnvironment) => {
-        const next = waiting.shift();
-        if (next) serve(environment, next);
-        else keep(environment);
-        hasStarted();
-      },
-      onExit: (environment: ExecutionEnvironment, error: FunctionError | undefined) => {
-        processes -= 1;
-        alive.delete(environment);
-        forget(environment);
-        if (error) failOne(error);
-        hasStarted();
-        startNeeded();
-      },
-      onLine: (line: string) => host.onLine(definition, line),
-    };
-    startExecutionEnvironment(definition, host.runtimeContext, events).then(
-      environment => {
-        if (hasEnded) environment.end();
-        else alive.add(environment);
-      },
-      error => {
-        processes -= 1;
-        failOne({ errorType: 'Sandbox.StartError', errorMessage: String(error) });
-        hasStarted();
-      },
-    );
-  };
-
-  const needsProcess = (): boolean => !hasEnded && waiting.length > 0 && processes < concurrency;
-
-  /**
-   * At most one start of this function waits for the lock, so that no function delays the others for long. The next start
-   * follows after a pause as long as this one took: running processes need the processors too, and may become idle.
-   */
-  const startNeeded = (): void => {
-    if (isStarting || !needsProcess()) return;
-    isStarting = true;
-    void host.startLock.acquire().then(release => {
-      const startedAt = performance.now();
-      let isOver = false;
-      const hasStarted = async (): Promise<void> => {
-        if (isOver) return;
-        isOver = true;
-        release();
-        if (alive.size > 0) await wait(performance.now() - startedAt, undefined, { ref: false });
-        isStarting = false;
-        startNeeded();
-      };
-      if (needsProcess()) startProcess(hasStarted);
-      else void hasStarted();
-    });
-  };
-
-  const place = (payload: string): Promise<InvocationOutcome> =>
-    new Promise(resolve => {
-      if (hasEnded) return resolve(ended);
-      const environment = idle.at(-1)?.environment;
-      if (environment) {
-        forget(environment);
-        return serve(environment, { payload, resolve });
-      }
-      waiting.push({ payload, resolve });
-      startNeeded();
-    });
-
   return {
     definition,
     concurrency,
     invoke: payload => {
-      const placed = place(payload);
-      underWay.add(placed);
-      return placed.finally(() => underWay.delete(placed));
+      if (hasEnded) return Promise.resolve(ended);
+      const { promise, resolve } = Promise.withResolvers<InvocationOutcome>();
+      inFlight.add(promise);
+      waiting.push({ payload, resolve });
+      serveWaiting();
+      return promise.finally(() => inFlight.delete(promise));
     },
-    drain: async () => void (await Promise.all(underWay)),
+    drain: async () => void (await Promise.all(inFlight)),
     end: () => {
       hasEnded = true;
       for (const { resolve } of waiting.splice(0)) resolve(ended);
-      for (const environment of alive) environment.end();
+      for (const process of alive) process.end();
     },
   };
-}
 
-/** Processes of a function without event sources that set a maximum. */
-const mostProcesses = 16;
+  function serveWaiting(): void {
+    const process = waiting.length > 0 ? idle.at(-1)?.process : undefined;
+    const next = process && waiting.shift();
+    if (next) void serve(process, next);
+    else void startNeeded();
+  }
+
+  async function serve(process: FunctionProcess, { payload, resolve }: Waiting): Promise<void> {
+    forget(process);
+    resolve(await process.invoke(payload));
+    if (alive.has(process)) rest(process);
+  }
+
+  function rest(process: FunctionProcess): void {
+    const ending = setTimeout(() => {
+      forget(process); // it must not be used while it ends
+      process.end();
+    }, idleLifetime).unref();
+    idle.push({ process, ending });
+    serveWaiting();
+  }
+
+  function forget(process: FunctionProcess): void {
+    const at = idle.findIndex(one => one.process === process);
+    if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.ending);
+  }
+
+  function needsProcess(): boolean {
+    return !hasEnded && waiting.length > 0 && alive.size < concurrency;
+  }
+
+  /** At most one start of this function waits for the lock, so that no function delays the others for long. */
+  async function startNeeded(): Promise<void> {
+    if (isStarting) return;
+    isStarting = true;
+    while (needsProcess()) {
+      const release = await host.startLock();
+      const error = needsProcess() ? await start() : undefined;
+      release();
+      if (error) waiting.shift()?.resolve({ outcome: 'failed', error });
+    }
+    isStarting = false;
+  }
+
+  /** Starts a process. Resolves when it is ready, or to the error that it ended with. */
+  function start(): Promise<FunctionError | undefined> {
+    const { promise, resolve } = Promise.withResolvers<FunctionError | undefined>();
+    const process = startProcess(definition, host.runtimeContext, {
+      onReady: () => {
+        rest(process);
+        resolve(undefined);
+      },
+      onExit: error => {
+        alive.delete(process);
+        forget(process);
+        resolve(error);
+        serveWaiting();
+      },
+      onLine: line => host.onLine(definition, line),
+    });
+    alive.add(process);
+    return promise;
+  }
+}
 
 interface Waiting {
   readonly payload: string;
-  resolve(outcome: InvocationOutcome): void;
-}
-
-interface Idle {
-  readonly environment: ExecutionEnvironment;
-  readonly ending: NodeJS.Timeout;
+  readonly resolve: (outcome: InvocationOutcome) => void;
 }
 
 /**

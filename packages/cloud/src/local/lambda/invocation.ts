@@ -12,20 +12,13 @@ export type InvocationOutcome =
 /** Invokes a function with a JSON payload and waits for its end. */
 export type Invoke = (payload: string) => Promise<InvocationOutcome>;
 
-/** Returns the error of a function that did not answer in time. */
-export function timeoutError(requestId: string, seconds: number): FunctionError {
-  return {
-    errorType: 'Sandbox.Timedout',
-    errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`,
-  };
+/** One invocation as the function's process gets it. */
+export interface Invocation {
+  readonly requestId: string;
+  readonly payload: string;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
 }
 
-/** Returns the error of a function whose process exited. */
-export function exitError(requestId: string, code: number | null, signal: string | null): FunctionError {
-  return {
-    errorType: 'Runtime.ExitError',
-    errorMessage: `RequestId: ${requestId} Error: Runtime exited with error: ${
-      signal === null ? `exit status ${code}` : `signal: ${signal}`
-    }`,
-  };
-}
+/** What a process says: that it is ready, the outcome of its invocation, or the error that it ends with. */
+export type ProcessMessage = 'ready' | InvocationOutcome | { readonly outcome: 'fatal'; readonly error: FunctionError };

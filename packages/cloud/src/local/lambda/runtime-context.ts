@@ -12,7 +12,7 @@ export interface RuntimeContext {
   readonly endpoints: Readonly<Record<string, string>>;
   /** PEM file of the certificate authority of this run. */
   readonly authorityFile: string;
-  /** The script that runs a handler: the client of the Runtime API. */
+  /** The script that runs a handler. */
   readonly bootstrapFile: string;
   /** URL of `internet/preload.ts`, compiled, with its settings. */
   readonly preloadUrl: string;
@@ -46,37 +46,21 @@ export async function writeRuntimeFiles(
 }
 
 /**
- * The environment of a function process: what Lambda sets, the template's variables, and the endpoints. Nothing
+ * The environment of a function process: what Lambda sets and the functions read, the template's variables, and the endpoints. Nothing
  * of this process's own environment, so that no bundle can depend on the machine it runs on.
  */
-export function functionVariables(
-  definition: FunctionDefinition,
-  context: RuntimeContext,
-  runtimeApi: string,
-): Record<string, string> {
+export function functionVariables(definition: FunctionDefinition, context: RuntimeContext): Record<string, string> {
+  const endpoints = Object.entries(context.endpoints);
   return {
     ...definition.variables,
-    ...Object.fromEntries(
-      Object.entries(context.endpoints).map(([service, endpoint]) => [`AWS_ENDPOINT_URL_${service}`, endpoint]),
-    ),
+    ...Object.fromEntries(endpoints.map(([service, endpoint]) => [`AWS_ENDPOINT_URL_${service}`, endpoint])),
     AWS_ACCESS_KEY_ID: definition.name, // identifies the caller to the emulators
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_SESSION_TOKEN: 'local',
     AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
-    AWS_LAMBDA_FUNCTION_VERSION: '1',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memory),
-    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    AWS_LAMBDA_LOG_FORMAT: definition.logFormat,
-    ...(definition.logLevel === undefined ? {} : { AWS_LAMBDA_LOG_LEVEL: definition.logLevel }),
-    AWS_LAMBDA_LOG_GROUP_NAME: definition.logGroup,
-    AWS_LAMBDA_LOG_STREAM_NAME: 'local',
-    AWS_LAMBDA_RUNTIME_API: runtimeApi,
     LAMBDA_TASK_ROOT: definition.directory,
-    LAMBDA_RUNTIME_DIR: '/var/runtime',
-    LANG: 'en_US.UTF-8',
     PATH: '/usr/local/bin:/usr/bin:/bin',
     TZ: ':UTC',
     _HANDLER: definition.handler,

@@ -1,32 +1,51 @@
 import { expect, it } from 'vitest';
-import { startQueueSource } from '../../../src/local/event-sources/queue-source.ts';
+import { eventSourceOf, startQueueSource } from '../../../src/local/event-sources/queue-source.ts';
 import type { InvocationOutcome, Invoke } from '../../../src/local/lambda/invocation.ts';
 import { openQueues } from '../../sqs/open-queues.ts';
+import { liveResource } from '../live-resource.ts';
+
+const properties = {
+  EventSourceArn: 'arn:aws:sqs:us-east-1:000000000000:events',
+  FunctionName: 'Deliver:live',
+  BatchSize: 5,
+  FunctionResponseTypes: ['ReportBatchItemFailures'],
+  ScalingConfig: { MaximumConcurrency: 8 },
+};
+const sourceOf = (changes: object) =>
+  eventSourceOf(liveResource('AWS::Lambda::EventSourceMapping', { ...properties, ...changes }));
+
+it('is read from the template', () => {
+  const source = { queueArn: properties.EventSourceArn, functionName: 'Deliver', batchSize: 5, concurrency: 8 };
+  expect(sourceOf({})).toEqual(source);
+});
+
+it.each([
+  [{ BatchSize: 11 }, 'batches of over 10 messages are not supported locally'],
+  [{ MaximumBatchingWindowInSeconds: 1 }, 'batching windows are not supported locally'],
+  [{ EventSourceArn: 'arn:aws:kinesis:x' }, 'only SQS queues are event sources locally'],
+  [{ FilterCriteria: { Filters: [] } }, 'message filters are not supported locally'],
+])('%j is refused', (changes, reason) => {
+  expect(() => sourceOf(changes)).toThrow(reason);
+});
 
 /** Starts a source with a queue of one message, in virtual time. */
-async function start(invoke: Invoke, reportsItemFailures = true) {
+async function start(invoke: Invoke) {
   const { time, queue, send } = openQueues();
   send('one');
-  const mapping = { batchSize: 10, reportsItemFailures, concurrency: 5 };
-  const stop = startQueueSource(mapping, { queue, time, invoke });
+  const stop = startQueueSource({ batchSize: 10, concurrency: 5, queue, time, invoke });
   await time.runUntil(1);
   return { time, queue, stop };
 }
 
 const returned = (payload: string): InvocationOutcome => ({ outcome: 'returned', payload });
 const failed: InvocationOutcome = { outcome: 'failed', error: { errorType: 'Error', errorMessage: '' } };
-const report = (...ids: string[]) =>
-  returned(JSON.stringify({ batchItemFailures: ids.map(itemIdentifier => ({ itemIdentifier })) }));
 
 it.each([
-  ['an error fails the batch', failed, true, 1],
-  ['an error fails the batch without reported failures, too', failed, false, 1],
-  ['an answer that is not JSON fails the batch', returned('{'), true, 1],
-  ['no answer is a success', returned('null'), true, 0],
-  ['a message that is reported has failed', report('id-1'), true, 1],
-  ['without reported failures any answer is a success', report('id-1'), false, 0],
-])('%s', async (_, outcome, reportsItemFailures, remaining) => {
-  const { queue } = await start(async () => outcome, reportsItemFailures);
+  ['an error fails the batch', failed, 1],
+  ['no answer is a success', returned('null'), 0],
+  ['a message that is reported has failed', returned('{"batchItemFailures":[{"itemIdentifier":"id-1"}]}'), 1],
+])('%s', async (_, outcome, remaining) => {
+  const { queue } = await start(async () => outcome);
   expect(queue.bodies()).toHaveLength(remaining);
 });
 

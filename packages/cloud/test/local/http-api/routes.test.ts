@@ -1,42 +1,70 @@
 import { expect, it } from 'vitest';
-import { makeRouteTable } from '../../../src/local/http-api/routes.ts';
+import { makeRouteTable, makeThrottle, routesOf } from '../../../src/local/http-api/routes.ts';
+import { liveResource } from '../live-resource.ts';
 
-const table = (...routeKeys: string[]) => makeRouteTable(routeKeys.map(routeKey => ({ routeKey, target: routeKey })));
-
-const documented = table('GET /pets/dog/1', 'GET /pets/dog/{id}', 'GET /pets/{proxy+}', 'ANY /{proxy+}', '$default');
-const own = table('$default', 'ANY /v1/webhooks/{proxy+}', 'ANY /v1/webhooks');
-const mixed = table('ANY /a/{x}', 'GET /a/{x}', 'ANY /a/b', 'POST /{proxy+}', 'GET /');
+const keys = ['$default', 'ANY /v1/{x}/entregas/{id}', 'ANY /v1/{x}', 'ANY /v1', 'ANY /v1/fixed', 'ANY /.well-known/a'];
 
 it.each([
-  // The examples of the developer guide.
-  [documented, 'GET', '/pets/dog/1', 'GET /pets/dog/1', {}],
-  [documented, 'GET', '/pets/dog/2', 'GET /pets/dog/{id}', { id: '2' }],
-  [documented, 'GET', '/pets/cat/1', 'GET /pets/{proxy+}', { proxy: 'cat/1' }],
-  [documented, 'POST', '/test/5', 'ANY /{proxy+}', { proxy: 'test/5' }],
-  [documented, 'POST', '/', '$default', {}],
-  // This service's own.
-  [own, 'POST', '/v1/webhooks', 'ANY /v1/webhooks', {}],
-  [own, 'GET', '/v1/webhooks/demanda.criada', 'ANY /v1/webhooks/{proxy+}', { proxy: 'demanda.criada' }],
-  [own, 'GET', '/v1/webhooks/a/entregas/b', 'ANY /v1/webhooks/{proxy+}', { proxy: 'a/entregas/b' }],
-  [own, 'GET', '/v1/webhooks/', '$default', {}],
-  [own, 'GET', '/v1/Webhooks', '$default', {}],
-  [own, 'GET', '/v1', '$default', {}],
-  // Literal before parameter before greedy; a method of its own before ANY.
-  [mixed, 'GET', '/a/b', 'ANY /a/b', {}],
-  [mixed, 'GET', '/a/c', 'GET /a/{x}', { x: 'c' }],
-  [mixed, 'PUT', '/a/c', 'ANY /a/{x}', { x: 'c' }],
-  [mixed, 'POST', '/a/c', 'ANY /a/{x}', { x: 'c' }],
-  [mixed, 'POST', '/x', 'POST /{proxy+}', { proxy: 'x' }],
-  [mixed, 'GET', '/', 'GET /', {}],
-])('%# %s %s %s', (find, method, path, routeKey, pathParameters) => {
-  expect(find(method, path)).toEqual({ routeKey, target: routeKey, pathParameters });
+  ['/v1', 'ANY /v1'],
+  ['/v1/demanda.criada', 'ANY /v1/{x}'],
+  ['/v1/fixed', 'ANY /v1/fixed'], // a literal before a parameter
+  ['/v1/a/entregas/b', 'ANY /v1/{x}/entregas/{id}'],
+  ['/.well-known/a', 'ANY /.well-known/a'],
+  ['/xwell-known/a', '$default'],
+  ['/v1/', '$default'],
+  ['/V1', '$default'],
+  ['/v1/a/entregas', '$default'],
+  ['/v1/a/entregas/b/c', '$default'],
+])('%s takes the route %s', (path, routeKey) => {
+  expect(makeRouteTable(keys.map(key => ({ routeKey: key })))(path)).toEqual({ routeKey });
+});
+
+it('an API without $default has no route for other paths', () => {
+  expect(makeRouteTable([{ routeKey: 'ANY /a' }])('/b')).toBeUndefined();
+});
+
+it('a burst passes, then as many as the rate allows', () => {
+  let now = 0;
+  const throttle = makeThrottle({ rate: 2, burst: 3 }, () => now);
+  const pass = (count: number) => Array.from({ length: count }, throttle);
+  expect(pass(4)).toEqual([true, true, true, false]);
+  now = 499;
+  expect(throttle()).toBe(false);
+  now = 500;
+  expect(pass(2)).toEqual([true, false]);
+  now = 60_000;
+  expect(pass(4)).toEqual([true, true, true, false]);
+});
+
+const own = { RateLimit: 2, BurstLimit: 1 };
+
+const routes = (RouteKey: string, limits: object = own) =>
+  routesOf([
+    liveResource('AWS::ApiGatewayV2::Stage', {
+      ApiId: 'auth',
+      StageName: '$default',
+      DefaultRouteSettings: { ThrottlingRateLimit: 7, ThrottlingBurstLimit: 3 },
+    }),
+    liveResource('AWS::ApiGatewayV2::Integration', {
+      IntegrationType: 'AWS_PROXY',
+      PayloadFormatVersion: '2.0',
+      IntegrationUri: 'arn:aws:lambda:us-east-1:000000000000:function:Token:live',
+    }),
+    liveResource('AWS::ApiGatewayV2::Route', { ApiId: 'auth', RouteKey, Target: 'integrations/App-Thing' }),
+    liveResource('Custom::RouteThrottle', { ApiId: 'auth', RouteKey: 'ANY /a', ...limits }),
+  ]);
+
+it.each([
+  ['ANY /a', { rate: 2, burst: 1 }],
+  ['$default', { rate: 7, burst: 3 }],
+])('the route %s has its own throttle, or else the default of its stage: %j', (routeKey, throttle) => {
+  expect(routes(routeKey)).toEqual([{ apiId: 'auth', routeKey, functionName: 'Token', throttle }]);
 });
 
 it.each([
-  [mixed, 'GET', '/x'],
-  [mixed, 'POST', '/'],
-  [mixed, 'GET', '/a/'],
-  [mixed, 'GET', '/a/b/c'],
-])('%# nothing fits %s %s %s', (find, method, path) => {
-  expect(find(method, path)).toBeUndefined();
+  ['GET /a', own, 'only $default and paths of any method run locally'],
+  ['ANY /{proxy+}', own, 'only $default and paths of any method run locally'],
+  ['ANY /a', { RateLimit: 'many' }, 'App-Thing (Custom::RouteThrottle): RateLimit'],
+])('refuses the route %s with the throttle %j', (routeKey, limits, reason) => {
+  expect(() => routes(routeKey, limits)).toThrow(reason);
 });

@@ -1,11 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FunctionDefinition } from '../../../src/local/lambda/definition.ts';
-import { makeStartLock } from '../../../src/local/lambda/execution-environment.ts';
-import { type LocalFunction, makeLocalFunction } from '../../../src/local/lambda/function.ts';
+import { type LocalFunction, makeLocalFunction, makeStartLock } from '../../../src/local/lambda/function.ts';
 import { type RuntimeContext, writeRuntimeFiles } from '../../../src/local/lambda/runtime-context.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
@@ -18,22 +16,15 @@ const lines: string[] = [];
 const startLock = makeStartLock();
 
 /** A function whose module is `code`. */
-const functionOf = (name: string, code: string, changes: Partial<FunctionDefinition> = {}): LocalFunction => {
+const functionOf = (name: string, code: string, timeoutSeconds = 5, concurrency?: number): LocalFunction => {
   writeFileSync(join(directory, `${name}.mjs`), code);
   const definition: FunctionDefinition = {
-    name,
-    arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
-    label: `test/${name}`,
-    directory,
-    handler: `${name}.handler`,
-    memory: 128,
-    timeoutSeconds: 5,
+    ...{ name, label: `test/${name}`, directory, handler: `${name}.handler`, memory: 128, timeoutSeconds },
     variables: { OWN: 'value' },
-    logFormat: 'JSON',
     logGroup: `/aws/lambda/${name}`,
-    ...changes,
   };
-  const local = makeLocalFunction(definition, { runtimeContext, startLock, onLine: (_, line) => lines.push(line) });
+  const host = { runtimeContext, startLock, onLine: (_: unknown, line: string) => lines.push(line) };
+  const local = makeLocalFunction(definition, host, concurrency);
   made.push(local);
   return local;
 };
@@ -58,56 +49,41 @@ afterAll(() => {
   for (const { end } of made) end();
 });
 
-it('the files that each process loads do not import node:http, which loads undici', () => {
-  for (const file of [runtimeContext.bootstrapFile, fileURLToPath(runtimeContext.preloadUrl.split('?')[0] ?? '')]) {
-    const imported = [...readFileSync(file, 'utf8').matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
-    expect(imported).not.toEqual([]);
-    expect(imported).not.toContain('node:http');
-  }
-});
-
 describe('an invocation', () => {
   it('has the event, the context of Lambda and an environment of its own', async () => {
     const local = functionOf(
       'whole',
-      `export const handler = async (event, context) => ({ event, context: { ...context, left: context.getRemainingTimeInMillis() },
-        variables: process.env, trace: process.env._X_AMZN_TRACE_ID, directory: process.cwd() });`,
-      { timeoutSeconds: 900 },
+      `export const handler = async (event, context) => ({ event, context, left: context.getRemainingTimeInMillis(), variables: process.env });`,
+      900,
     );
-    const { event, context, variables, trace } = (await returned(local, { a: 1 })) as Record<
-      string,
-      Record<string, unknown>
-    >;
-    expect(event).toEqual({ a: 1 });
-    expect(context).toMatchObject({
-      functionName: 'whole',
-      functionVersion: '1',
-      invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:whole',
-      memoryLimitInMB: '128',
-      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    const answer = (await returned(local, { a: 1 })) as Record<string, object>;
+    expect(answer).toMatchObject({
+      event: { a: 1 },
+      context: {
+        functionName: 'whole',
+        memoryLimitInMB: '128',
+        awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+      left: expect.toSatisfy((left: number) => left > 800_000 && left <= 900_000),
+      variables: {
+        OWN: 'value',
+        AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000',
+        AWS_REGION: 'us-east-1',
+        TZ: ':UTC',
+      },
     });
-    expect(context?.left).toBeGreaterThan(800_000);
-    expect(context?.left).toBeLessThanOrEqual(900_000);
-    expect(trace).toMatch(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24};Parent=[0-9a-f]{16};Sampled=0$/);
-    expect(variables).toMatchObject({
-      OWN: 'value',
-      AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000',
-      AWS_LAMBDA_FUNCTION_NAME: 'whole',
-      AWS_REGION: 'us-east-1',
-      TZ: ':UTC',
-    });
-    for (const name of Object.keys(process.env).filter(key => /^(HOME|npm_|VITEST)/.test(key))) {
-      expect(variables).not.toHaveProperty(name);
-    }
-    expect(JSON.stringify(variables)).not.toContain('terminatorPort');
+    const inherited = Object.keys(process.env).filter(key => /^(HOME|npm_|VITEST)/.test(key));
+    for (const name of inherited) expect(answer.variables).not.toHaveProperty(name);
+    expect(JSON.stringify(answer.variables)).not.toContain('terminatorPort');
   });
 
-  it('reuses an idle process and starts others when several come at once, up to the reserved concurrency', async () => {
+  it('reuses an idle process and starts others when several come at once, up to the concurrency', async () => {
     const local = functionOf(
       'counting',
       `let count = 0; export const handler = async ({ milliseconds }) => {
         count += 1; await new Promise(resolve => setTimeout(resolve, milliseconds)); return { count, process: process.pid }; };`,
-      { reservedConcurrency: 2 },
+      5,
+      2,
     );
     const first = (await returned(local, { milliseconds: 0 })) as { process: number };
     expect(await returned(local, { milliseconds: 0 })).toEqual({ count: 2, process: first.process });
@@ -140,40 +116,15 @@ describe('processes', () => {
     for (const [begin, end] of over) expect(end).toBe(begin?.replace('begin', 'end'));
   });
 
-  it('of one function are spread: the next one begins after as long as the last start took', async () => {
-    const local = functionOf(
-      'spread',
-      `import { appendFileSync, readFileSync } from 'node:fs';
-       const begun = Date.now();
-       await new Promise(resolve => setTimeout(resolve, 300));
-       appendFileSync('spread', begun + ' ' + Date.now() + '\\n');
-       export const handler = async () => {
-         while (readFileSync('spread', 'utf8').split('\\n').length < 3) await new Promise(resolve => setTimeout(resolve, 20));
-       };`,
-      { timeoutSeconds: 30 },
-    );
-    await Promise.all([returned(local), returned(local)]);
-    const [first = [], second = []] = readFileSync(join(directory, 'spread'), 'utf8')
-      .split('\n')
-      .map(line => line.split(' ').map(Number));
-    expect(Number(second[0]) - Number(first[1])).toBeGreaterThanOrEqual(300);
-  });
-
   it('may take a minute to start, and are ended after it: the next one starts', async () => {
     const local = functionOf('never', 'await new Promise(resolve => setTimeout(resolve, 3_600_000));');
     const after = functionOf('after', "export const handler = async () => 'well';");
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      let hasFailed = false;
-      const result = errorOf(local).finally(() => {
-        hasFailed = true;
-      });
+      const result = errorOf(local);
       const next = returned(after);
       await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { timeout: 10_000 });
-      vi.advanceTimersByTime(59_000);
-      await new Promise(resolve => setImmediate(resolve));
-      expect(hasFailed).toBe(false); // slow ones were killed after ten seconds, again and again
-      vi.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(60_000);
       expect(await result).toMatchObject({ errorType: 'Sandbox.Timedout' });
       expect(await next).toBe('well');
     } finally {
@@ -242,7 +193,7 @@ describe('a function that fails', () => {
     const local = functionOf(
       'looping',
       'export const handler = async ({ loop }) => { while (loop) {} return process.pid; };',
-      { timeoutSeconds: 1 },
+      1,
     );
     const before = await returned(local);
     expect(await errorOf(local, { loop: true })).toEqual({
@@ -288,7 +239,7 @@ describe('a function that fails', () => {
     const local = functionOf(
       'hoarding',
       'const kept = []; export const handler = async () => { for (;;) kept.push(new Array(1e5).fill(1.5)); };',
-      { timeoutSeconds: 20 },
+      20,
     );
     expect(await errorOf(local)).toMatchObject({
       errorType: 'Runtime.ExitError',
@@ -307,17 +258,10 @@ describe('a function that fails', () => {
       expect(await errorOf(local)).toEqual({ errorType, errorMessage });
     },
   );
-
-  it('may not return more than 6 MiB', async () => {
-    const local = functionOf('verbose', "export const handler = async () => 'x'.repeat(6 * 1024 * 1024);");
-    expect(await errorOf(local)).toMatchObject({ errorType: 'Function.ResponseSizeTooLarge' });
-  });
 });
 
 it('ends its processes with the run; waiting invocations fail', async () => {
-  const local = functionOf('ending', 'export const handler = async () => new Promise(() => {});', {
-    reservedConcurrency: 1,
-  });
+  const local = functionOf('ending', 'export const handler = async () => new Promise(() => {});', 5, 1);
   const both = [local.invoke('{}'), local.invoke('{}')];
   await wait(300);
   local.end();

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import type { FunctionDefinition } from './definition.ts';
+import type { FunctionError, Invocation, InvocationOutcome, Invoke, ProcessMessage } from './invocation.ts';
+import { functionVariables, type RuntimeContext } from './runtime-context.ts';
+
+/** One process of a function. It runs one invocation at a time. */
+export interface FunctionProcess {
+  readonly invoke: Invoke;
+  /** Ends the process at once. */
+  end(): void;
+}
+
+/** The events that a process reports to its owner. */
+export interface ProcessEvents {
+  /** The process can take its first invocation. */
+  onReady(): void;
+  /** The process has exited. An invocation that it had fails after this. */
+  onExit(error: FunctionError): void;
+  /** A line that the function wrote to either output. */
+  onLine(line: string): void;
+}
+
+/** Starts a process of a function. */
+export function startProcess(
+  definition: FunctionDefinition,
+  runtimeContext: RuntimeContext,
+  { onReady, onExit, onLine }: ProcessEvents,
+): FunctionProcess {
+  /** Why the process ends, if that is known before it has. */
+  let reason: FunctionError | undefined;
+  let settle: (outcome: InvocationOutcome) => void = () => undefined;
+  /** The invocation that the process works on. */
+  let requestId = 'init';
+  const child = spawnFunction(definition, runtimeContext);
+  for (const output of [child.stdout, child.stderr]) {
+    if (output) createInterface({ input: output }).on('line', onLine);
+  }
+  let limit = endAfter(initialisationSeconds);
+  child.on('message', (message: ProcessMessage) => {
+    if (message !== 'ready' && message.outcome === 'fatal') {
+      reason = message.error;
+      return;
+    }
+    clearTimeout(limit);
+    requestId = 'init';
+    if (message === 'ready') onReady();
+    else settle(message);
+  });
+  child.once('close', onEnd).on('error', () => onEnd(1, null)); // 'exit' may come before its last message
+  return {
+    invoke: payload => {
+      const { promise, resolve } = Promise.withResolvers<InvocationOutcome>();
+      settle = resolve;
+      requestId = randomUUID();
+      limit = endAfter(definition.timeoutSeconds);
+      const deadline = Date.now() + definition.timeoutSeconds * 1000;
+      child.send({ requestId, payload, deadline } satisfies Invocation);
+      return promise;
+    },
+    end: () => endBy({ errorType: 'Sandbox.Ended', errorMessage: 'The local cloud ended the process.' }),
+  };
+
+  function onEnd(code: number | null, signal: string | null): void {
+    clearTimeout(limit);
+    const how = signal === null ? `exit status ${code}` : `signal: ${signal}`;
+    const error = reason ?? failure('Runtime.ExitError', `Runtime exited with error: ${how}`);
+    onExit(error);
+    settle({ outcome: 'failed', error });
+  }
+
+  function endAfter(seconds: number): NodeJS.Timeout {
+    const text = `Task timed out after ${seconds.toFixed(2)} seconds`;
+    return setTimeout(() => endBy(failure('Sandbox.Timedout', text)), seconds * 1000);
+  }
+
+  function endBy(error: FunctionError): void {
+    reason = error;
+    child.kill('SIGKILL');
+  }
+
+  /** Logs an error as Lambda does. */
+  function failure(errorType: string, text: string): FunctionError {
+    const errorMessage = `RequestId: ${requestId} Error: ${text}`;
+    onLine(JSON.stringify({ level: 'ERROR', message: errorMessage }));
+    return { errorType, errorMessage };
+  }
+}
+
+function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeContext): ChildProcess {
+  const parameters = [
+    '--import',
+    runtimeContext.preloadUrl,
+    '--max-semi-space-size=4', // MiB: less than Lambda's, since all functions share this machine's memory
+    `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
+    runtimeContext.bootstrapFile,
+  ];
+  return spawn(process.execPath, parameters, {
+    cwd: definition.directory,
+    env: functionVariables(definition, runtimeContext),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends, even by SIGKILL
+  });
+}
+
+/** Lambda allows ten seconds; a busy machine needs more for the same work. */
+const initialisationSeconds = 60;

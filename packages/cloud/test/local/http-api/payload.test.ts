@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { eventOf, responseOf } from '../../../src/local/http-api/payload.ts';
+
+/** Returns the event of a request with these headers and this body. */
+const event = (headersDistinct: Record<string, string[]> = {}, body = Buffer.alloc(0)) => {
+  const message = { method: 'POST', headersDistinct, socket: { remoteAddress: '127.0.0.1' } as never };
+  return eventOf({ requestId: 'AbC=', path: '/a b', rawQueryString: 'c=%20', message, body }, 'ANY /{x}');
+};
+
+describe('an event', () => {
+  it('has what the functions read; repeated headers are joined by commas', () => {
+    expect(event({ host: ['h'], authorization: ['Basic x', 'Bearer y'] })).toEqual({
+      version: '2.0',
+      routeKey: 'ANY /{x}',
+      rawPath: '/a b',
+      rawQueryString: 'c=%20',
+      headers: { host: 'h', authorization: 'Basic x,Bearer y' },
+      requestContext: {
+        http: { method: 'POST', path: '/a b', sourceIp: '127.0.0.1' },
+        requestId: 'AbC=',
+        routeKey: 'ANY /{x}',
+        stage: '$default',
+      },
+      isBase64Encoded: false,
+    });
+  });
+
+  it.each([
+    // As observed on AWS: text/*, JSON, XML and JavaScript are text; everything else is not.
+    ['application/json', 'á', false],
+    ['APPLICATION/JSON; charset=utf-8', 'á', false],
+    ['application/xml', 'á', false],
+    ['text/anything', 'á', false],
+    ['application/x-www-form-urlencoded', 'á', true],
+    ['application/problem+json', 'á', true],
+    ['', 'á', true],
+    ['application/json', Buffer.of(0x22, 0xff), true], // other bytes than UTF-8 are kept as they were sent
+  ])('has a body of type %j, %j, in base64: %s', (type, sent, isBase64Encoded) => {
+    const body = Buffer.from(sent as string);
+    const made = event({ 'content-type': [type] }, body);
+    expect(made.isBase64Encoded).toBe(isBase64Encoded);
+    expect(Buffer.from(made.body ?? '', isBase64Encoded ? 'base64' : 'utf8')).toEqual(body);
+  });
+});
+
+const response = (payload: string) => {
+  const { status, headers, body } = responseOf({ outcome: 'returned', payload });
+  return [status, headers, String(body)];
+};
+
+describe('a response', () => {
+  it.each([
+    [{ statusCode: 204 }, [204, {}, '']],
+    [{ statusCode: 201, headers: { a: 'b', n: 1 }, body: 'x' }, [201, { a: 'b', n: '1' }, 'x']],
+    [{ statusCode: 200, body: 'eA==', isBase64Encoded: true }, [200, {}, 'x']],
+  ])('of %j', (result, expected) => {
+    expect(response(JSON.stringify(result))).toEqual(expected);
+  });
+
+  it.each(['{', 'null', '{"statusCode":"abc"}', '{"statusCode":42}', '{"statusCode":200,"body":{}}'])(
+    'of a malformed result, or of an error, is 500 and shows nothing: %s',
+    payload => {
+      const internal = [500, { 'content-type': 'application/json' }, '{"message":"Internal Server Error"}'];
+      expect(response(payload)).toEqual(internal);
+      const error = { errorType: 'TypeError', errorMessage: 'secret' };
+      expect(String(responseOf({ outcome: 'failed', error }).body)).toBe(internal[2]);
+    },
+  );
+});
