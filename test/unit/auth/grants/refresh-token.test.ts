@@ -138,6 +138,15 @@ describe('the refresh grant', () => {
     expect(await refresh(second.json.refresh_token, strict)).toMatchObject(refused);
   });
 
+  it('treats the losers of a race as reuse for a client without grace period', async () => {
+    const strict = await service.makeClient({ graceSeconds: 0 });
+    const first = await login(strict);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(first.json.refresh_token, strict)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
+    const winner = answers.find(({ status }) => status === 200);
+    expect(await refresh(winner?.json.refresh_token, strict)).toMatchObject(refused);
+  });
+
   it('refuses the token of another client, and does not end its session', async () => {
     const other = await service.makeClient();
     const first = await login();
