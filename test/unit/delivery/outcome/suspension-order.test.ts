@@ -8,17 +8,13 @@ import { answer, noon } from '../builders.ts';
 const day = 24 * 60 * 60_000;
 let stage: Stage;
 
-const gone = { status: 410, state: 'held', suspensionReason: 'gone', reason: 'gone', health: {} } as const;
-const exhausted = {
-  ...{ status: 500, state: 'failed', suspensionReason: 'no_success', reason: 'sem_sucesso' },
-  health: { failingSince: noon - 5 * day, failingMark: 4 * day },
-} as const;
-type Cause = typeof gone | typeof exhausted;
-/** Publishes an event to a webhook that the outcome of its only attempt suspends. */
-const begin = async ({ health, status }: Cause) => {
+/** The health of a webhook that the next final failure suspends. */
+const health = { failingSince: noon - 5 * day, failingMark: 4 * day };
+/** Publishes an event to such a webhook. Its only attempt fails. */
+const begin = async () => {
   stage = makeStage([]);
   await stage.register(health);
-  stage.answers.push(answer(status), answer(status));
+  stage.answers.push(answer(500), answer(500));
   stage.publishEvent();
 };
 const isOutcome = (command: object) => command instanceof PutCommand && command.input.TableName === 'Deliveries';
@@ -29,15 +25,11 @@ const announced = async () => {
     .map(({ type, reason, lastResult, deliveryId }) => ({ type, reason, lastResult, deliveryId }));
 };
 
-describe.each([
-  ['a 410', gone, 'deliver-first'],
-  ['a final failure after five days', exhausted, 'deliver-retry'],
-] as const)('%s', (_, cause, consumer) => {
-  const { state, suspensionReason, reason } = cause;
-  const suspended = { status: 'suspended', suspensionReason };
+describe('a final failure after five days', () => {
+  const suspended = { status: 'suspended', suspensionReason: 'no_success' };
 
   it('suspends before its outcome is stored, and leaves the delivery held if that fails', async () => {
-    await begin(cause);
+    await begin();
     let wasSuspended = false;
     stage.failOnce(
       command => isOutcome(command) && stage.posts.length === 1,
@@ -53,31 +45,20 @@ describe.each([
   });
 
   it('is repeated if the suspension cannot be stored', async () => {
-    await begin(cause);
+    await begin();
     stage.failOnce(command => command instanceof UpdateCommand && command.input.TableName === 'Webhooks');
     await stage.pass(0);
     expect(stage.deferrals()).toEqual(['Error']);
     expect(await stage.webhook()).toMatchObject({ status: 'active' });
     await stage.settle();
     const { id: deliveryId } = stage.only();
-    expect(stage.only()).toMatchObject({ state });
+    expect(stage.only()).toMatchObject({ state: 'failed' });
     expect(await stage.webhook()).toMatchObject(suspended);
-    expect(await announced()).toEqual([{ type: 'webhook.suspended', reason, lastResult: 'http', deliveryId }]);
+    expect(await announced()).toEqual([
+      { type: 'webhook.suspended', reason: 'sem_sucesso', lastResult: 'http', deliveryId },
+    ]);
     expect(stage.logged('webhook.suspended')).toBe(1);
     expect(stage.posts).toHaveLength(2);
-  });
-
-  it.each([0, 1, 2, 3, 4, 5, 6])('suspends and ends, even if a process dies at its call %i', async call => {
-    for (const fate of ['dies_before', 'dies_after'] as const) {
-      await begin(cause);
-      stage.dieAt(consumer, call, fate);
-      await stage.pass(0);
-      stage.faults.fateOf = undefined;
-      await stage.settle();
-      expect([state, 'held']).toContain(stage.only().state);
-      expect(await stage.webhook()).toMatchObject(suspended);
-      expect(await announced()).toMatchObject([{ type: 'webhook.suspended', deliveryId: stage.only().id }]);
-    }
   });
 });
 
@@ -100,18 +81,6 @@ describe('a 410', () => {
     expect(await announced()).toEqual([]);
   });
 
-  it('of a URL that was replaced meanwhile leaves a resend uncharged', async () => {
-    stage.answers.unshift(answer(500));
-    stage.publishEvent();
-    await stage.pass(100);
-    const { id, wait } = stage.only();
-    await stage.request('POST', `/v1/webhooks/demanda.criada/entregas/${id}/reenvio`);
-    await stage.pass(500);
-    await replaceUrl();
-    await stage.pass(1_000);
-    expect(stage.only()).toMatchObject({ state: 'pending', charged: 1, wait: { nextAttemptAt: wait?.nextAttemptAt } });
-  });
-
   it('does not suspend a webhook that was reactivated meanwhile, and is an ordinary failure', async () => {
     stage.publishEvent();
     await stage.pass(500);
@@ -123,10 +92,10 @@ describe('a 410', () => {
   });
 });
 
-it.each([410, 500])('a test that is answered with %i after five days of failures suspends nothing', async status => {
+it('a test that fails after five days of failures suspends nothing', async () => {
   stage = makeStage();
-  await stage.register(exhausted.health);
-  stage.answers.push(answer(status));
+  await stage.register(health);
+  stage.answers.push(answer(500));
   await stage.request('POST', '/v1/webhooks/demanda.criada/teste');
   await stage.pass(0);
   expect(stage.only()).toMatchObject({ state: 'failed' });
