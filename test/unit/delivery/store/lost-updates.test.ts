@@ -22,11 +22,8 @@ const mark = async () => {
 };
 
 // It was answered 202, and undone by whoever had read the delivery before.
-it.each([
-  ['a hold', { status: 'suspended', suspensionReason: 'gone' }],
-  ['a cancellation', { webhookId: 'webhook-0' }],
-] as const)('%s that the webhook’s earlier state requires does not undo a resend', async (_, earlier) => {
-  await stage.register(earlier);
+it('a hold that the webhook’s earlier state requires does not undo a resend', async () => {
+  await stage.register({ status: 'suspended', suspensionReason: 'gone' });
   stage.justBefore('Put', async () => {
     await stage.register();
     const read = waiting();
@@ -77,15 +74,5 @@ describe('a delivery that has changed since it was read', () => {
     stage.justBefore('Put', mark);
     await stage.pass(4_000);
     expect(stage.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
-  });
-
-  it('is changed once, even if it has no version yet', async () => {
-    const read = stage.only();
-    expect(read).not.toHaveProperty('version');
-    expect(await stage.store.update(read, { ...read, body: 'b' })).toBe(true);
-    expect(await stage.store.update(read, { ...read, body: 'c' })).toBe(false);
-    const again = stage.only();
-    expect(again).toMatchObject({ body: 'b', version: 1 });
-    expect(await stage.store.update(again, { ...again, body: 'd' })).toBe(true);
   });
 });
