@@ -68,11 +68,15 @@ export const attemptRecord = z.object({
   resposta: z.nullable(z.string()),
 });
 
+/** A delivery as lists show it. Times are RFC 3339 in UTC. */
+export type DeliveryRecord = z.infer<typeof deliveryRecord>;
+
 /** A delivery as it is shown alone: with the body it sends, as that is signed, and its latest attempts. */
 export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tentativas: z.array(attemptRecord) });
 
-/** Returns a delivery as lists show it; times are RFC 3339 in UTC. */
-export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRecord> {
+export type DeliveryDetail = z.infer<typeof deliveryDetail>;
+
+export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
   const { id, state, createdAt, wait, attempt, attempts } = delivery;
   const latest = attempts.at(-1);
   return {
@@ -86,7 +90,7 @@ export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRec
   };
 }
 
-export function toDeliveryDetail(delivery: Delivery): z.infer<typeof deliveryDetail> {
+export function toDeliveryDetail(delivery: Delivery): DeliveryDetail {
   return {
     ...toDeliveryRecord(delivery),
     corpo: delivery.body,

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { messageOf, StartError } from '@emissor/cloud/errors';
+import { messageOf, portError, StartError } from '@emissor/cloud/errors';
 import { openTerminal, startLocalCloud, type Terminal } from '@emissor/cloud/start';
+import { loadConsole } from '../../console/bundle.ts';
 import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
 import { removeStageDocuments, writeStageDocuments } from '../../tools/openapi/stage-documents.ts';
 import { withAdvice } from './advice.ts';
 import { cloudRequest, root, type ServiceOutputs } from './cloud-request.ts';
-import { startLocalConsole } from './console.ts';
 import { greeting } from './greeting.ts';
 import { type LocalOptions, parseOptions, UsageError } from './options.ts';
 
@@ -77,23 +77,40 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
     const finding = judgeName(name, []);
     if (finding) terminal.note('internet', `no webhook can lead to "${name}": ${finding.detail}`, 'warn');
   }
-  const pages = await startLocalConsole(options.port === 0 ? 0 : options.port + 5);
+  const consolePort = options.port === 0 ? 0 : options.port + 5;
+  const { startConsole } = await loadConsole();
+  const pages = await startConsole(consolePort).catch(error => {
+    throw portError(error, consolePort);
+  });
   const request = cloudRequest(options, { terminal, signal, consoleUrl: pages.url });
   const cleanup: (() => unknown)[] = [pages.stop];
   try {
     const { outputs, stop } = await startLocalCloud(request);
     cleanup.push(stop);
-    pages.show(outputs);
+    const makeLink = pages.open(consoleOptions(outputs));
     const documents = writeDocuments(options, outputs);
     cleanup.push(() => removeStageDocuments(documents));
-    const details = { ...options, consoleLink: pages.makeLink() };
+    const details = { ...options, consoleLink: makeLink() };
     for (const line of greeting(outputs, details)) terminal.say(line);
-    onEnter(() => terminal.say(`console    ${pages.makeLink()}`));
+    onEnter(() => terminal.say(`console    ${makeLink()}`));
     if (!signal.aborted) await once(signal, 'abort');
     terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');
   } finally {
     await Promise.allSettled(cleanup.map(async step => step()));
   }
+}
+
+/** A link signs in as the demo admin. */
+function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
+  return {
+    service: { authUrl: AuthUrl, baseUrl: BaseUrl, fetch },
+    credentials: {
+      client_id: Demo.ClientId,
+      client_secret: Demo.ClientSecret,
+      username: Demo.Username,
+      password: Demo.Password,
+    },
+  };
 }
 
 /** Names the documents after the outputs file: others of the same folder are another run's, or the published ones. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import AxeBuilder from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import type { Client, User } from '../../tools/support/accounts.ts';
 
 /** Starts the machine's Chromium. `EMISSOR_CHROMIUM` names another one than Debian's. */
 export async function startBrowser(): Promise<Browser> {
@@ -19,39 +20,41 @@ export async function startBrowser(): Promise<Browser> {
 export interface Window {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** The folder under which the pages lie, without a slash at its end. */
-  readonly folder: string;
+  /** The address under which the pages are, without a slash at its end. */
+  readonly base: string;
   /** The faults in it: errors of scripts, violations of the policy, requests to other hosts. */
   readonly troubles: readonly string[];
 }
 
-/** Opens a console by a link, in a context of its own. */
+/** Opens a console in a context of its own, by a link, or by its form with credentials. */
 export async function openWindow(
   browser: Browser,
   link: string,
   options: Parameters<Browser['newContext']>[0] = {},
+  credentials?: { readonly client: Client; readonly user: Pick<User, 'email' | 'password'> },
 ): Promise<Window> {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   const page = await context.newPage();
   const troubles: string[] = [];
   page.on('console', message => message.type() === 'error' && troubles.push(message.text()));
   page.on('pageerror', error => troubles.push(error.message));
-  page.on('dialog', dialog => {
-    troubles.push(`dialog ${dialog.message()}`);
-    dialog.dismiss().catch(() => {});
-  });
   const { host } = new URL(link);
   page.on('request', request => {
     const url = new URL(request.url());
     if (url.protocol !== 'data:' && url.host !== host) troubles.push(`asked ${url.host}`);
   });
   await page.goto(link);
-  if (options?.javaScriptEnabled === false) {
-    await page.fill('input[name=token]', link.split('#')[1] ?? '');
-    await page.click('button');
+  if (credentials) {
+    if (options.javaScriptEnabled !== false) await expectAccessible(page);
+    const { client, user } = credentials;
+    await page.fill('[name=client_id]', client.clientId);
+    await page.fill('[name=client_secret]', client.clientSecret);
+    await page.fill('[name=username]', user.email);
+    await page.fill('[name=password]', user.password);
+    await page.click('form[action="/sign-in"] button');
   }
   await page.waitForURL(url => url.pathname.length > 10);
-  return { context, page, folder: page.url().replace(/\/$/, ''), troubles };
+  return { context, page, base: page.url().replace(/\/$/, ''), troubles };
 }
 
 /** Fails where axe finds a violation, or something sticks out of the window or of its card, which cuts it off. */
@@ -140,7 +143,6 @@ const faintGraphics = `(() => {
     }
   }
   for (const element of document.querySelectorAll('.badge')) judge(element, 'badge', colour(getComputedStyle(element).color), groundOf(element));
-  for (const element of document.querySelectorAll('.line li')) judge(element, 'mark', colour(getComputedStyle(element, '::before').backgroundColor), groundOf(element));
   return faint;
 })()`;
 
@@ -163,7 +165,6 @@ const pictures: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\/$/, 'webhooks'],
   [/^\/webhooks\/(?!new$)[^/?]+$/, 'webhook'],
   [/\/deliveries\/[^/]+$/, 'delivery'],
-  [/^\/find\?/, 'find'],
   [/^\/first-steps$/, 'first-steps'],
   [/^\/pt\/$/, 'site-front'],
   [/^\/pt\/nada-chegou\/$/, 'site-page'],

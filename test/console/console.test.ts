@@ -1,13 +1,21 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { Browser } from 'playwright-core';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Console } from '../../ops/console/server.ts';
+import type { ReceivedDelivery } from '../../ops/local/receiver.ts';
 import type { Client } from '../../tools/support/accounts.ts';
 import { listen } from '../../tools/support/listen.ts';
 import { createClient } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
+import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { authUrl, baseUrl, startOwnRun } from '../support/e2e-target.ts';
 import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
 import {
   expectAccessible,
@@ -17,73 +25,96 @@ import {
   openWindow,
   startBrowser,
 } from './browser.ts';
-import { buildPanel, startPages } from './panel.ts';
+
+/** The pages in a browser, from the one file that integrators run. */
 
 const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
-const panel = buildPanel();
+const folder = mkdtempSync(path.join(tmpdir(), 'emissor-console-'));
+const file = path.join(folder, 'emissor-console.mjs');
 let browser: Browser;
-let pages: Console;
 let receiver: Receiver;
 let client: Client;
 let session: Session;
 let failedId: string;
-let deliveredId: string;
+let served: Awaited<ReturnType<typeof serve>>;
+
+/** Runs the file, as an integrator does. */
+async function serve() {
+  const child = spawn(process.execPath, [file, '--auth', authUrl, '--base', `${baseUrl}/`], { cwd: folder });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const url = await until('the address', async () => /Console: (\S+)/.exec(output)?.[1]);
+  return {
+    url,
+    output: () => output,
+    stop: async () => {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+      return child.exitCode;
+    },
+  };
+}
 
 beforeAll(async () => {
-  [browser, receiver] = await Promise.all([startBrowser(), startReceiver('console')]);
-  client = await createClient();
+  execFileSync(process.execPath, ['console/console.ts', '--bundle', file], { stdio: 'ignore' });
+  [browser, receiver, client] = await Promise.all([startBrowser(), startReceiver('console'), createClient()]);
   session = await openSession(client);
-  pages = await startPages(client, session.user);
-  const { account } = session.user;
-  const [taken, refused] = [{ status: 200 }, { status: 500 }];
-  receiver.script('/works', taken, taken, refused, taken, taken, taken, refused, refused, taken);
+  served = await serve();
+  receiver.script('/works', { status: 200 }, { status: 500 }, { status: 200 });
   receiver.script('/fails', { status: 503, body: hostile });
   receiver.script('/gone', { status: 410 });
-  await register(session, { evento: 'demanda.criada', url: receiver.url('/works') });
+  await register(session, { evento: 'demanda.criada', url: receiver.url('/works'), autorizacao: 'Bearer canary' });
   await register(session, { evento: 'proposta.recebida', url: receiver.url('/fails') });
   await register(session, { evento: 'demanda.finalizada', url: receiver.url('/gone') });
+  const { account } = session.user;
   const send = async (event: string, more = {}) =>
-    deliveryId(account, event, await publish(account, { event, id_demanda: 1, ...more }));
-  for (let sent = 0; sent < 24; sent++) await send('demanda.criada');
-  deliveredId = await send('demanda.criada');
-  failedId = await send('proposta.recebida', { id_proposta: 2 });
+    deliveryId(account, event, await publish(account, { event, id_demanda: 4711, ...more }));
+  for (let sent = 0; sent < 25; sent++) await send('demanda.criada');
+  failedId = await send('proposta.recebida', { id_proposta: 77 });
   const heldId = await send('demanda.finalizada');
-  await send('demanda.cancelada'); // nobody registered it
-  await Promise.all([deliveredId, failedId, heldId].map(id => settled(id)));
+  await send('demanda.cancelada'); // without a webhook
+  await Promise.all([failedId, heldId].map(id => settled(id)));
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([browser.close(), pages.stop(), receiver.stop()]);
-  panel.remove();
+  await Promise.all([browser.close(), receiver.stop(), served.stop()]);
+  rmSync(folder, { recursive: true });
 });
 
 const webhook = (event: string) => `/webhooks/${event}`;
+const open = (options?: Parameters<typeof openWindow>[2]) =>
+  openWindow(browser, served.url, options, { client, user: session.user });
 
 describe('every page', () => {
   const paths = () => [
     '/',
-    webhook('proposta.recebida'),
     webhook('demanda.criada'),
-    `${webhook('proposta.recebida')}?state=falhou`,
+    webhook('proposta.recebida'),
+    `${webhook('proposta.recebida')}?state=falhou&since=2026-01-01T00:00`,
     `${webhook('proposta.recebida')}/replay?state=falhou`,
     `${webhook('proposta.recebida')}/deliveries/${failedId}`,
-    '/find',
-    `/find?id=${failedId}`,
     '/first-steps',
-    webhook('new'),
-    ...['settings', 'rotate', 'remove'].map(step => `${webhook('demanda.criada')}/${step}`),
+    '/register?evento=*',
+    ...['change', 'secret', 'delete'].map(step => `${webhook('demanda.criada')}/${step}`),
   ];
 
   it.each([
-    ['a desktop, light', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
-    ['a phone, dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
+    ['a desktop, light', { viewport: { width: 1440, height: 900 }, colorScheme: 'light' }],
+    ['a phone, dark, in Portuguese', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
   ] as const)(
-    'passes axe on %s, and asks no other host',
+    'passes axe on %s, fits, and asks no other host',
     async (_, options) => {
-      const { page, folder: base, troubles, context } = await openWindow(browser, pages.makeLink(), options);
-      for (const path of paths()) {
-        const answer = await page.goto(base + path);
-        expect([path, answer?.status()]).toEqual([path, 200]);
-        expect((await answer?.body())?.length).toBeLessThan(100_000);
+      const { page, base, troubles, context } = await open(options);
+      for (const below of paths()) {
+        const answer = await page.goto(base + below);
+        const content = await page.content();
+        expect([below, answer?.status()]).toEqual([below, 200]);
+        expect(content.length).toBeLessThan(100_000);
+        for (const secret of ['eyJ', 'whsec_', 'canary', client.clientSecret, session.user.password])
+          expect([below, content.includes(secret)]).toEqual([below, false]);
         await expectAccessible(page);
         await expectContrast(page);
         await keepPicture(page);
@@ -95,64 +126,169 @@ describe('every page', () => {
     120_000,
   );
 
-  it('works without script, in the one file of integrators: it is opened, filtered and resends', async () => {
-    const running = panel.start(client, session.user);
-    const window = await openWindow(browser, await running.link(), { javaScriptEnabled: false });
-    const { page, folder: base, troubles, context } = window;
-    for (const path of paths()) expect((await page.goto(base + path))?.status()).toBe(200);
-    await page.goto(base + webhook('demanda.criada'));
-    await page.click('.chip:has-text("Delivered")');
-    expect(new URL(page.url()).searchParams.get('state')).toBe('entregue');
-    await page.click(`text=${deliveredId}`);
-    await page.click('button:has-text("Send again")');
-    await page.waitForSelector('text=It is sent now, or on its way.');
-    expect(troubles).toEqual([]);
+  it('works without script', async () => {
+    const { page, base, context } = await open({ javaScriptEnabled: false });
+    for (const below of paths()) expect((await page.goto(base + below))?.status()).toBe(200);
+    await page.goto(base + webhook('proposta.recebida'));
+    await page.click('.chip:has-text("Failed")');
+    await page.locator('#deliveries td a').first().click();
+    await page.click('button:has-text("Resend")');
+    await page.waitForSelector('text=It is sent again now.');
     await context.close();
-    expect(await running.stop()).toBe(0);
-  }, 120_000);
-});
+  });
 
-describe('a site on another port of this machine', () => {
-  it('gets no cookie, reads no page and changes nothing', async () => {
-    const { context, folder: base } = await openWindow(browser, pages.makeLink());
-    const seen: IncomingHttpHeaders[] = [];
-    const target = `${base}${webhook('demanda.criada')}/remove`;
-    const site = createServer((request, response) => {
-      seen.push(request.headers);
-      response.setHeader('content-type', 'text/html');
-      response.end(`<form method="post" action="${target}"><button>x</button></form><script>
-        fetch('${base}/', { credentials: 'include' }).then(a => a.text()).then(t => { document.title = 'read ' + t.length }, () => { document.title = 'refused' });
-      </script>`);
-    });
-    const other = await context.newPage();
-    await other.goto(`http://127.0.0.1:${await listen(site)}/`);
-    await other.waitForFunction("document.title === 'refused'");
-    await other.click('button');
-    expect(await other.textContent('main')).toContain('another site');
-    expect(seen.every(({ cookie }) => cookie === undefined)).toBe(true);
-    expect((await callApi('GET', '/v1/webhooks/demanda.criada', session)).status).toBe(200);
+  it('prints its content alone', async () => {
+    const { page, base, context } = await open();
+    await page.goto(base + webhook('demanda.criada'));
+    await page.emulateMedia({ media: 'print' });
+    for (const hidden of ['header.top form', '.actions', '.chips'])
+      expect(await page.locator(hidden).first().isVisible()).toBe(false);
+    expect(await page.locator('#deliveries').isVisible()).toBe(true);
     await context.close();
-    site.close();
-    site.closeAllConnections();
   });
 });
 
-it('"nothing since yesterday" is answered in three clicks', async () => {
-  const { page, folder: base, context } = await openWindow(browser, pages.makeLink());
-  const open = () => page.goto(`${base}/`);
-  await open();
-  expect(await page.textContent('#webhooks')).toMatch(/proposta\.recebida\s*Failing/);
-  await page.click('text=proposta.recebida');
-  await page.click(`text=${failedId}`);
-  expect(await page.textContent('#timeline')).toContain('refused, answered 503');
-  await open(); // no webhook
-  expect(await page.textContent('#without li >> nth=0')).toMatch(/demanda\.cancelada\s*last came/);
-  // suspended, and why
-  expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended suspenso.*410 Gone/s);
-  await page.click('text=demanda.finalizada');
-  expect(await page.textContent('#deliveries')).toContain('retida'); // held
-  await open(); // delivered after all
-  await page.click('text=demanda.criada');
-  expect(await page.textContent('#deliveries')).toContain('entregue');
+describe('a page that is open', () => {
+  it('renews its cards, but not one in which somebody types', async () => {
+    const { page, base, context } = await open();
+    await page.goto(base + webhook('demanda.criada'));
+    await page.click('summary:has-text("Other")');
+    await page.fill('input[name=since]', '2026-11-22T10:00');
+    const before = await page.textContent('footer');
+    await expect.poll(() => page.textContent('footer')).not.toBe(before);
+    expect(await page.inputValue('input[name=since]')).toBe('2026-11-22T10:00');
+    await context.close();
+  });
+
+  it('reports that it could not be renewed, and recovers', async () => {
+    const { page, base, context } = await open();
+    await page.goto(`${base}/`);
+    await page.route('**/*', route => route.abort());
+    await page.waitForSelector('#banner:visible');
+    await page.unroute('**/*');
+    await page.waitForSelector('#banner', { state: 'hidden' });
+    await context.close();
+  });
+
+  it('sends a form once, however often it is clicked', async () => {
+    const { page, base, context } = await open();
+    await page.goto(`${base}${webhook('demanda.criada')}/secret`);
+    await page.dblclick('button.main');
+    await page.waitForSelector('.secret-value');
+    const { json } = await callApi('GET', '/v1/webhooks/demanda.criada', session);
+    expect(json).toMatchObject({ segredos_anteriores: [{}] });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.click('.secret .copy');
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await page.textContent('.secret-value'));
+    await expectAccessible(page);
+    await page.reload();
+    expect(await page.content()).not.toContain('whsec_');
+    await context.close();
+  });
+});
+
+it('a site on another port gets no cookie, reads no page and changes nothing', async () => {
+  const { context, base } = await open();
+  const seen: IncomingHttpHeaders[] = [];
+  const site = createServer((request, response) => {
+    seen.push(request.headers);
+    response.setHeader('content-type', 'text/html');
+    response.end(`<form method="post" action="${base}${webhook('demanda.criada')}/delete"><button>x</button></form><script>
+      fetch('${base}/', { credentials: 'include' }).then(() => { document.title = 'read' }, () => { document.title = 'refused' });
+    </script>`);
+  });
+  const other = await context.newPage();
+  await other.goto(`http://127.0.0.1:${await listen(site)}/`);
+  await other.waitForFunction("document.title === 'refused'");
+  await other.click('button');
+  expect(await other.textContent('main')).toContain('another site');
+  expect(seen.every(({ cookie }) => cookie === undefined)).toBe(true);
+  expect((await callApi('GET', '/v1/webhooks/demanda.criada', session)).status).toBe(200);
   await context.close();
+  site.close();
+  site.closeAllConnections();
+});
+
+it('"nothing since yesterday" is answered in three clicks', async () => {
+  const { page, context } = await open();
+  expect(await page.textContent('#webhooks')).toMatch(/proposta\.recebida\s*Failing/);
+  expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended.*410 Gone/s);
+  expect(await page.textContent('#webhooks')).toContain('The latest event was dropped');
+  await page.click('#webhooks a:has-text("proposta.recebida")');
+  expect(await page.textContent('#deliveries')).toMatch(/4711.*77/s);
+  await page.locator('#deliveries td a').first().click();
+  await page.waitForURL(/deliveries/);
+  expect(await page.textContent('h1')).toContain('your server answered 503');
+  expect(await page.textContent('#attempts')).toContain(hostile);
+  await context.close();
+});
+
+describe('a newcomer', () => {
+  const done = (page: Page, step: number) => page.waitForSelector(`#step-${step} header.done`);
+
+  it('reaches a verified delivery by clicking, from the link that `npm start` prints', async () => {
+    const run = await startOwnRun();
+    const link = await until('the link', async () => /console +(http\S+)/.exec(readFileSync(run.logFile, 'utf8'))?.[1]);
+    const { page, base, troubles, context } = await openWindow(browser, link);
+    await page.click('main a:has-text("First steps")');
+    await done(page, 1);
+    expect(await page.textContent('#step-1')).toContain('account_id');
+    await page.click('#step-2 a:has-text("Register")');
+    await page.fill('input[name=url]', 'https://receiver.example.com/hooks');
+    await page.click('main button.main');
+    const secret = (await page.textContent('.secret-value')) ?? '';
+    await done(page, 2);
+    await page.click('button:has-text("Send a test")');
+    await done(page, 4);
+    await expectAccessible(page);
+    expect(await page.content()).not.toMatch(/eyJ|whsec_/);
+    await page.click('a:has-text("Open the delivery")');
+    await page.waitForURL(/deliveries/);
+    const id = await page.getAttribute('#overview .copy', 'data-copy');
+    const deliveries = await fetch(`${run.outputs.ReceiverUrl}/deliveries`);
+    const received: ReceivedDelivery[] = JSON.parse(await deliveries.text());
+    const { headers = {}, body = '' } = received.find(one => one.headers['webhook-id'] === id) ?? {};
+    expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
+    expect([base.length > 20, troubles]).toEqual([true, []]);
+    await context.close();
+    await run.stop();
+  }, 120_000);
+
+  it('sees the command of each step, with placeholders for secrets', async () => {
+    const { page, base, context } = await open();
+    await page.goto(`${base}/first-steps`);
+    for (const command of await page.locator('details pre').allTextContents()) {
+      expect(command).toMatch(/^(TOKEN=\$\()?curl -s /);
+      expect(command).not.toContain(client.clientSecret);
+    }
+    await context.close();
+  });
+});
+
+describe('the one file', () => {
+  it('writes its address and nothing secret, and ends with 0 at SIGTERM', async () => {
+    const other = await serve();
+    const { context } = await openWindow(browser, other.url, {}, { client, user: session.user });
+    await context.close();
+    expect(await other.stop()).toBe(0);
+    expect(other.output()).toBe(`Console: ${other.url}\nSign in there. Ctrl-C ends it.\n`);
+  });
+
+  it.each([
+    [['--help'], 0, 'Usage: node emissor-console.mjs'],
+    [[], 2, '--auth and --base must be URLs.'],
+    [['--auth', 'x', '--base', 'y'], 2, '--auth and --base must be URLs.'],
+    [['--auth', 'https://a.b', '--base', 'https://a.b', '--port', '99999'], 2, '--port must be a number'],
+    [['--lang', 'pt'], 2, 'Unknown option'],
+  ])('answers %j with %i', async (args, code, text) => {
+    const child = spawn(process.execPath, [file, ...args]);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', part => {
+        output += part;
+      });
+    }
+    const [exit] = await once(child, 'close');
+    expect([exit, output]).toEqual([code, expect.stringContaining(text)]);
+  });
 });

@@ -1,383 +1,234 @@
-import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Client } from '../../tools/support/accounts.ts';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { startWalk, textOf } from '../support/console-walker.ts';
 import { createClient, createUser } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { plant } from '../support/e2e-target.ts';
+import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
-import { expectAccessible, openWindow, startBrowser, type Window } from './browser.ts';
-import { buildPanel, type Panel } from './panel.ts';
 
-// What a page says of an action is compared with what the API says afterwards, for each who may open the panel.
+/** Each action of the console, by role, on the own account and on a foreign one: the API says afterwards what is true. */
 
-type Role = 'admin' | 'reader';
-
-const panelProgram = buildPanel();
+type Role = 'admin' | 'reader' | 'foreign admin';
+const roles: readonly Role[] = ['admin', 'reader', 'foreign admin'];
+const event = 'demanda.criada';
+const own = `/webhooks/${event}`;
 const authorization = plant('Bearer canary-of-the-authorization');
-let browser: Browser;
+
 let receiver: Receiver;
 let client: Client;
-let readersClient: Client;
 let session: Session;
-let account: string;
-let panels: Readonly<Record<Role, Panel>>;
-let windows: Readonly<Record<Role, Window>>;
+let walks: Readonly<Record<Role, ReturnType<typeof startWalk>>>;
+
+async function walkAs(by: Client, { email, password }: Pick<User, 'email' | 'password'>) {
+  const walk = startWalk({ service: { authUrl, baseUrl, fetch } });
+  const { clientId, clientSecret } = by;
+  await walk.signIn({ client_id: clientId, client_secret: clientSecret, username: email, password });
+  return walk;
+}
 
 beforeAll(async () => {
-  const reads = ['--grant', 'password', '--grant', 'refresh_token', '--scope', 'webhooks:read'];
-  [browser, receiver, client, readersClient] = await Promise.all([
-    startBrowser(),
-    startReceiver('roles'),
-    createClient(),
-    createClient(...reads),
-  ]);
+  const readOnly = ['--grant', 'password', '--grant', 'refresh_token', '--scope', 'webhooks:read'];
+  const [readers, foreign] = await Promise.all([createClient(...readOnly), createUser()]);
+  [receiver, client] = await Promise.all([startReceiver('roles'), createClient()]);
   session = await openSession(client);
-  ({ account } = session.user);
-  panels = { admin: panelProgram.start(client, session.user), reader: panelProgram.start(readersClient, session.user) };
-  windows = {
-    admin: await openWindow(browser, await panels.admin.link()),
-    reader: await openWindow(browser, await panels.reader.link()),
+  walks = {
+    admin: await walkAs(client, session.user),
+    reader: await walkAs(readers, session.user),
+    'foreign admin': await walkAs(client, foreign),
   };
 }, 120_000);
-afterAll(async () => {
-  await Promise.all([browser.close(), receiver.stop(), panels.admin.stop(), panels.reader.stop()]);
-  panelProgram.remove();
-});
-
-const event = 'demanda.criada';
-const path = () => `/webhooks/${event}`;
-
-/** What a case is about: one registration, and where it matters a delivery. */
-interface Subject {
-  /** When the case began, RFC 3339. */
-  readonly since: string;
-  readonly id: string;
-}
+afterAll(() => receiver.stop());
 
 /** Asks the API as the admin. */
-const api = async (method: string, below = '', body?: unknown) => {
-  const { status, json = {} } = await callApi(method, `/v1/webhooks/${event}${below}`, { token: session.token, body });
+async function api(method: string, path = '', body?: unknown) {
+  const { status, json = {} } = await callApi(method, `/v1/webhooks/${event}${path}`, { token: session.token, body });
   return { status, json };
-};
-const begin = async () => {
-  await api('DELETE');
-  return { since: new Date().toISOString(), id: '' };
-};
-
-// Where a case begins.
-const nothing = begin;
-const active = async () => {
-  const begun = await begin();
-  receiver.script('/hooks', { status: 200 });
-  await register(session, { evento: event, url: receiver.url('/hooks'), autorizacao: authorization });
-  return begun;
-};
-const after = (status: number) => async () => {
-  const begun = await active();
-  receiver.script('/hooks', { status });
-  const id = deliveryId(account, event, await publish(account, { event, id_demanda: 1 }));
-  await settled(id);
-  receiver.script('/hooks', { status: 200 });
-  return { ...begun, id };
-};
-
-// What is so, in one line.
-const record = async () => {
-  const { status, json } = await api('GET');
-  const { url, estado, motivo_suspensao, autorizacao_definida, segredos_anteriores } = json;
-  if (status !== 200) return String(status);
-  const former = Array.isArray(segredos_anteriores) ? segredos_anteriores.length : '?';
-  const [where, has] = [String(url).replace(/.*\//, '/'), autorizacao_definida ? 'header' : 'bare'];
-  return `${where} ${estado} ${motivo_suspensao} ${has} ${former}`;
-};
-const delivery = async ({ id }: Subject) => String((await api('GET', `/entregas/${id}`)).json.estado);
-const tests = async ({ since }: Subject) => {
-  const { entregas } = (await api('GET', `/entregas?desde=${since}`)).json;
-  return `${Array.isArray(entregas) ? entregas.filter(({ id }) => String(id).startsWith('teste_')).length : '?'} tests`;
-};
-
-type Path = (subject: Subject) => string;
-
-/** An action: how a person comes to it, what the page says, and what is so then by the API. */
-interface Row {
-  readonly does: string;
-  /** Who may do it. */
-  readonly roles: readonly Role[];
-  readonly from: () => Promise<Subject>;
-  /** The page where it begins, then what is clicked, filled in or ticked. */
-  readonly way: readonly [Path, ...Step[]];
-  readonly says: string;
-  /** What is so before, and then. */
-  readonly state: readonly [(subject: Subject) => Promise<string>, before: string, then: string];
 }
 
-/** A selector to click, or a field and what is filled in. */
-type Step = string | readonly [field: string, value: () => string];
+/** Registers the webhook anew. */
+async function active(): Promise<string> {
+  await api('DELETE');
+  receiver.script('/hooks', { status: 200 });
+  await register(session, { evento: event, url: receiver.url('/hooks'), autorizacao: authorization });
+  return '';
+}
 
-const at = (below: string) => () => `${path()}${below}`;
-const one = ({ id }: Subject) => `${path()}/deliveries/${id}`;
-const first = () => '/';
-const hooks = ['url', () => receiver.url('/hooks')] as const;
-const other = ['url', () => receiver.url('/other')] as const;
-const header = ['authorization', () => authorization] as const;
-const [bare, set] = ['/hooks ativo null bare 0', '/hooks ativo null header 0'];
+/** Lets a delivery end at a receiver that answers with a status. Returns its id. */
+async function after(status: number): Promise<string> {
+  await active();
+  receiver.script('/hooks', { status });
+  const id = deliveryId(session.user.account, event, await publish(session.user.account, { event, id_demanda: 1 }));
+  await settled(id);
+  receiver.script('/hooks', { status: 200 });
+  return id;
+}
+
+/** The webhook in one line. */
+async function record(): Promise<string> {
+  const { status, json } = await api('GET');
+  if (status !== 200) return String(status);
+  const { url, estado, motivo_suspensao, autorizacao_definida, segredos_anteriores } = json;
+  const former = Array.isArray(segredos_anteriores) ? segredos_anteriores.length : '?';
+  return `${String(url).replace(/.*\//, '/')} ${estado} ${motivo_suspensao} ${autorizacao_definida ? 'header' : 'bare'} ${former}`;
+}
+
+async function stateOf(id: string): Promise<string> {
+  return String((await api('GET', `/entregas/${id}`)).json.estado);
+}
+
+async function tests(): Promise<string> {
+  const { entregas } = (await api('GET', '/entregas?limite=100')).json;
+  return `${Array.isArray(entregas) ? entregas.filter(({ id }) => String(id).startsWith('teste_')).length : '?'} tests`;
+}
+
+interface Row {
+  readonly action: string;
+  /** Prepares it. Returns the id of a delivery, if it is about one. */
+  readonly given: () => Promise<string>;
+  /** The path and the fields of the form. */
+  readonly form: (id: string) => readonly [path: string, fields?: Record<string, string>];
+  readonly state: (id: string) => Promise<string>;
+  readonly before: string;
+  readonly afterwards: string;
+}
+
+const bare = '/hooks ativo null bare 0';
+const set = '/hooks ativo null header 0';
+const all = () => ({ estado: 'falhou', desde: '2026-01-01T00:00:00Z', ate: new Date().toISOString() });
 
 const rows: readonly Row[] = [
   {
-    does: 'registers',
-    roles: ['admin'],
-    from: nothing,
-    way: [first, `a[href$="event=${event}"]`, hooks, 'button.main'],
-    says: 'The webhook is registered.',
-    state: [record, '404', bare],
+    action: 'registers',
+    given: async () => String((await api('DELETE')).status),
+    form: () => ['/register', { evento: event, url: receiver.url('/hooks') }],
+    state: record,
+    before: '404',
+    afterwards: bare,
   },
   {
-    does: 'changes the URL and removes the header',
-    roles: ['admin'],
-    from: active,
-    way: [at(''), 'a:has-text("Settings")', other, '[name=remove]', 'button.main'],
-    says: 'The webhook is changed.',
-    state: [record, set, '/other ativo null bare 0'],
+    action: 'changes the URL and removes the header',
+    given: active,
+    form: () => [`${own}/change`, { url: receiver.url('/other'), remove: 'yes' }],
+    state: record,
+    before: set,
+    afterwards: '/other ativo null bare 0',
   },
   {
-    does: 'changes the header',
-    roles: ['admin'],
-    from: active,
-    way: [at('/settings'), header, 'button.main'],
-    says: 'The webhook is changed.',
-    state: [record, set, set],
+    action: 'replaces the secret',
+    given: active,
+    form: () => [`${own}/secret`, { immediate: 'no' }],
+    state: record,
+    before: set,
+    afterwards: '/hooks ativo null header 1',
   },
   {
-    does: 'replaces the secret',
-    roles: ['admin'],
-    from: active,
-    way: [at(''), 'a:has-text("Settings")', 'a:has-text("Replace the secret")', 'button.main'],
-    says: 'The secret is replaced.',
-    state: [record, set, '/hooks ativo null header 1'],
+    action: 'deletes',
+    given: active,
+    form: () => [`${own}/delete`],
+    state: record,
+    before: set,
+    afterwards: '404',
   },
   {
-    does: 'replaces the secret at once',
-    roles: ['admin'],
-    from: active,
-    way: [at('/settings'), 'a:has-text("at once")', 'button.danger'],
-    says: 'none signs any more',
-    state: [record, set, set],
+    action: 'sends a test',
+    given: async () => `${await active()}${await tests()}`,
+    form: () => [`${own}/test`],
+    state: async before => ((await tests()) === before ? 'none' : 'sent'),
+    before: 'none',
+    afterwards: 'sent',
   },
   {
-    does: 'deletes',
-    roles: ['admin'],
-    from: active,
-    way: [at(''), 'a:has-text("Settings")', 'a:has-text("Delete the webhook")', 'button.danger'],
-    says: 'is deleted.',
-    state: [record, set, '404'],
+    action: 'sends a sample on the first steps',
+    given: async () => `${await active()}${await tests()}`,
+    form: () => ['/first-steps/sample', { event }],
+    state: async before => ((await tests()) === before ? 'none' : 'sent'),
+    before: 'none',
+    afterwards: 'sent',
   },
   {
-    does: 'sends a test',
-    roles: ['admin'],
-    from: active,
-    way: [at(''), 'button:has-text("Send a test")'],
-    says: 'The test is on its way.',
-    state: [tests, '0 tests', '1 tests'],
+    action: 'reactivates',
+    given: () => after(410),
+    form: () => [`${own}/reactivate`],
+    state: record,
+    before: '/hooks suspenso gone header 0',
+    afterwards: set,
   },
   {
-    does: 'reactivates after 410',
-    roles: ['admin'],
-    from: after(410),
-    way: [at(''), 'button:has-text("Reactivate")'],
-    says: 'The webhook is active again.',
-    state: [record, '/hooks suspenso gone header 0', set],
+    action: 'resends a delivery',
+    given: () => after(500),
+    form: id => [`${own}/deliveries/${id}/resend`],
+    state: stateOf,
+    before: 'falhou',
+    afterwards: 'entregue',
   },
   {
-    does: 'sends a failed delivery again',
-    roles: ['admin'],
-    from: after(500),
-    way: [one, 'button:has-text("Send again")'],
-    says: 'It is sent now, or on its way.',
-    state: [delivery, 'falhou', 'entregue'],
-  },
-  {
-    does: 'sends all that failed again',
-    roles: ['admin'],
-    from: after(500),
-    way: [at('?state=falhou'), 'a:has-text("Send all of these again")', 'button.main'],
-    says: 'They are being sent again.',
-    state: [delivery, 'falhou', 'entregue'],
-  },
-  {
-    does: 'shows the body',
-    roles: ['admin', 'reader'],
-    from: after(500),
-    way: [one],
-    says: '"id_demanda":1',
-    state: [delivery, 'falhou', 'falhou'],
+    action: 'replays all that failed',
+    given: () => after(500),
+    form: () => [`${own}/replay`, all()],
+    state: stateOf,
+    before: 'falhou',
+    afterwards: 'entregue',
   },
 ];
 
-// pages.test.ts holds what those are refused who may not.
-describe.each(rows)('$does', ({ roles, from, way: [start, ...steps], says, state: [state, before, then] }) => {
+describe.each(rows)('who $action', ({ given, form, state, before, afterwards }) => {
   it.each(roles)('%s', async role => {
-    const { page, folder, troubles } = windows[role];
-    const subject = await from();
+    const walk = walks[role];
+    const id = await given();
     const isSo = (expected: string) =>
-      until(`the state ${expected}`, async () => (await state(subject)) === expected || undefined);
+      until(`the state ${expected}`, async () => (await state(id)) === expected || undefined);
     await isSo(before);
-    await page.goto(folder + start(subject));
-    for (const step of steps) {
-      if (typeof step !== 'string') await page.fill(`[name=${step[0]}]`, step[1]());
-      else await page.click(step);
-    }
-    expect(await page.textContent('main')).toContain(says);
-    await isSo(then);
-    expect(troubles.filter(trouble => !trouble.includes('Failed to load resource'))).toEqual([]);
+    await walk.open('/');
+    const answer = await walk.post(...form(id));
+    if (role === 'admin') return void (await isSo(afterwards));
+    if (role === 'reader') expect(textOf(answer)).toContain('webhooks:manage');
+    expect(await state(id)).toBe(before);
+    // The foreign admin may have registered a webhook of its own account.
+    if (role === 'foreign admin') await walk.post(`${own}/delete`);
   });
 });
 
-const originOf = (folder: string) => ({ origin: new URL(folder).origin });
+it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
+  'a foreign admin sees nothing of the account on %s',
+  async path => {
+    const id = await after(500);
+    const page = await walks['foreign admin'].open(path);
+    for (const secret of [receiver.url('/hooks'), id, session.user.account]) expect(page.html).not.toContain(secret);
+    expect((await walks['foreign admin'].open(`${own}/deliveries/${id}`)).status).toBe(404);
+  },
+);
 
-describe('a secret', () => {
-  it('is the one that signs, and stands on one answer alone: not after a reload, Back, Forward or a second click', async () => {
-    await active();
-    const { page, folder } = windows.admin;
-    const content = () => until('a page', () => page.content().catch(() => undefined)); // it may be going on still
-    const shown = async () => /whsec_[\w+/=]+/.exec(await content())?.[0];
-    await page.goto(`${folder}${path()}/rotate`);
-    await page.dblclick('button.main');
-    await page.waitForSelector('code.secret');
-    const secret = plant((await shown()) ?? '');
-    expect(await record()).toBe('/hooks ativo null header 1');
-
-    const before = receiver.received('/hooks').length;
-    await api('POST', '/teste');
-    const sent = (await receiver.waitFor('/hooks', before + 1)).at(-1);
-    const verify = () => new Webhook(secret).verify(sent?.body ?? '', (sent?.headers ?? {}) as Record<string, string>);
-    expect(verify).not.toThrow();
-
-    await page.reload();
-    expect(await page.textContent('main')).toContain('This form was sent already.');
-    for (const go of [() => page.goBack(), () => page.goForward(), () => page.goBack()]) {
-      await go().catch(() => {}); // Chromium asks before it sends a form again, and shows its own page
-      expect(await shown()).toBeUndefined();
-    }
-    await page.goto(folder + path());
-    expect(await shown()).toBeUndefined();
-    expect(await record()).toBe('/hooks ativo null header 1');
-    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(
-      'whsec_',
-    );
-  });
-
-  it('is copied by its button', async () => {
-    await active();
-    const { page, folder, context } = windows.admin;
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.goto(`${folder}${path()}/rotate`);
-    await page.click('button.main');
-    await expectAccessible(page);
-    await page.click('button.copy');
-    const secret = await page.textContent('code.secret');
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
-  });
+it('shows the secret that signs, once', async () => {
+  await active();
+  const { open, post } = walks.admin;
+  await open(own);
+  const page = await post(`${own}/secret`, { immediate: 'yes' });
+  const [secret = ''] = /whsec_[\w+/=]+/.exec(page.html) ?? [];
+  plant(secret);
+  const before = receiver.received('/hooks').length;
+  await post(`${own}/test`);
+  const sent = (await receiver.waitFor('/hooks', before + 1)).at(-1);
+  expect(() =>
+    new Webhook(secret).verify(sent?.body ?? '', { ...sent?.headers } as Record<string, string>),
+  ).not.toThrow();
+  expect((await open(own)).html).not.toContain('whsec_');
 });
 
-describe('what the API refuses', () => {
-  it.each([
-    ['en-US', 'http://a.example.com/', 'The URL must begin with https:.'],
-    ['pt-BR', 'http://a.example.com/', 'A URL deve começar com https:.'],
-    ['en-US', 'https://10.0.0.1/', 'not a public address'],
-  ])(
-    'stands beside its field, in the language of the page (%s, %s); what was typed stays, but secrets',
-    async (locale, url, why) => {
-      await active();
-      const { page, folder, context } = await openWindow(browser, await panels.admin.link(), { locale });
-      await page.goto(`${folder}/webhooks/new?event=mensagem.recebida`);
-      await page.fill('[name=url]', url);
-      await page.fill('[name=authorization]', authorization);
-      await page.click('button.main');
-      expect(await page.textContent('#url-wrong')).toContain(why);
-      expect(await page.inputValue('[name=url]')).toBe(url);
-      expect(await page.inputValue('[name=authorization]')).toBe('');
-      expect(await page.inputValue('[name=event]')).toBe('mensagem.recebida');
-      await expectAccessible(page);
-      await context.close();
-    },
-  );
-
-  it('is said as it is: a webhook that is there, too many secrets, a range that ends before it begins', async () => {
-    await active();
-    const { page, folder } = windows.admin;
-    const post = async (below: string, form: Record<string, string>) =>
-      (await page.request.post(folder + below, { headers: originOf(folder), form })).text();
-    expect(await post('/webhooks/new', { event, url: receiver.url('/hooks') })).toContain(
-      'has a webhook for this event',
-    );
-    for (let count = 0; count < 4; count++) await api('POST', '/segredo');
-    const many = await post(`${path()}/rotate`, {});
-    expect(many).toContain('Four replaced secrets still sign.');
-    expect(many).toMatch(/It can be tried again in \d+ s\./);
-    await page.goto(`${folder}${path()}?since=2026-11-02T00:00&until=2026-11-01T00:00`);
-    expect(await page.textContent('main')).toMatch(/ate: \w+|must end after it begins/);
-    await page.goto(`${folder}${path()}/deliveries/evt_000000000000000000000000000`);
-    expect(await page.textContent('main')).toContain('That is not there');
-  });
+it('shows a member the API’s own sentence', async () => {
+  const member = await createUser({ account: session.user.account, role: 'member' });
+  const page = await (await walkAs(client, member)).open('/');
+  expect([page.status, textOf(page)]).toEqual([403, expect.stringContaining('administrative permission')]);
 });
 
-describe('who', () => {
-  it('has no right on webhooks is told so before there is a page', async () => {
-    const member = await createUser({ account, role: 'member' });
-    const panel = panelProgram.start(client, member);
-    expect(await panel.ended()).toBe(1);
-    expect(panel.output()).toMatch(
-      /^error: Only users with administrative permission on the account manage webhooks\./m,
-    );
-    expect(panel.output()).not.toContain('Painel:');
-  });
-
-  it('is logged out at the service is told what to do, on every page', async () => {
-    const { user } = await openSession(client);
-    const panel = panelProgram.start(client, user);
-    const { page, folder, context } = await openWindow(browser, await panel.link());
-    await ops(['sessions', 'end', '--user', user.userId, '--yes']);
-    for (const below of ['/', path()]) {
-      await page.goto(folder + below);
-      expect(await page.textContent('main')).toContain('Your session has ended');
-    }
-    await context.close();
-    await panel.stop();
-  });
-});
-
-it('a terminal shows no secret that is pasted together with what is asked for first', async () => {
-  const panel = panelProgram.start(client, session.user, true);
-  await panel.link();
-  expect(panel.output()).toContain(`client_id: ${client.clientId}`);
-  for (const secret of [client.clientSecret, session.user.password]) expect(panel.output()).not.toContain(secret);
-  await panel.stop();
-});
-
-it('no secret of the panel is on another page, or in what it writes', async () => {
-  const { id } = await after(500)();
-  const { password } = session.user;
-  const secrets = [client.clientSecret, readersClient.clientSecret, password, authorization, 'whsec_', 'eyJ'];
-  const questions = ['/settings', '/rotate', '/remove'].map(below => path() + below);
-  for (const role of ['admin', 'reader'] as const) {
-    const { page, folder } = windows[role];
-    for (const below of ['/', path(), ...questions, one({ since: '', id }), '/find', '/nothing']) {
-      await page.goto(folder + below);
-      const content = await page.content();
-      for (const secret of secrets) expect([below, content.includes(secret)]).toEqual([below, false]);
-    }
-    const output = panels[role].output();
-    for (const secret of secrets) expect(output).not.toContain(secret);
-    expect(
-      output
-        .replaceAll(/^Painel: \S+$/gm, 'a link')
-        .split('\n')
-        .filter(line => line !== '' && line !== 'a link'),
-    ).toEqual(['Enter: novo link (new link). Ctrl-C: fim (end).']);
-  }
+it('asks to sign in again once the session was ended at the service', async () => {
+  const { user } = await openSession(client);
+  const walk = await walkAs(client, user);
+  await ops(['sessions', 'end', '--user', user.userId, '--yes']);
+  const page = await walk.open('/');
+  expect([page.status, textOf(page)]).toEqual([401, expect.stringContaining('Your session has ended')]);
 });

@@ -1,0 +1,247 @@
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { type Credentials, claimsOf, type Login, makeApi, revoke, type Service, SessionEnded, signIn } from './api.ts';
+import { Alert } from './components.tsx';
+import { messageOf, statusOf } from './failures.ts';
+import { contentSecurityPolicy, Document, SignIn } from './layout.tsx';
+import { actions, pages } from './pages/pages.ts';
+import { keyOf, maxIdle, randomId, type Session, type SessionStore } from './sessions.ts';
+import { type Language, preferredLanguage, texts } from './texts/texts.ts';
+import { type Handler, NotFound, type Page, type Redirect, type View } from './view.ts';
+
+export interface ConsoleOptions {
+  readonly service: Service;
+  readonly store: SessionStore;
+  /** The only `Host` that is answered: another one is a stranger's name for this address. */
+  readonly host: string;
+  /** Signs in who opens a link. Without them only the form signs in. */
+  readonly credentials?: Credentials;
+  /** When all sessions end, in milliseconds since the epoch. */
+  readonly endsAt?: number;
+  readonly now: () => number;
+}
+
+/**
+ * Creates the console: a handler of requests, and a maker of links that sign in once, within an hour. Pages are in a random folder,
+ * since cookies know no ports: a cookie for `/` would go to every server on 127.0.0.1.
+ */
+export function createConsole(options: ConsoleOptions) {
+  const { service, store, host, credentials, now } = options;
+  const folder = `/${randomId().slice(0, 22)}`;
+  const links = new Map<string, number>();
+  const refreshes = new WeakMap<Login, Promise<void>>();
+  const app = new Hono();
+
+  app.use(async (context, next) => {
+    const url = new URL(context.req.url);
+    if (url.host !== host) return context.text('Misdirected Request\n', 421);
+    for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
+    const isPost = context.req.method === 'POST';
+    if (isPost && context.req.header('origin') !== url.origin) return entry(context, 403, t => t.entry.otherSite);
+    return next();
+  });
+  app.use(bodyLimit({ maxSize: 64 * 1_024, onError: context => entry(context, 413, t => t.failures.badForm) }));
+
+  app.get('/', context => entry(context, 200));
+  app.post('/link', async context => {
+    const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
+    const madeAt = links.get(key);
+    links.delete(key);
+    if (madeAt === undefined || !credentials || now() - madeAt > maxIdle)
+      return entry(context, 403, t => t.entry.usedLink);
+    return open(context, credentials);
+  });
+  app.post('/sign-in', async context => {
+    const form = await formOf(context);
+    const field = (name: string) => form.get(name)?.trim() ?? '';
+    return open(context, {
+      client_id: field('client_id'),
+      client_secret: field('client_secret'),
+      username: field('username'),
+      password: form.get('password') ?? '',
+    });
+  });
+  app.get(`${folder}/language`, context => {
+    const to = context.req.query('to') === 'pt' ? 'pt' : 'en';
+    setCookie(context, 'emissor_language', to, { path: folder, sameSite: 'Strict' });
+    const back = context.req.query('back') ?? '/';
+    return context.redirect(folder + (/^\/(?![/\\])/.test(back) ? back : '/'), 303);
+  });
+  app.post(`${folder}/sign-out`, async context => {
+    const found = await sessionOf(context);
+    if (found) {
+      await store.remove(found.key);
+      await revoke(service, found.session.login).catch(() => undefined); // it ends by itself
+    }
+    deleteCookie(context, cookieName, { path: folder });
+    return context.redirect('/', 303);
+  });
+  for (const [path, handler] of Object.entries(pages)) app.get(folder + path, context => show(context, handler));
+  for (const [path, handler] of Object.entries(actions)) app.post(folder + path, context => act(context, handler));
+  app.notFound(context => {
+    if (!context.req.path.startsWith(`${folder}/`)) return entry(context, 404, t => t.entry.restarted);
+    return show(context, async view => Promise.reject(new NotFound(view.t.failures.noPage)));
+  });
+  app.onError((error, context) => {
+    console.error(error);
+    return context.text('Internal Server Error\n', 500);
+  });
+  return { fetch: app.fetch, makeLink };
+
+  function makeLink(): string {
+    const id = randomId();
+    links.set(keyOf(id), now());
+    return `http://${host}/#${id}`;
+  }
+
+  async function open(context: Context, given: Credentials): Promise<Response> {
+    try {
+      const id = randomId();
+      const login = await signIn(service, given);
+      await store.save(keyOf(id), { login, formToken: randomId(), usedAt: now(), notes: [], replays: {} });
+      setCookie(context, cookieName, id, { path: folder, httpOnly: true, sameSite: 'Strict' });
+      return context.redirect(`${folder}/`, 303);
+    } catch (error) {
+      return entry(context, statusOf(error), t => messageOf(t, error), given);
+    }
+  }
+
+  /** Returns the session of a request. Only a click keeps it alive, not a page that renews itself. */
+  async function sessionOf(context: Context): Promise<{ key: string; session: Session } | undefined> {
+    const key = keyOf(getCookie(context, cookieName) ?? '');
+    const session = await store.load(key);
+    if (!session) return undefined;
+    if (now() - session.usedAt < maxIdle && now() < (options.endsAt ?? Number.POSITIVE_INFINITY))
+      return { key, session };
+    await store.remove(key);
+    return undefined;
+  }
+
+  async function show(context: Context, handler: Handler): Promise<Response> {
+    const found = await sessionOf(context);
+    if (!found) return entry(context, 401, t => t.entry.noSession);
+    const { key, session } = found;
+    const isRenewal = context.req.header('x-renewal') !== undefined;
+    if (!isRenewal) session.usedAt = now();
+    const view = viewOf(context, session, isRenewal ? [] : session.notes.splice(0));
+    return respond(context, view, key, () => handler(view, parametersOf(context), view.query));
+  }
+
+  async function act(context: Context, handler: Handler): Promise<Response> {
+    const found = await sessionOf(context);
+    if (!found) return entry(context, 401, t => t.entry.noSession);
+    const { key, session } = found;
+    const form = await formOf(context);
+    if (keyOf(form.get('form_token') ?? '') !== keyOf(session.formToken))
+      return entry(context, 403, t => t.entry.otherSite);
+    session.usedAt = now();
+    const view = viewOf(context, session, []);
+    return respond(context, view, key, async () => {
+      try {
+        return await handler(view, parametersOf(context), form);
+      } catch (error) {
+        if (error instanceof SessionEnded) throw error;
+        // An action is one step below the page that it belongs to.
+        const to = view.path.replace(/\/[^/]*$/, '') || '/';
+        return { to, notes: [{ kind: 'failed', text: messageOf(view.t, error) }] };
+      }
+    });
+  }
+
+  async function respond(context: Context, view: View, key: string, handle: () => Promise<Page | Redirect>) {
+    const { session } = view;
+    let answer: Page | Redirect;
+    try {
+      answer = await handle().catch(async error => {
+        if (!(error instanceof SessionEnded && credentials)) throw error;
+        Object.assign(session.login, await signIn(service, credentials));
+        return handle();
+      });
+    } catch (error) {
+      if (error instanceof SessionEnded) {
+        await store.remove(key);
+        return entry(context, 401, t => t.entry.ended);
+      }
+      const { title } = view.t.failures;
+      answer = { title, crumbs: [], status: statusOf(error), content: <Alert>{messageOf(view.t, error)}</Alert> };
+    }
+    if ('to' in answer) session.notes.push(...(answer.notes ?? []));
+    await store.save(key, session);
+    if ('to' in answer) return context.redirect(folder + answer.to, 303);
+    return context.html(`<!doctype html>${<Document page={answer} view={view} />}`, statusCode(answer.status ?? 200));
+  }
+
+  function viewOf(context: Context, session: Session, notes: View['notes']): View {
+    const [language, url] = [languageOf(context), new URL(context.req.url)];
+    const claims = claimsOf(session.login);
+    const { hostname } = new URL(service.baseUrl);
+    return {
+      api: makeApi(service, session.login, { language, now, refreshes }),
+      service,
+      session,
+      claims,
+      mayChange: String(claims.scope).split(' ').includes('webhooks:manage'),
+      language,
+      t: texts[language],
+      folder,
+      path: url.pathname.slice(folder.length) + url.search,
+      query: url.searchParams,
+      now: now(),
+      notes,
+      renewSeconds: hostname === '127.0.0.1' ? 5 : 60,
+    };
+  }
+
+  /** Shows the page that signs in, with the reason why it is shown and what was typed, less the secrets. */
+  function entry(
+    context: Context,
+    status: number,
+    why?: (t: (typeof texts)['en']) => string,
+    given?: Credentials,
+  ): Response | Promise<Response> {
+    const language = languageOf(context);
+    const t = texts[language];
+    const signIn = (
+      <SignIn
+        t={t}
+        language={language}
+        host={new URL(service.baseUrl).host}
+        trouble={why?.(t)}
+        given={given}
+        hasLink={credentials !== undefined}
+      />
+    );
+    return context.html(`<!doctype html>${signIn}`, statusCode(status));
+  }
+}
+
+const cookieName = 'emissor_console';
+
+const securityHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': contentSecurityPolicy,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'same-origin', // with no-referrer browsers send "Origin: null" with forms
+  'X-Content-Type-Options': 'nosniff',
+};
+
+function languageOf(context: Context): Language {
+  const chosen = getCookie(context, 'emissor_language');
+  return chosen === 'pt' || chosen === 'en' ? chosen : preferredLanguage(context.req.header('accept-language'));
+}
+
+function parametersOf(context: Context) {
+  return { event: context.req.param('event') ?? '', id: context.req.param('id') ?? '' };
+}
+
+async function formOf(context: Context): Promise<URLSearchParams> {
+  return new URLSearchParams(await context.req.text());
+}
+
+/** Hono's type knows the numbers of all statuses; ours come from the API. */
+function statusCode(status: number): ContentfulStatusCode {
+  return status as ContentfulStatusCode;
+}

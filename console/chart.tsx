@@ -1,0 +1,129 @@
+import { Chip, Count, Time, timeFormats, Unread } from './components.tsx';
+import { type Filter, localField, queryOf, ranges } from './filter.ts';
+import type { Bar, Tally } from './tally.ts';
+import { type Part, pathOf, useView } from './view.ts';
+
+/** Writes the deliveries of a webhook over time: bars that lead to their deliveries, and the same numbers as a table. */
+export function Chart({ event, filter, counted }: { event: string; filter: Filter; counted: Part<Tally> }) {
+  const { t } = useView();
+  return (
+    <section class="card">
+      <header>
+        <h2>{t.webhook.volume}</h2>
+        <RangeChoice event={event} filter={filter} />
+      </header>
+      <div id="chart" data-live class="inside">
+        {'error' in counted ? (
+          <Unread error={counted.error} />
+        ) : (
+          <Counted event={event} filter={filter} tally={counted.value} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
+  const { t, folder } = useView();
+  const { state, range, since, until } = filter;
+  const isCustom = range === undefined && (since !== undefined || until !== undefined);
+  const chosen = isCustom ? undefined : (range ?? '24h');
+  const field = (name: string, label: string, value: number | undefined) => (
+    <label>
+      {label}
+      <input type="datetime-local" name={name} value={localField(value)} />
+    </label>
+  );
+  return (
+    <nav class="chips" aria-label={t.webhook.rangesLabel}>
+      {ranges.map(one => (
+        <Chip to={pathOf(event) + queryOf({ state, range: one })} isChosen={one === chosen}>
+          {t.webhook.ranges[one]}
+        </Chip>
+      ))}
+      <details open={isCustom}>
+        <summary class="chip">{t.webhook.custom}</summary>
+        <form class="row" method="get" action={folder + pathOf(event)}>
+          {state && <input type="hidden" name="state" value={state} />}
+          {field('since', t.webhook.from, since)}
+          {field('until', t.webhook.until, until)}
+          <button>{t.webhook.show}</button>
+        </form>
+      </details>
+    </nav>
+  );
+}
+
+function Counted({ event, filter, tally }: { event: string; filter: Filter; tally: Tally }) {
+  const { t } = useView();
+  const { bars, total, countedSince, error } = tally;
+  return (
+    <>
+      <p class="legend">
+        <b>{t.webhook.total(total)}</b>
+        {groups.map(group => (
+          <span class={`key ${group}`}>
+            {t.webhook.groups[group]}: <Count of={bars.reduce((sum, bar) => sum + bar[group], 0)} />
+          </span>
+        ))}
+      </p>
+      {countedSince !== undefined && (
+        <p class="muted">
+          {t.webhook.cutOff} <Time at={new Date(countedSince).toISOString()} form="exact" />.
+        </p>
+      )}
+      {error !== undefined && <Unread error={error} />}
+      {total === 0 ? <p class="empty">{t.webhook.noneInTime}</p> : <Bars event={event} filter={filter} bars={bars} />}
+    </>
+  );
+}
+
+/** Draws the bars, each a link that narrows the list. By keyboard the form above does the same. */
+function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: readonly Bar[] }) {
+  const { folder, language } = useView();
+  const max = Math.max(...bars.map(sumOf));
+  const format = timeFormats[language].minute;
+  const [first, last] = [bars[0], bars.at(-1)];
+  return (
+    <>
+      <p class="peak">
+        <Count of={max} />
+      </p>
+      <svg class="bars" viewBox={`0 0 ${bars.length * 10} 100`} preserveAspectRatio="none" aria-hidden="true">
+        <line class="grid" x1="0" y1="0.5" x2={bars.length * 10} y2="0.5" />
+        <line class="grid" x1="0" y1="50" x2={bars.length * 10} y2="50" />
+        {bars.map((bar, at) => {
+          let y = 100;
+          const link = folder + addressOf(event, filter, bar);
+          return (
+            <a href={link} tabindex={-1}>
+              <title>{`${format.formatRange(bar.from, bar.until)}: ${sumOf(bar)}`}</title>
+              <rect class={bar.isCounted ? 'zone' : 'zone uncounted'} x={at * 10} y="0" width="10" height="100" />
+              {groups.map(group => {
+                const height = (bar[group] / max) * 100;
+                y -= height;
+                return height > 0 && <rect class={group} x={at * 10 + 1} y={y} width="8" height={height} />;
+              })}
+            </a>
+          );
+        })}
+      </svg>
+      <p class="axis">
+        <span>{first && format.format(first.from)}</span>
+        <span>{last && format.format(last.until)}</span>
+      </p>
+    </>
+  );
+}
+
+/** The chart keeps its range when a bar is chosen: the bar narrows the list alone. */
+function addressOf(event: string, { state, range, since, until }: Filter, bar: Bar): string {
+  const kept = range ?? (since === undefined && until === undefined ? ('24h' as const) : undefined);
+  return `${pathOf(event)}${queryOf({ state, range: kept, since: bar.from, until: bar.until })}#list`;
+}
+
+const groups = ['delivered', 'failed', 'open'] as const;
+
+function sumOf({ delivered, failed, open }: Bar): number {
+  return delivered + failed + open;
+}

@@ -1,0 +1,110 @@
+/** The deliveries that a page shows. Times are milliseconds since the epoch. */
+export interface Filter {
+  readonly state?: State | undefined;
+  readonly range?: Range | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly cursor?: string | undefined;
+  /** The parts of the address that were not understood, such as `since=yesterday`. */
+  readonly unknown: readonly string[];
+}
+
+export const ranges = ['1h', '24h', '7d', '30d'] as const;
+
+export type Range = (typeof ranges)[number];
+
+export const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
+
+export type State = (typeof states)[number];
+
+/** A span of time in steps. Milliseconds. */
+export interface Span {
+  readonly from: number;
+  readonly until: number;
+  readonly step: number;
+}
+
+/** Reads a filter from an address or a form. */
+export function filterOf(values: URLSearchParams): Filter {
+  const unknown: string[] = [];
+  const state = read('state', text => states.find(state => state === text));
+  const range = read('range', text => ranges.find(range => range === text));
+  const [since, until] = [read('since', parseTime), read('until', parseTime)];
+  const cursor = read('cursor', text => text);
+  if (since === undefined || until === undefined || since < until)
+    return { state, range, since, until, cursor, unknown };
+  return {
+    state,
+    range,
+    cursor,
+    unknown: [...unknown, `since=${values.get('since')}`, `until=${values.get('until')}`],
+  };
+
+  function read<Value>(name: string, parse: (text: string) => Value | undefined): Value | undefined {
+    const text = values.get(name)?.trim();
+    const value = text ? parse(text) : undefined;
+    if (text && value === undefined) unknown.push(`${name}=${text}`);
+    return value;
+  }
+}
+
+/** Writes a filter as a query, with `?` unless it is empty. */
+export function queryOf({ state, range, since, until, cursor }: Partial<Filter>): string {
+  const times = { since: since && iso(since), until: until && iso(until) };
+  const given = Object.entries({ state, range, ...times, cursor });
+  const query = new URLSearchParams(
+    given.flatMap(([name, value]): [string, string][] => (value ? [[name, String(value)]] : [])),
+  );
+  return query.size > 0 ? `?${query}` : '';
+}
+
+/** Returns the span of the chart: the range, else the times, else 24 hours. */
+export function spanOf({ range, since, until }: Filter, now: number): Span {
+  const isCustom = range === undefined && (since !== undefined || until !== undefined);
+  const [length, step] = lengths[range ?? '24h'];
+  if (!isCustom) return inSteps(now - length, now + 1, step);
+  const end = until ?? now;
+  const start = since ?? end - length;
+  return inSteps(start, end, Math.max(60_000, Math.ceil((end - start) / 48 / 60_000) * 60_000));
+}
+
+/** Returns the times of the list: those of the filter, else those of its range. */
+export function timesOf({ range, since, until }: Filter, now: number): { desde?: string; ate?: string } {
+  if (since !== undefined || until !== undefined)
+    return { ...(since !== undefined && { desde: iso(since) }), ...(until !== undefined && { ate: iso(until) }) };
+  return range === undefined ? {} : { desde: iso(now - lengths[range][0]) };
+}
+
+export function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** Returns a time as the field of a browser has it: local, to the minute. */
+export function localField(time: number | undefined): string {
+  if (time === undefined) return '';
+  return iso(time - new Date(time).getTimezoneOffset() * 60_000).slice(0, 16);
+}
+
+const [minute, hour] = [60_000, 3_600_000];
+
+const lengths: Readonly<Record<Range, readonly [length: number, step: number]>> = {
+  '1h': [hour, minute],
+  '24h': [24 * hour, hour / 2],
+  '7d': [7 * 24 * hour, 4 * hour],
+  '30d': [30 * 24 * hour, 12 * hour],
+};
+
+/** Reads RFC 3339, or what the field of a browser sends: without a zone it is local. */
+function parseTime(text: string): number | undefined {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Steps start at multiples of the step by this machine's clock. */
+function inSteps(from: number, until: number, step: number): Span {
+  const zone = new Date(from).getTimezoneOffset() * minute;
+  const start = Math.floor((from - zone) / step) * step + zone;
+  return { from: start, until: start + Math.ceil((until - start) / step) * step, step };
+}

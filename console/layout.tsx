@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import type { Credentials } from './api.ts';
+import { Button, Code, CopyButton, Link, Time } from './components.tsx';
+import { script } from './script.ts';
+import type { Note } from './sessions.ts';
+import { style } from './style.ts';
+import type { Language, Texts } from './texts/texts.ts';
+import { type Page, pathOf, useView, type View, ViewContext } from './view.ts';
+
+/** Writes a page with the frame around it. */
+export function Document({ page, view }: { page: Page; view: View }) {
+  const { t, language } = view;
+  const seconds = page.renewSeconds ?? (page.status === undefined ? view.renewSeconds : 0);
+  return (
+    <ViewContext.Provider value={view}>
+      <Html title={`${page.title} · $Emissor`} language={language} renewSeconds={seconds}>
+        <a class="skip" href="#content">
+          {t.frame.skip}
+        </a>
+        <Header />
+        <p id="banner" class="banner" role="alert" hidden>
+          {t.frame.notRenewed}
+        </p>
+        <main id="content" tabindex={-1}>
+          {page.crumbs && <Crumbs events={page.crumbs} />}
+          <Notes notes={view.notes} />
+          <div class="heading">
+            <h1 id="heading" data-live>
+              {page.heading ?? page.title}
+            </h1>
+            {page.actions && (
+              <div class="actions" id="actions" data-live>
+                {page.actions}
+              </div>
+            )}
+          </div>
+          {page.lead && <p class="lead">{page.lead}</p>}
+          {page.content}
+        </main>
+        <footer>
+          {t.frame.readAt} <Time at={new Date(view.now).toISOString()} form="clock" />{' '}
+          {t.frame.readFrom(new URL(view.service.baseUrl).host)}. {!view.mayChange && t.frame.readOnly}
+        </footer>
+      </Html>
+    </ViewContext.Provider>
+  );
+}
+
+/** Writes the page that signs in: by the link of a terminal, whose token the script sends, or by credentials. */
+export function SignIn(entry: {
+  readonly t: Texts;
+  readonly language: Language;
+  /** The host of the API. */
+  readonly host: string;
+  readonly trouble: string | undefined;
+  readonly given: Credentials | undefined;
+  readonly hasLink: boolean;
+}) {
+  const { t, language, host, trouble, given, hasLink } = entry;
+  const field = (name: string, value = '', type = 'text') => (
+    <div class="field">
+      <label for={name}>
+        <code>{name}</code>
+      </label>
+      <input id={name} name={name} type={type} value={value} required autocomplete="off" spellcheck={false} />
+    </div>
+  );
+  return (
+    <Html title={t.entry.title} language={language} renewSeconds={0}>
+      <main id="content" class="entry">
+        <h1>{t.entry.title}</h1>
+        <p class="lead">{t.entry.lead(host)}</p>
+        {trouble && (
+          <p class="note failed" role="alert">
+            {trouble}
+          </p>
+        )}
+        {hasLink && (
+          <form id="link" class="card inside" method="post" action="/link">
+            <h2>{t.entry.byLink}</h2>
+            <p class="muted">{t.entry.aboutLink}</p>
+            <div class="field">
+              <label for="token">{t.entry.token}</label>
+              <input id="token" name="token" type="password" required autocomplete="off" />
+            </div>
+            <button class="main">{t.entry.open}</button>
+          </form>
+        )}
+        <form class="card inside" method="post" action="/sign-in">
+          <h2>{t.entry.byCredentials}</h2>
+          <p class="muted">{t.entry.aboutCredentials}</p>
+          {field('client_id', given?.client_id)}
+          {field('client_secret', '', 'password')}
+          {field('username', given?.username)}
+          {field('password', '', 'password')}
+          <button class="main">{t.entry.signIn}</button>
+        </form>
+      </main>
+    </Html>
+  );
+}
+
+function Crumbs({ events }: { events: readonly string[] }) {
+  const { t } = useView();
+  return (
+    <nav class="crumbs" aria-label={t.frame.crumbs}>
+      <Link to="/">{t.nav.webhooks}</Link>
+      {events.map(event => (
+        <>
+          {' / '}
+          <Link to={pathOf(event)}>{event}</Link>
+        </>
+      ))}
+    </nav>
+  );
+}
+
+function Html(page: { title: string; language: Language; renewSeconds: number; children?: Child }) {
+  return (
+    <html lang={page.language === 'pt' ? 'pt-BR' : 'en'}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>{page.title}</title>
+        <link rel="icon" href="data:," />
+        <style>{raw(style)}</style>
+      </head>
+      <body data-renew={String(page.renewSeconds)}>
+        {page.children}
+        <script>{raw(script)}</script>
+      </body>
+    </html>
+  );
+}
+
+function Header() {
+  const { t, folder, path, language, claims } = useView();
+  const other = language === 'pt' ? 'en' : 'pt';
+  const isAtSteps = path.startsWith('/first-steps');
+  return (
+    <header class="top">
+      <div class="bar">
+        <a class="brand" href={`${folder}/`}>
+          Emissor
+        </a>
+        <nav aria-label="Emissor">
+          <a href={`${folder}/`} aria-current={isAtSteps ? undefined : 'page'}>
+            {t.nav.webhooks}
+          </a>
+          <a href={`${folder}/first-steps`} aria-current={isAtSteps ? 'page' : undefined}>
+            {t.nav.firstSteps}
+          </a>
+        </nav>
+        <div class="tools">
+          <span class="account">
+            <span class="wide-only">{t.frame.account} </span>
+            <Code>{String(claims.account_id)}</Code>
+          </span>
+          <a
+            lang={other === 'pt' ? 'pt-BR' : 'en'}
+            href={`${folder}/language?to=${other}&back=${encodeURIComponent(path)}`}
+          >
+            {t.frame.otherLanguage}
+          </a>
+          <Button action="/sign-out" kind="quiet">
+            {t.frame.signOut}
+          </Button>
+        </div>
+      </div>
+    </header>
+  );
+}
+
+/** Writes what actions did. Secrets are shown here, and never again. */
+function Notes({ notes }: { notes: readonly Note[] }) {
+  const { t } = useView();
+  const secrets = notes.filter(note => note.kind === 'secret');
+  return (
+    <>
+      {notes.map(
+        note =>
+          note.kind !== 'secret' && (
+            <p class={`note ${note.kind}`} role={note.kind === 'failed' ? 'alert' : 'status'}>
+              {note.text}
+            </p>
+          ),
+      )}
+      {secrets.length > 0 && (
+        <section class="note secret" role="status">
+          <h2>{t.secret.once(secrets.length)}</h2>
+          <dl>
+            {secrets.map(({ event, secret }) => (
+              <div>
+                <dt>{event}</dt>
+                <dd>
+                  <code class="secret-value">{secret}</code> <CopyButton text={secret} label={t.secret.copy(event)} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <p class="muted">{t.secret.use}</p>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Pages run their own script and style, make requests to themselves, and nothing else. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src '${hashOf(style)}'`,
+  `script-src '${hashOf(script)}'`,
+  "connect-src 'self'",
+  "form-action 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}

@@ -1,0 +1,43 @@
+import type { Handler } from '../view.ts';
+import { deliveryPage, resend } from './delivery.tsx';
+import { firstStepsPage, sendSample } from './first-steps.tsx';
+import { askReplay, cancelReplay, startReplay } from './replay.tsx';
+import {
+  change,
+  changePage,
+  register,
+  registrationPage,
+  removalPage,
+  remove,
+  replaceSecret,
+  secretPage,
+} from './settings.tsx';
+import { reactivate, test, webhookPage } from './webhook.tsx';
+import { webhooksPage } from './webhooks.tsx';
+
+/** The pages, by their path below the folder. */
+export const pages: Readonly<Record<string, Handler>> = {
+  '/': webhooksPage,
+  '/first-steps': firstStepsPage,
+  '/register': registrationPage,
+  '/webhooks/:event': webhookPage,
+  '/webhooks/:event/change': changePage,
+  '/webhooks/:event/secret': secretPage,
+  '/webhooks/:event/delete': removalPage,
+  '/webhooks/:event/replay': askReplay,
+  '/webhooks/:event/deliveries/:id': deliveryPage,
+};
+
+/** What forms do. If an action fails, its outcome is shown on the page one step above. */
+export const actions: Readonly<Record<string, Handler>> = {
+  '/first-steps/sample': sendSample,
+  '/register': register,
+  '/webhooks/:event/test': test,
+  '/webhooks/:event/reactivate': reactivate,
+  '/webhooks/:event/change': change,
+  '/webhooks/:event/secret': replaceSecret,
+  '/webhooks/:event/delete': remove,
+  '/webhooks/:event/replay': startReplay,
+  '/webhooks/:event/cancel-replay': cancelReplay,
+  '/webhooks/:event/deliveries/:id/resend': resend,
+};

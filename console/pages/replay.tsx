@@ -1,0 +1,93 @@
+import { Refusal, type Replay } from '../api.ts';
+import { Button, Card, Count, Facts, Form, StateBadge, Time } from '../components.tsx';
+import { filterOf, iso, queryOf, timesOf } from '../filter.ts';
+import { countReplayable } from '../tally.ts';
+import { type Handler, NotFound, partOf, pathOf, useView, type View } from '../view.ts';
+
+/** Asks before deliveries are replayed, with their number. */
+export const askReplay: Handler = async (view, { event }) => {
+  const { api, t, query } = view;
+  const range = rangeOf(view, query);
+  const webhook = await api.findWebhook(event);
+  if (!webhook) throw new NotFound(t.failures.noWebhook);
+  // Deliveries of earlier registrations are left out: they were accepted before this one.
+  const desde = range.desde > webhook.criado_em ? range.desde : webhook.criado_em;
+  const counted = await partOf(countReplayable(api, event, { ...range, desde }));
+  const back = `${pathOf(event)}${queryOf(filterOf(query))}`;
+  if ('value' in counted && counted.value.count === 0 && counted.value.isAll)
+    return { to: back, notes: [{ kind: 'failed', text: t.replay.nothing }] };
+  const content = (
+    <Form action={`${pathOf(event)}/replay`} fields={range} back={back} submit={t.replay.submit}>
+      <p>{t.replay.means}</p>
+      <Facts
+        rows={[
+          [t.webhooks.event, event],
+          [t.webhook.state, <StateBadge state={range.estado} />],
+          [
+            t.webhook.accepted,
+            <>
+              <Time at={range.desde} form="exact" /> – <Time at={range.ate} form="exact" />
+            </>,
+          ],
+          [t.webhook.deliveries, 'value' in counted ? <Counted {...counted.value} /> : t.replay.uncounted],
+        ]}
+      />
+    </Form>
+  );
+  return { title: t.replay.title, crumbs: [event], content, renewSeconds: 0 };
+};
+
+/** Starts a replay. If one is already running, leads to that. */
+export const startReplay: Handler = async ({ api, t, session }, { event }, form) => {
+  const [estado = '', desde = '', ate = ''] = ['estado', 'desde', 'ate'].map(name => form.get(name) ?? '');
+  try {
+    const { id } = await api.replay(event, { estado, desde, ate });
+    return leadTo(id, 'done', t.replay.started);
+  } catch (error) {
+    if (!(error instanceof Refusal && error.replayId !== undefined)) throw error;
+    return leadTo(error.replayId, 'failed', t.replay.running);
+  }
+
+  function leadTo(id: string, kind: 'done' | 'failed', text: string) {
+    session.replays = { ...session.replays, [event]: id };
+    return { to: pathOf(event), notes: [{ kind, text }] };
+  }
+};
+
+export const cancelReplay: Handler = async ({ api, t }, { event }, form) => {
+  const id = form.get('id') ?? '';
+  // DELETE of a replay that has ended forgets it.
+  const replay = await api.findReplay(event, id);
+  if (replay?.estado === 'em_andamento') await api.cancelReplay(event, id);
+  return { to: pathOf(event), notes: [{ kind: 'done', text: t.replay.cancelled }] };
+};
+
+/** Shows the progress of a replay. */
+export function ReplayCard({ event, replay: { id, estado, enviadas } }: { event: string; replay: Replay }) {
+  const { t } = useView();
+  return (
+    <Card id="replay" title={t.replay.of} aside={<StateBadge state={estado} />}>
+      <div class="inside actions">
+        <p>{t.replay.sent(enviadas)}</p>
+        {estado === 'em_andamento' && (
+          <Button action={`${pathOf(event)}/cancel-replay`} fields={{ id }}>
+            {t.replay.cancel}
+          </Button>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function Counted({ count, isAll }: { count: number; isAll: boolean }) {
+  const { t } = useView();
+  return isAll ? <Count of={count} /> : t.replay.atLeast(count);
+}
+
+function rangeOf({ t, now }: View, query: URLSearchParams) {
+  const filter = filterOf(query);
+  const { state } = filter;
+  if (state !== 'falhou' && state !== 'retida') throw new NotFound(t.replay.badState);
+  const { desde = iso(0), ate = iso(now) } = timesOf(filter, now);
+  return { estado: state, desde, ate };
+}

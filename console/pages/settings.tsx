@@ -1,0 +1,258 @@
+import type { Child } from 'hono/jsx';
+import { Refusal, type Settings } from '../api.ts';
+import { Alert, Form, Link, StateBadge } from '../components.tsx';
+import { eventNames } from '../events.ts';
+import { messageOf } from '../failures.ts';
+import type { Note } from '../sessions.ts';
+import { isTest } from '../tally.ts';
+import { type Handler, NotFound, type Page, type Part, partOf, pathOf, useView, type View } from '../view.ts';
+
+/** The form that registers the webhook of one event, or with the event `*` of all events that have none. */
+export const registrationPage: Handler = async (view, _, values) => formPage(view, await missingEvents(view), values);
+
+/** Registers one webhook or all that are missing. Each secret is shown once, on the next page. */
+export const register: Handler = async (view, _, values) => {
+  const { api, t } = view;
+  const asked = values.get('evento') ?? '';
+  const missing = await missingEvents(view);
+  const events = asked === '*' ? missing : [asked];
+  const notes: Note[] = [];
+  for (const event of events) {
+    try {
+      const { segredo } = await api.register(event, settingsIn(values));
+      notes.push({ kind: 'secret', event, secret: segredo });
+    } catch (error) {
+      if (notes.length === 0 && error instanceof Refusal) return formPage(view, missing, values, error);
+      notes.push({ kind: 'failed', text: t.register.failed(event, messageOf(t, error)) });
+      break;
+    }
+  }
+  const back = values.get('back') === 'first-steps' ? '/first-steps' : '/';
+  const to = asked === '*' || back !== '/' ? back : pathOf(asked);
+  return { to, notes };
+};
+
+export const changePage: Handler = async ({ api, t }, { event }, values) => {
+  const webhook = await api.findWebhook(event);
+  if (!webhook) throw new NotFound(t.failures.noWebhook);
+  return changeForm(t, event, webhook.autorizacao_definida, values.get('url') ?? webhook.url);
+};
+
+/** Replaces URL and header. A header that is set has to be typed again or removed: it never goes to another URL unseen. */
+export const change: Handler = async ({ api, t }, { event }, values) => {
+  const webhook = await api.findWebhook(event);
+  if (!webhook) throw new NotFound(t.failures.noWebhook);
+  const url = values.get('url') ?? '';
+  const settings = settingsIn(values);
+  const isUndecided = webhook.autorizacao_definida && !settings.autorizacao && !values.has('remove');
+  if (isUndecided) {
+    const findings = [{ field: 'autorizacao', detail: t.change.typeOrRemove }];
+    return changeForm(t, event, true, url, { message: t.register.nothingChanged, findings });
+  }
+  try {
+    await api.change(event, settings);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return changeForm(t, event, webhook.autorizacao_definida, url, error);
+  }
+  return { to: pathOf(event), notes: [{ kind: 'done', text: t.change.done }] };
+};
+
+export const secretPage: Handler = async ({ t }, { event }) => {
+  const title = t.secret.title(event);
+  const choice = (value: string, text: string) => (
+    <label class="choice">
+      <input type="radio" name="immediate" value={value} checked={value === 'no'} /> {text}
+    </label>
+  );
+  const content = (
+    <Form action={`${pathOf(event)}/secret`} back={pathOf(event)} submit={t.secret.submit}>
+      <p>{t.secret.lead}</p>
+      <fieldset>
+        <legend class="unseen">{title}</legend>
+        {choice('no', t.secret.keep)}
+        {choice('yes', t.secret.drop)}
+      </fieldset>
+    </Form>
+  );
+  return { title, crumbs: [event], content, renewSeconds: 0 };
+};
+
+export const replaceSecret: Handler = async ({ api }, { event }, values) => {
+  const { segredo } = await api.replaceSecret(event, values.get('immediate') === 'yes');
+  return { to: pathOf(event), notes: [{ kind: 'secret', event, secret: segredo }] };
+};
+
+/** Asks before a webhook is deleted, with the deliveries that are lost. */
+export const removalPage: Handler = async ({ api, t }, { event }) => {
+  const title = t.remove.title(event);
+  const lost = await Promise.all(
+    (['pendente', 'falhou', 'retida'] as const).map(async estado => {
+      return [estado, await partOf(api.listDeliveries(event, { estado, limite: 100 }))] as const;
+    }),
+  );
+  const content = (
+    <Form action={`${pathOf(event)}/delete`} back={pathOf(event)} submit={t.remove.submit} kind="danger">
+      <p>{t.remove.lead}</p>
+      <p>{t.remove.losses}</p>
+      <ul>
+        {lost.map(([state, page]) => (
+          <li>
+            <StateBadge state={state} /> {lossesIn(t, page)}
+          </li>
+        ))}
+      </ul>
+    </Form>
+  );
+  return { title, crumbs: [event], content, renewSeconds: 0 };
+};
+
+export const remove: Handler = async ({ api, t }, { event }) => {
+  await api.remove(event);
+  return { to: '/', notes: [{ kind: 'done', text: t.remove.done(event) }] };
+};
+
+/** Why a form is shown again: a message, and what is wrong with each field. */
+type Trouble = Pick<Refusal, 'message' | 'findings'> & { readonly code?: string };
+
+async function missingEvents({ api }: View): Promise<readonly string[]> {
+  const { webhooks } = await api.listWebhooks();
+  return eventNames.filter(event => !webhooks.some(({ evento }) => evento === event));
+}
+
+function settingsIn(values: URLSearchParams): Settings {
+  const autorizacao = values.get('autorizacao') ?? '';
+  return { url: values.get('url')?.trim() ?? '', ...(autorizacao !== '' && { autorizacao }) };
+}
+
+function formPage({ t }: View, missing: readonly string[], values: URLSearchParams, trouble?: Trouble): Page {
+  const asked = values.get('evento') ?? missing[0] ?? '';
+  const offered = asked === '*' || missing.includes(asked) ? missing : [asked, ...missing];
+  const back = values.get('back') ?? '';
+  const content = (
+    <>
+      <TroubleNote trouble={trouble} event={asked} />
+      <Form
+        action="/register"
+        submit={t.register.submit}
+        fields={{ back }}
+        back={back === 'first-steps' ? '/first-steps' : '/'}
+      >
+        <Field name="evento" label={t.webhooks.event} trouble={trouble}>
+          {attributes => (
+            <select name="evento" {...attributes}>
+              {missing.length > 1 && (
+                <option value="*" selected={asked === '*'}>
+                  {t.register.all(missing.length)}
+                </option>
+              )}
+              {offered.filter(Boolean).map(event => (
+                <option value={event} selected={event === asked}>
+                  {event}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Inputs url={values.get('url') ?? ''} hint={t.register.aboutAuthorization} trouble={trouble} />
+      </Form>
+    </>
+  );
+  const { title, lead } = t.register;
+  return { title, lead, crumbs: [], content, renewSeconds: 0, ...(trouble && { status: 422 }) };
+}
+
+function changeForm(t: View['t'], event: string, isSet: boolean, url: string, trouble?: Trouble): Page {
+  const content = (
+    <>
+      <TroubleNote trouble={trouble} />
+      <Form action={`${pathOf(event)}/change`} submit={t.change.submit} back={pathOf(event)}>
+        <Inputs url={url} hint={isSet ? t.change.authorizationSet : t.register.aboutAuthorization} trouble={trouble} />
+        {isSet && (
+          <label class="choice">
+            <input type="checkbox" name="remove" value="yes" /> {t.change.remove}
+          </label>
+        )}
+      </Form>
+    </>
+  );
+  const { title, lead } = t.change;
+  return { title: title(event), lead, crumbs: [event], content, renewSeconds: 0, ...(trouble && { status: 422 }) };
+}
+
+/** Writes why a form failed, with the findings that belong to no field of it. */
+function TroubleNote({ trouble, event }: { trouble: Trouble | undefined; event?: string }) {
+  const { t } = useView();
+  if (!trouble) return null;
+  const others = trouble.findings.filter(({ field }) => !['evento', 'url', 'autorizacao'].includes(field));
+  if (trouble.findings.length > others.length) return <Alert>{t.register.nothingChanged}</Alert>;
+  return (
+    <Alert>
+      {trouble.message} {others.map(({ field, detail }) => `${field}: ${detail}`).join(' ')}
+      {trouble.code === 'webhook_exists' && event && <Link to={pathOf(event)}> {t.register.open(event)}</Link>}
+    </Alert>
+  );
+}
+
+function Inputs({ url, hint, trouble }: { url: string; hint: string; trouble: Trouble | undefined }) {
+  const { t } = useView();
+  return (
+    <>
+      <Input name="url" type="url" value={url} label="URL" hint={t.register.aboutUrl} trouble={trouble} />
+      <Input name="autorizacao" type="password" label={t.webhook.authorization} hint={hint} trouble={trouble} />
+    </>
+  );
+}
+
+function Input(input: Omit<Parameters<typeof Field>[0], 'children'> & { type: string; value?: string }) {
+  const { type, value, name, ...field } = input;
+  return (
+    <Field name={name} {...field}>
+      {attributes => (
+        <input name={name} type={type} value={value} autocomplete="off" spellcheck={false} {...attributes} />
+      )}
+    </Field>
+  );
+}
+
+/** Writes a field with its hint, and all that is wrong with it. */
+function Field(field: {
+  /** Its name in the API. */
+  name: string;
+  label: string;
+  hint?: string;
+  trouble: Trouble | undefined;
+  children: (attributes: Readonly<Record<string, string | undefined>>) => Child;
+}) {
+  const { name, label, hint, trouble } = field;
+  const wrong = trouble?.findings.filter(finding => finding.field === name) ?? [];
+  const ids = [hint && `${name}-hint`, wrong.length > 0 && `${name}-wrong`].filter(Boolean).join(' ');
+  const attributes = {
+    id: name,
+    'aria-describedby': ids || undefined,
+    'aria-invalid': wrong.length > 0 ? 'true' : undefined,
+  };
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {field.children(attributes)}
+      {hint && (
+        <p class="muted" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {wrong.length > 0 && (
+        <p class="bad-text" id={`${name}-wrong`}>
+          {wrong.map(({ detail }) => detail).join(' ')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Writes a number of deliveries of which one page was read, without tests: they are not sent again. */
+function lossesIn(t: View['t'], page: Part<Awaited<ReturnType<View['api']['listDeliveries']>>>): string {
+  if ('error' in page) return t.replay.uncounted;
+  const count = page.value.entregas.filter(({ id }) => !isTest(id)).length;
+  return page.value.proximo_cursor === null ? String(count) : `${count} ${t.remove.orMore}`;
+}

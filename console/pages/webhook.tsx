@@ -1,0 +1,258 @@
+import type { DeliveryDetail, DeliveryRecord } from '../../lambdas/delivery/representation.ts';
+import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
+import { Chart } from '../chart.tsx';
+import {
+  Alert,
+  Button,
+  Card,
+  Chip,
+  Code,
+  Facts,
+  Link,
+  StateBadge,
+  Table,
+  Time,
+  timeFormats,
+  Unread,
+} from '../components.tsx';
+import { type Filter, filterOf, queryOf, spanOf, states, timesOf } from '../filter.ts';
+import { HealthBadge, HealthText } from '../health.tsx';
+import { isTest, tally } from '../tally.ts';
+import { textOf } from '../texts/texts.ts';
+import { type Handler, NotFound, type Page, type Parameters, partOf, pathOf, useView, type View } from '../view.ts';
+import { ReplayCard } from './replay.tsx';
+
+/** Shows a webhook: its health, its volume, and its deliveries by state and time. */
+export async function webhookPage({ api, t, query, now, session }: View, { event }: Parameters): Promise<Page> {
+  const filter = filterOf(query);
+  const replayId = session.replays[event];
+  const [webhook, counted, list, replay] = await Promise.all([
+    api.findWebhook(event),
+    partOf(tally(api, event, spanOf(filter, now))),
+    partOf(readList(api, event, filter, now)),
+    replayId === undefined ? undefined : partOf(api.findReplay(event, replayId)),
+  ]);
+  const hasHistory = !('value' in list) || list.value.rows.length > 0 || queryOf(filter) !== '';
+  if (!webhook && !hasHistory) throw new NotFound(t.failures.noWebhook);
+  return {
+    title: event,
+    heading: (
+      <>
+        {event} {webhook && <HealthBadge webhook={webhook} />}
+      </>
+    ),
+    actions: webhook && <Actions webhook={webhook} />,
+    crumbs: [],
+    content: (
+      <>
+        <a class="skip" href="#list">
+          {t.webhook.skip}
+        </a>
+        {filter.unknown.length > 0 && (
+          <Alert>
+            {t.failures.someUnknown} <Code>{filter.unknown.join(', ')}</Code>
+          </Alert>
+        )}
+        {webhook ? <Overview webhook={webhook} /> : <p class="note">{t.webhook.deleted}</p>}
+        {replay && 'error' in replay && <Unread error={replay.error} />}
+        {replay && 'value' in replay && replay.value && <ReplayCard event={event} replay={replay.value} />}
+        <Chart event={event} filter={filter} counted={counted} />
+        <section class="card" id="list">
+          <header>
+            <h2>{t.webhook.deliveries}</h2>
+            {webhook && <ReplayLink webhook={webhook} filter={filter} />}
+          </header>
+          <StateChoice event={event} filter={filter} />
+          <div id="deliveries" data-live>
+            {'error' in list ? (
+              <Unread error={list.error} />
+            ) : (
+              <Deliveries event={event} filter={filter} list={list.value} />
+            )}
+          </div>
+        </section>
+      </>
+    ),
+  };
+}
+
+export const test: Handler = async ({ api, t }, { event }) => {
+  const { id } = await api.test(event);
+  return { to: pathOf(event, id), notes: [{ kind: 'done', text: t.webhook.tested }] };
+};
+
+export const reactivate: Handler = async ({ api, t }, { event }) => {
+  await api.reactivate(event);
+  return { to: pathOf(event), notes: [{ kind: 'done', text: t.webhook.reactivated }] };
+};
+
+interface List {
+  /** `detail` is `undefined` if it could not be read. */
+  readonly rows: readonly { readonly record: DeliveryRecord; readonly detail: DeliveryDetail | undefined }[];
+  readonly next: string | null;
+}
+
+/** Reads a page of the list, and the details of each delivery for the numbers in its body. */
+async function readList(api: View['api'], event: string, filter: Filter, now: number): Promise<List> {
+  const { state, cursor } = filter;
+  const page = await api.listDeliveries(event, { estado: state, ...timesOf(filter, now), cursor, limite: 20 });
+  const details = await Promise.all(page.entregas.map(({ id }) => partOf(api.findDelivery(event, id))));
+  const rows = page.entregas.map((record, at) => {
+    const detail = details[at];
+    return { record, detail: detail && 'value' in detail ? detail.value : undefined };
+  });
+  return { rows, next: page.proximo_cursor };
+}
+
+function Actions({ webhook: { evento, estado, motivo_suspensao } }: { webhook: WebhookRecord }) {
+  const { t } = useView();
+  const path = pathOf(evento);
+  const isSuspended = estado === 'suspenso';
+  const isByOperator = isSuspended && motivo_suspensao === 'operador';
+  return (
+    <>
+      {isSuspended && !isByOperator && (
+        <Button action={`${path}/reactivate`} kind="main">
+          {t.webhook.reactivate}
+        </Button>
+      )}
+      {!isByOperator && <Button action={`${path}/test`}>{t.webhook.test}</Button>}
+      <Link to={`${path}/change`} kind="button">
+        {t.webhook.change}
+      </Link>
+      <Link to={`${path}/secret`} kind="button">
+        {t.webhook.replaceSecret}
+      </Link>
+      <Link to={`${path}/delete`} kind="button danger">
+        {t.webhook.remove}
+      </Link>
+    </>
+  );
+}
+
+function Overview({ webhook }: { webhook: WebhookRecord }) {
+  const { t } = useView();
+  const { url, autorizacao_definida, criado_em, atualizado_em, segredos_anteriores } = webhook;
+  return (
+    <Card id="overview">
+      <p class="inside health">
+        <HealthText webhook={webhook} />
+      </p>
+      <Facts
+        rows={[
+          [t.webhooks.receiver, <Code>{url}</Code>],
+          [t.webhook.authorization, autorizacao_definida ? t.webhook.set : t.webhook.notSet],
+          [t.webhook.registered, <Time at={criado_em} />],
+          ...(atualizado_em === criado_em ? [] : [[t.webhook.changed, <Time at={atualizado_em} />] as const]),
+          ...segredos_anteriores.map(
+            ({ valido_ate }) => [t.webhook.oldSecrets, <Time at={valido_ate} form="exact" />] as const,
+          ),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function ReplayLink({ webhook: { evento, estado }, filter }: { webhook: WebhookRecord; filter: Filter }) {
+  const { t } = useView();
+  if (filter.state !== 'falhou' && filter.state !== 'retida') return null;
+  if (estado === 'suspenso') return <p>{t.webhook.reactivateFirst}</p>;
+  return (
+    <Link to={`${pathOf(evento)}/replay${queryOf({ ...filter, cursor: undefined })}`} kind="button main">
+      {t.webhook.replayThese}
+    </Link>
+  );
+}
+
+function StateChoice({ event, filter }: { event: string; filter: Filter }) {
+  const { t, language } = useView();
+  const { state, range, since, until } = filter;
+  const to = (chosen: Partial<Filter>) => `${pathOf(event)}${queryOf(chosen)}#list`;
+  const format = timeFormats[language].minute;
+  const span = [since, until].map(time => (time === undefined ? '…' : format.format(time))).join(' – ');
+  return (
+    <nav class="chips inside" aria-label={t.webhook.states}>
+      {[undefined, ...states].map(one => (
+        <Chip to={to({ state: one, range, since, until })} isChosen={state === one}>
+          {one === undefined ? t.webhook.allStates : t.states[one]}
+        </Chip>
+      ))}
+      {(since !== undefined || until !== undefined) && (
+        <Chip to={to({ state, range })} isChosen>
+          {span} ✕<span class="unseen"> {t.webhook.clearTime}</span>
+        </Chip>
+      )}
+    </nav>
+  );
+}
+
+function Deliveries({ event, filter, list: { rows, next } }: { event: string; filter: Filter; list: List }) {
+  const { t } = useView();
+  const isFiltered = queryOf({ ...filter, cursor: undefined }) !== '';
+  const empty = next !== null ? t.webhook.nonePage : isFiltered ? t.webhook.noneMatch : t.webhook.none;
+  const unread = rows.filter(({ detail }) => !detail).length;
+  const to = (cursor: string | undefined) => `${pathOf(event)}${queryOf({ ...filter, cursor })}#list`;
+  return (
+    <>
+      {unread > 0 && <p class="note failed inside">{t.webhook.unreadDetails(unread)}</p>}
+      <Table
+        rows={rows}
+        empty={empty}
+        columns={[
+          [
+            'Id',
+            ({ record }) => (
+              <Link to={pathOf(event, record.id)}>
+                <span class="id">{record.id}</span>
+              </Link>
+            ),
+          ],
+          [t.webhook.state, ({ record }) => <StateBadge state={record.estado} />],
+          [t.webhook.result, ({ record }) => <Result record={record} />],
+          [t.webhook.accepted, ({ record }) => <Time at={record.criado_em} />],
+          [t.webhook.demand, row => <Numbers {...row} name="id_demanda" />, 'number'],
+          [t.webhook.proposal, row => <Numbers {...row} name="id_proposta" />, 'number'],
+          [t.webhook.attempts, ({ record }) => record.tentativas, 'number'],
+          [t.webhook.next, ({ record }) => <Time at={record.proxima_tentativa_em} />],
+        ]}
+      />
+      {(filter.cursor || next) && (
+        <p class="inside actions">
+          {filter.cursor && <Link to={to(undefined)}>{t.webhook.newest}</Link>}
+          {next !== null && <Link to={to(next)}>{t.webhook.older}</Link>}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Writes the last result, unless the state says the same. */
+function Result({ record: { estado, ultimo_resultado, ultimo_status } }: { record: DeliveryRecord }) {
+  const { t } = useView();
+  if (ultimo_resultado === null) return <>–</>;
+  return (
+    <>
+      {ultimo_resultado !== estado && textOf(t.results, ultimo_resultado)} {ultimo_status}
+    </>
+  );
+}
+
+function Numbers(row: {
+  record: DeliveryRecord;
+  detail: DeliveryDetail | undefined;
+  name: 'id_demanda' | 'id_proposta';
+}) {
+  const { t } = useView();
+  if (isTest(row.record.id)) return <span class="muted">{t.webhook.test_}</span>;
+  return <>{numberIn(row.detail?.corpo, row.name)}</>;
+}
+
+/** Returns a number of an event's body as it is written there. */
+export function numberIn(body: string | undefined, name: string): string {
+  try {
+    const value: unknown = JSON.parse(body ?? '{}')[name];
+    return value === undefined ? '–' : String(value);
+  } catch {
+    return '–';
+  }
+}

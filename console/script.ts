@@ -1,0 +1,61 @@
+/**
+ * The script of the pages, which work without it: it sends the token of a link, copies, sends each form once, and renews the cards with
+ * an id. A card stays as it is while somebody selects, types or has something open in it.
+ */
+export const script = `
+const link = document.getElementById('link');
+if (link && location.hash.length > 1) {
+  link.elements.token.value = location.hash.slice(1);
+  history.replaceState(null, '', location.pathname);
+  link.submit();
+}
+document.querySelectorAll('.copy').forEach(button => { button.hidden = false; });
+document.addEventListener('click', async event => {
+  const button = event.target.closest('.copy');
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.ariaLabel = null;
+  button.textContent = button.dataset.done;
+});
+document.addEventListener('submit', event => {
+  if (event.target.dataset.sent) return event.preventDefault();
+  event.target.dataset.sent = 'yes';
+});
+addEventListener('pageshow', () => {
+  for (const form of document.forms) delete form.dataset.sent;
+});
+const seconds = Number(document.body.dataset.renew);
+const banner = document.getElementById('banner');
+if (seconds > 0) {
+  setInterval(renew, seconds * 1000);
+  document.addEventListener('visibilitychange', renew);
+}
+let isRenewing = false;
+async function renew() {
+  if (document.hidden || isRenewing) return;
+  isRenewing = true;
+  try {
+    const answer = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(60000) });
+    if (answer.status === 401 || answer.status === 404) return location.reload();
+    if (!answer.ok) throw new Error();
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    for (const part of page.querySelectorAll('[data-live], footer')) {
+      const old = part.id ? document.getElementById(part.id) : document.querySelector('footer');
+      if (!old || isInUse(old)) continue;
+      part.querySelectorAll('.copy').forEach(button => { button.hidden = false; });
+      old.replaceWith(part);
+    }
+    banner.hidden = true;
+  } catch {
+    banner.hidden = false;
+  } finally {
+    isRenewing = false;
+  }
+}
+function isInUse(part) {
+  const selection = getSelection();
+  const selects = !selection.isCollapsed && part.contains(selection.anchorNode);
+  const typed = [...part.querySelectorAll('input')].some(input => input.value !== input.defaultValue);
+  return selects || typed || part.contains(document.activeElement) || part.querySelector('details[open]') !== null;
+}
+`;

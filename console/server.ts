@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { createAdaptorServer } from '@hono/node-server';
+import { type ConsoleOptions, createConsole } from './app.tsx';
+import { makeMemoryStore } from './sessions.ts';
+
+/** A console on 127.0.0.1. */
+export type RunningConsole = Awaited<ReturnType<typeof startConsole>>;
+
+/**
+ * Listens on 127.0.0.1. Until `open` is called every request is answered with 503, so that a program can reserve the port first.
+ *
+ * @param port - 0 for any free one.
+ * @throws the error of `listen`, such as EADDRINUSE.
+ */
+export async function startConsole(port: number) {
+  let opened: ReturnType<typeof createConsole> | undefined;
+  const server = createAdaptorServer({
+    fetch: (request: Request) => opened?.fetch(request) ?? new Response('Starting\n', { status: 503 }),
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : port}`;
+  return {
+    /** The address, without a token. */
+    url: `http://${host}/`,
+    /** Shows a stage. Returns the maker of links that sign in, once each, with the credentials that were given. */
+    open: (options: Pick<ConsoleOptions, 'service' | 'credentials' | 'endsAt'>): (() => string) => {
+      opened = createConsole({ ...options, store: makeMemoryStore(), host, now: Date.now });
+      return opened.makeLink;
+    },
+    stop: async (): Promise<void> => {
+      server.close();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Api } from './api.ts';
+import { iso, type Span } from './filter.ts';
+
+/** The deliveries of one step of a span, by their state now. */
+export interface Bar {
+  readonly from: number;
+  readonly until: number;
+  delivered: number;
+  failed: number;
+  /** Pending, held or cancelled. */
+  open: number;
+  /** False if the count did not reach it. */
+  isCounted: boolean;
+}
+
+export interface Tally {
+  readonly bars: readonly Bar[];
+  readonly total: number;
+  /** The time back to which all were counted, if that is not the whole span. */
+  readonly countedSince?: number;
+  /** The failure that ended the count early. */
+  readonly error?: unknown;
+}
+
+/** Counts the deliveries of a webhook over a span, newest first, with at most 24 calls of 100. @throws if the first call fails. */
+export async function tally(api: Api, event: string, { from, until, step }: Span): Promise<Tally> {
+  const bars = Array.from({ length: Math.round((until - from) / step) }, (_, at): Bar => {
+    const start = from + at * step;
+    return { from: start, until: start + step, delivered: 0, failed: 0, open: 0, isCounted: true };
+  });
+  let total = 0;
+  const end = await readPages(api, event, { desde: iso(from), ate: iso(until) }, 24, ({ estado, criado_em }) => {
+    const bar = bars[Math.floor((Date.parse(criado_em) - from) / step)];
+    if (!bar) return;
+    total += 1;
+    bar[estado === 'entregue' ? 'delivered' : estado === 'falhou' ? 'failed' : 'open'] += 1;
+  });
+  for (const bar of bars) bar.isCounted = end.countedSince === undefined || bar.until > end.countedSince;
+  return { bars, total, ...end };
+}
+
+/** Counts the deliveries that a replay sends, tests left out, with at most 8 calls. */
+export async function countReplayable(api: Api, event: string, range: { desde: string; ate: string; estado: string }) {
+  let count = 0;
+  const end = await readPages(api, event, range, 8, ({ id }) => {
+    if (!isTest(id)) count += 1;
+  });
+  return { count, isAll: end.countedSince === undefined };
+}
+
+/** A test has no event of its own, and is not sent again. */
+export function isTest(id: string): boolean {
+  return id.startsWith('teste_');
+}
+
+async function readPages(
+  api: Api,
+  event: string,
+  query: { readonly desde: string; readonly ate: string; readonly estado?: string },
+  maxCalls: number,
+  each: (record: Awaited<ReturnType<Api['listDeliveries']>>['entregas'][number]) => void,
+): Promise<Pick<Tally, 'countedSince' | 'error'>> {
+  let cursor: string | undefined;
+  let countedSince = Date.parse(query.ate);
+  for (let call = 0; call < maxCalls; call++) {
+    try {
+      const { entregas, proximo_cursor } = await api.listDeliveries(event, { ...query, cursor, limite: 100 });
+      for (const record of entregas) each(record);
+      if (proximo_cursor === null) return {};
+      cursor = proximo_cursor;
+      countedSince = Date.parse(entregas.at(-1)?.criado_em ?? '') || countedSince;
+    } catch (error) {
+      if (call === 0) throw error;
+      return { countedSince, error };
+    }
+  }
+  return { countedSince };
+}

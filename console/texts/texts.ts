@@ -1,0 +1,19 @@
+import { en, type Texts } from './en.ts';
+import { pt } from './pt.ts';
+
+export type { Texts } from './en.ts';
+
+export type Language = 'en' | 'pt';
+
+export const texts: Readonly<Record<Language, Texts>> = { en, pt };
+
+/** Returns the first of the two languages that a browser asks for, else English. */
+export function preferredLanguage(acceptLanguage = ''): Language {
+  const asked = acceptLanguage.slice(0, 1_000).toLowerCase().split(',');
+  return asked.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
+}
+
+/** Returns the text for a word of the API; the word itself if a later release of the API added it. */
+export function textOf(table: Readonly<Record<string, string>>, word: string): string {
+  return Object.hasOwn(table, word) ? (table[word] ?? word) : word;
+}

@@ -1,0 +1,85 @@
+import { type Child, createContext, useContext } from 'hono/jsx';
+import type { Api, Service } from './api.ts';
+import type { Note, Session } from './sessions.ts';
+import type { Language, Texts } from './texts/texts.ts';
+
+/** Everything that a page reads: the API, the texts, the request. */
+export interface View {
+  readonly api: Api;
+  readonly service: Service;
+  readonly session: Session;
+  /** The claims of the access token (RFC 9068). */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** False if the token may only read. */
+  readonly mayChange: boolean;
+  readonly language: Language;
+  readonly t: Texts;
+  /** The folder of all pages, such as `/k3…`. */
+  readonly folder: string;
+  /** The path below the folder, and its query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly notes: readonly Note[];
+  /** Seconds after which a page renews itself. */
+  readonly renewSeconds: number;
+}
+
+export interface Page {
+  readonly title: string;
+  /** @default - the title */
+  readonly heading?: Child;
+  readonly actions?: Child;
+  readonly lead?: string;
+  /** The steps from the list of webhooks to the page: no event, or one. */
+  readonly crumbs?: readonly string[];
+  readonly content: Child;
+  /** @default 200 */
+  readonly status?: number;
+  /** Seconds after which the page renews itself; 0 for a page with a form. @default - those of the view */
+  readonly renewSeconds?: number;
+}
+
+/** The path below the folder to go to, and what the page there shows once. */
+export interface Redirect {
+  readonly to: string;
+  readonly notes?: readonly Note[];
+}
+
+/** A page, or an action: `values` are those of the form. */
+export type Handler = (view: View, parameters: Parameters, values: URLSearchParams) => Promise<Page | Redirect>;
+
+/** The named parts of a path. */
+export interface Parameters {
+  readonly event: string;
+  readonly id: string;
+}
+
+/** What was asked for does not exist. */
+export class NotFound extends Error {}
+
+export const ViewContext = createContext<View | undefined>(undefined);
+
+/** Returns the view of the page that is rendered. */
+export function useView(): View {
+  const view = useContext(ViewContext);
+  if (!view) throw new Error('There is no view.');
+  return view;
+}
+
+/** Returns the path of a webhook, or of one of its deliveries, below the folder. */
+export function pathOf(event: string, id?: string): string {
+  const parts = ['webhooks', event, ...(id === undefined ? [] : ['deliveries', id])];
+  return `/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+/** A part of a page that was read, or why it was not: the other parts are shown anyway. */
+export type Part<Value> = { readonly value: Value } | { readonly error: unknown };
+
+export async function partOf<Value>(reading: Promise<Value>): Promise<Part<Value>> {
+  return reading.then(
+    value => ({ value }),
+    error => ({ error }),
+  );
+}

@@ -1,0 +1,88 @@
+import { type ConsoleOptions, createConsole } from '../../console/app.tsx';
+import { makeMemoryStore } from '../../console/sessions.ts';
+
+export const host = '127.0.0.1:4005';
+
+/** Creates a console for a stage, with sessions in memory, and someone who walks through it without a browser. */
+export function startWalk(options: Pick<ConsoleOptions, 'service'> & Partial<ConsoleOptions>) {
+  const { fetch, makeLink } = createConsole({ store: makeMemoryStore(), host, now: Date.now, ...options });
+  return { ...makeWalker(fetch), makeLink, fetch };
+}
+
+/** What a page answered. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly html: string;
+  /** The path below the folder, after redirects. */
+  readonly path: string;
+}
+
+type Form = Readonly<Record<string, string>>;
+
+/** Follows redirects, keeps cookies, and sends forms with the token of the session. */
+export function makeWalker(fetch: (request: Request) => Response | Promise<Response>) {
+  const cookies = new Map<string, string>();
+  let folder = '';
+  let formToken = '';
+  return { send, open, post, enter, signIn, cookies, folder: () => folder };
+
+  async function send(path: string, { headers = {}, ...init }: RequestInit & { headers?: Form } = {}): Promise<Answer> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const url = new URL(path, `http://${host}`);
+    const response = await fetch(new Request(url, { ...init, headers: { host, cookie, ...headers } }));
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      if (/Max-Age=0/i.test(set)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    if (response.status === 303) return send(response.headers.get('location') ?? '', { headers: languageOf(headers) });
+    const html = await response.text();
+    formToken = /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? formToken;
+    return {
+      status: response.status,
+      headers: response.headers,
+      html,
+      path: `${url.pathname}${url.search}`.slice(folder.length),
+    };
+  }
+
+  function open(path: string, headers: Form = {}): Promise<Answer> {
+    return send(folder + path, { headers });
+  }
+
+  /** Sends a form, as a page of the session would. */
+  function post(path: string, form: Form = {}, headers: Form = {}): Promise<Answer> {
+    const body = new URLSearchParams({ form_token: formToken, ...form });
+    return send(folder + path, { method: 'POST', body, headers: { origin: `http://${host}`, ...headers } });
+  }
+
+  /** Opens a link of a terminal. */
+  async function enter(link: string): Promise<Answer> {
+    return welcome(await post('/link', { token: link.split('#')[1] ?? '' }));
+  }
+
+  async function signIn(credentials: Form, headers: Form = {}): Promise<Answer> {
+    return welcome(await post('/sign-in', credentials, headers));
+  }
+
+  function welcome(answer: Answer): Answer {
+    folder = /^\/[\w-]{22}(?=\/)/.exec(answer.path)?.[0] ?? folder;
+    return answer;
+  }
+}
+
+function languageOf(headers: Form): Form {
+  const language = headers['accept-language'];
+  return language === undefined ? {} : { 'accept-language': language };
+}
+
+/** Returns the text of a page, without markup. */
+export function textOf({ html }: Answer): string {
+  return html
+    .replace(/<(style|script)[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#39;', "'")
+    .replace(/\s+/g, ' ');
+}

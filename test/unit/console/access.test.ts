@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import { makeWalker, startWalk, textOf } from '../../support/console-walker.ts';
+import { credentials, makeService, problem, service, tokens, webhook } from './fake-service.ts';
+
+/** Who may open the console, and what leaves it: OWASP Session Management and CSRF Prevention Cheat Sheets. */
+
+const hour = 3_600_000;
+const clockAt = (start = 1_000) => {
+  const clock = { time: start, now: () => clock.time };
+  return clock;
+};
+
+describe('a link of the terminal', () => {
+  it('signs in once', async () => {
+    const walk = startWalk({ service: makeService(), credentials });
+    const link = walk.makeLink();
+    expect((await walk.enter(link)).status).toBe(200);
+    expect((await makeWalker(walk.fetch).enter(link)).status).toBe(403);
+  });
+
+  it.each([
+    ['within an hour', hour, 200],
+    ['not after an hour', hour + 1, 403],
+  ])('works %s', async (_, age, status) => {
+    const clock = clockAt();
+    const walk = startWalk({ service: makeService(), credentials, now: clock.now });
+    const link = walk.makeLink();
+    clock.time += age;
+    expect((await walk.enter(link)).status).toBe(status);
+  });
+
+  it('does not work if it is wrong', async () => {
+    const walk = startWalk({ service: makeService(), credentials });
+    walk.makeLink();
+    expect((await walk.enter('#wrong')).status).toBe(403);
+  });
+});
+
+describe('the form', () => {
+  it('signs in with the password grant, and keeps no secret in the page', async () => {
+    const fake = makeService();
+    const walk = startWalk({ service: fake });
+    const page = await walk.signIn(credentials);
+    expect([page.status, walk.folder()]).toEqual([200, expect.stringMatching(/^\/[\w-]{22}$/)]);
+    expect(Object.fromEntries(new URLSearchParams(fake.calls[0]?.body))).toEqual({
+      grant_type: 'password',
+      ...credentials,
+    });
+    expect(textOf(page)).toContain('acme');
+  });
+
+  it.each([
+    [
+      { status: 400, json: { error: 'invalid_grant', error_description: 'x' } },
+      400,
+      'These credentials were not accepted',
+    ],
+    [
+      { status: 401, json: { error: 'invalid_client', error_description: 'x' } },
+      401,
+      'These credentials were not accepted',
+    ],
+    [
+      { status: 429, json: { message: 'Too Many Requests' }, headers: { 'retry-after': '7' } },
+      429,
+      'busy. Try again in a moment. Try again in 7 s.',
+    ],
+    [
+      () => {
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
+      },
+      502,
+      'did not answer (ECONNREFUSED)',
+    ],
+  ])('shows why it was refused, and what was typed less the secrets: %j', async (reply, status, why) => {
+    const page = await startWalk({ service: makeService({ 'POST /oauth/v1/token': reply }) }).signIn(credentials);
+    expect([page.status, textOf(page)]).toEqual([status, expect.stringContaining(why)]);
+    expect(page.html).toContain('value="client"');
+    for (const secret of [credentials.client_secret, credentials.password]) expect(page.html).not.toContain(secret);
+  });
+});
+
+describe('a session', () => {
+  it.each([
+    ['a click keeps it alive', {}, 200],
+    ['a page that renews itself does not', { 'x-renewal': 'yes' }, 401],
+  ])('ends after an hour: %s', async (_, headers, status) => {
+    const clock = clockAt();
+    const walk = startWalk({ service: makeService(), now: clock.now });
+    await walk.signIn(credentials);
+    clock.time += hour - 1;
+    await walk.open('/', headers);
+    clock.time += hour - 1;
+    expect((await walk.open('/')).status).toBe(status);
+  });
+
+  it('ends at the time that was given, however it is used', async () => {
+    const clock = clockAt();
+    const walk = startWalk({ service: makeService(), now: clock.now, endsAt: 61_000 });
+    await walk.signIn(credentials);
+    clock.time = 60_999;
+    expect((await walk.open('/')).status).toBe(200);
+    clock.time = 61_000;
+    expect((await walk.open('/')).status).toBe(401);
+  });
+
+  it('ends by signing out, and is revoked at the service', async () => {
+    const fake = makeService();
+    const walk = startWalk({ service: fake });
+    await walk.signIn(credentials);
+    await walk.post('/sign-out');
+    expect(new URLSearchParams(fake.calls.at(-1)?.body).get('token')).toBe('the-refresh-token');
+    expect((await walk.open('/')).status).toBe(401);
+  });
+
+  it('has a cookie for its folder alone, which scripts cannot read', async () => {
+    const walk = startWalk({ service: makeService() });
+    const { fetch } = walk;
+    let cookie = '';
+    await makeWalker(async request => {
+      const response = await fetch(request);
+      cookie ||= response.headers.get('set-cookie') ?? '';
+      return response;
+    }).signIn(credentials);
+    expect(cookie).toMatch(/^emissor_console=[\w-]{43}; Path=\/[\w-]{22}; HttpOnly; SameSite=Strict$/);
+  });
+});
+
+describe('a request from elsewhere', () => {
+  it.each([
+    ['another host, as DNS rebinding sends', '/', { url: 'http://evil.example/' }, 421],
+    ['another origin', '/webhooks/demanda.criada/delete', { origin: 'http://127.0.0.1:9999' }, 403],
+    ['no origin', '/webhooks/demanda.criada/delete', { origin: '' }, 403],
+  ])('is refused: %s', async (_, path, { url, origin }: { url?: string; origin?: string }, status) => {
+    const fake = makeService();
+    const walk = startWalk({ service: fake });
+    await walk.signIn(credentials);
+    const before = fake.calls.length;
+    const page = url ? await walk.send(url) : await walk.post(path, {}, { origin: origin ?? '' });
+    expect([page.status, fake.calls.length]).toEqual([status, before]);
+  });
+
+  it('is refused without the token of the session', async () => {
+    const fake = makeService();
+    const walk = startWalk({ service: fake });
+    await walk.signIn(credentials);
+    const before = fake.calls.length;
+    expect((await walk.post('/webhooks/demanda.criada/delete', { form_token: 'guessed' })).status).toBe(403);
+    expect(fake.calls.length).toBe(before);
+  });
+
+  it('is refused if its form is larger than 64 KiB', async () => {
+    const walk = startWalk({ service: makeService() });
+    expect((await walk.signIn({ ...credentials, username: 'x'.repeat(65_537) })).status).toBe(413);
+  });
+
+  it('leads to the page that signs in, if it has no session or the folder of an earlier process', async () => {
+    const walk = startWalk({ service: makeService() });
+    await walk.signIn(credentials);
+    walk.cookies.clear();
+    const [noSession, oldFolder] = [await walk.open('/first-steps'), await walk.send(`/${'x'.repeat(22)}/first-steps`)];
+    expect([noSession.status, oldFolder.status]).toEqual([401, 404]);
+    for (const page of [noSession, oldFolder]) expect(page.html).toContain('action="/sign-in"');
+  });
+});
+
+describe('every page', () => {
+  const secrets = [
+    credentials.client_secret,
+    credentials.password,
+    'the-refresh-token',
+    tokens().access_token,
+    'Bearer canary',
+  ];
+  const replies = {
+    'GET /v1/webhooks': { json: { webhooks: [webhook()], eventos_sem_webhook: [] } },
+    'GET /v1/webhooks/demanda.criada': { json: webhook({ autorizacao_definida: true }) },
+    'PUT /v1/webhooks/demanda.criada': problem(422, 'validation_failed'),
+  };
+
+  it.each([
+    '/',
+    '/first-steps',
+    '/register',
+    '/webhooks/demanda.criada',
+    '/webhooks/demanda.criada/change',
+    '/nowhere',
+  ])('%s runs its own script alone, is not stored, and holds no secret', async path => {
+    const walk = startWalk({ service: makeService(replies) });
+    await walk.signIn(credentials);
+    const { headers, html } = await walk.open(path);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; form-action 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+    expect(headers.get('cache-control')).toBe('no-store');
+    for (const secret of secrets) expect(html).not.toContain(secret);
+  });
+
+  it('does not show a header again that was typed into a form which failed', async () => {
+    const walk = startWalk({ service: makeService(replies) });
+    await walk.signIn(credentials);
+    const page = await walk.post('/webhooks/demanda.criada/change', {
+      url: 'https://x.example.com',
+      autorizacao: 'Bearer canary',
+    });
+    expect([page.status, page.html.includes('https://x.example.com'), page.html.includes('canary')]).toEqual([
+      422,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('the language', () => {
+  it.each([
+    ['pt-BR,pt;q=0.9', 'pt-BR'],
+    ['de,pt;q=0.5', 'pt-BR'],
+    ['en-US', 'en'],
+    ['', 'en'],
+    ['fr', 'en'],
+  ])('of %s is %s, on pages and of the API', async (asked, expected) => {
+    const fake = makeService();
+    const walk = startWalk({ service: fake });
+    const page = await walk.signIn(credentials, { 'accept-language': asked });
+    expect(page.html).toContain(`<html lang="${expected}">`);
+    expect(fake.calls.at(-1)?.headers.get('accept-language')).toBe(expected === 'en' ? 'en' : 'pt');
+  });
+
+  it('is kept once it was chosen, and leads back to the page, never elsewhere', async () => {
+    const walk = startWalk({ service: makeService() });
+    await walk.signIn(credentials);
+    const page = await walk.open(`/language?to=pt&back=${encodeURIComponent('/first-steps')}`);
+    expect([page.path, page.html.includes('Primeiros passos')]).toEqual(['/first-steps', true]);
+    expect((await walk.open('/language?to=en&back=//evil.example')).path).toBe('/');
+  });
+});
+
+it('reaches the two addresses of its stage alone', async () => {
+  const hosts = new Set<string>();
+  const fake = makeService();
+  const fetch: typeof fake.fetch = (url, init) => {
+    hosts.add(new URL(url).origin);
+    return fake.fetch(url, init);
+  };
+  const walk = startWalk({ service: { ...service, fetch } });
+  await walk.signIn(credentials);
+  await walk.open('/first-steps');
+  await walk.post('/sign-out');
+  expect([...hosts]).toEqual([service.authUrl, service.baseUrl]);
+});

@@ -1,0 +1,467 @@
+import { describe, expect, it } from 'vitest';
+import { eventNames } from '../../../console/events.ts';
+import { en } from '../../../console/texts/en.ts';
+import { pt } from '../../../console/texts/pt.ts';
+import { failureCauses } from '../../../lambdas/delivery/failure-causes.ts';
+import { wireResults, wireStates } from '../../../lambdas/delivery/representation.ts';
+import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
+import { startWalk, textOf } from '../../support/console-walker.ts';
+import {
+  attempt,
+  credentials,
+  delivery,
+  list,
+  makeService,
+  problem,
+  type Replies,
+  tokens,
+  webhook,
+} from './fake-service.ts';
+
+/** What each page shows of what the API answered, and what it sends. */
+
+const event = 'demanda.criada';
+const own = `/webhooks/${event}`;
+const api = `/v1/webhooks/${event}`;
+const now = Date.parse('2026-11-28T12:00:00Z');
+
+async function walkWith(replies: Replies, options = {}) {
+  const fake = makeService({ [`GET ${api}/entregas`]: list([]), ...replies });
+  const walk = startWalk({ service: fake, now: () => now, ...options });
+  await walk.signIn(credentials);
+  fake.calls.length = 0;
+  return { fake, ...walk, text: async (path: string) => textOf(await walk.open(path)) };
+}
+const listed = (...webhooks: ReturnType<typeof webhook>[]) => ({
+  'GET /v1/webhooks': { json: { webhooks, eventos_sem_webhook: [] } },
+});
+const read = (changes: Parameters<typeof delivery>[0], more: Replies = {}) => {
+  const one = delivery(changes);
+  return { [`GET ${api}/entregas/${one.id}`]: { json: one }, [`GET ${api}`]: { json: webhook() }, ...more };
+};
+const one = `${own}/deliveries/${delivery().id}`;
+
+describe('the list of webhooks', () => {
+  it('shows all eight events, and each event that a later release adds', async () => {
+    const later = webhook();
+    const { text } = await walkWith(listed({ ...later, evento: 'fatura.paga' as 'demanda.criada' }));
+    const page = await text('/');
+    for (const name of [...EVENT_NAMES, 'fatura.paga']) expect(page).toContain(name);
+    expect(eventNames).toEqual([...EVENT_NAMES]);
+  });
+
+  it.each([
+    [{}, 'Healthy', ''],
+    [
+      { falhando_desde: '2026-11-28T11:00:00.000Z', lento_desde: '2026-11-28T10:00:00.000Z' },
+      'Failing',
+      'Every attempt has failed',
+    ],
+    [{ lento_desde: '2026-11-28T10:00:00.000Z' }, 'Slow', 'over 2 s'],
+    [{ estado: 'suspenso', motivo_suspensao: 'gone' }, 'Suspended', '410 Gone'],
+    [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
+    [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'only an operator can reactivate it'],
+  ] as const)('judges a webhook by the worst that is true of it: %j is %s', async (changes, word, meaning) => {
+    const { text } = await walkWith(listed(webhook(changes)));
+    const page = await text('/');
+    expect(page).toContain(word);
+    expect(page).toContain(meaning);
+    expect(page.includes('Needs attention: demanda.criada')).toBe(word !== 'Healthy');
+  });
+
+  it('says that all is healthy only if every event has a webhook, and each is', async () => {
+    const all = EVENT_NAMES.map(evento => webhook({ evento }));
+    const verdict = 'every webhook is healthy';
+    expect(await (await walkWith(listed(...all))).text('/')).toContain(verdict);
+    expect(await (await walkWith(listed(...all.slice(1)))).text('/')).toContain('7 of 8 events');
+    const suspended = [...all.slice(1), webhook({ estado: 'suspenso' })];
+    expect(await (await walkWith(listed(...suspended))).text('/')).not.toContain(verdict);
+  });
+
+  it('shows the latest delivery, what was dropped, and which part could not be read', async () => {
+    const json = {
+      webhooks: [webhook(), webhook({ evento: 'demanda.cancelada' })],
+      eventos_sem_webhook: [{ evento: 'mensagem.recebida', ultimo_em: '2026-11-28T11:00:00.000Z' }],
+    };
+    const { text } = await walkWith({
+      'GET /v1/webhooks': { json },
+      [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou' })]),
+      'GET /v1/webhooks/demanda.cancelada/entregas': problem(503, 'temporarily_unavailable'),
+    });
+    const page = await text('/');
+    expect(page).toMatch(/demanda.criada Healthy.*Failed/);
+    expect(page).toMatch(/demanda.cancelada.*Could not be read: Refused: temporarily_unavailable. \(req-1\)/);
+    expect(page).toContain('The latest event was dropped 60 min. ago');
+  });
+});
+
+describe('a webhook', () => {
+  const many = (count: number) => ({
+    [`GET ${api}`]: { json: webhook() },
+    [`GET ${api}/entregas`]: ({ path }: { path: string }) => {
+      const query = new URL(path, 'http://x').searchParams;
+      const from = Number(query.get('cursor') ?? 0);
+      const size = Number(query.get('limite'));
+      const all = Array.from({ length: Math.max(0, Math.min(size, count - from)) }, (_, at) =>
+        delivery({
+          id: `evt_${String(from + at).padStart(27, '0')}`,
+          criado_em: new Date(now - (from + at) * 10_000).toISOString(),
+        }),
+      );
+      return list(all, from + size < count ? String(from + size) : null);
+    },
+  });
+
+  it('counts at most 2,400 of 100,000 deliveries, says so, and stays below 100 kB', async () => {
+    const { fake, open } = await walkWith(many(100_000));
+    const page = await open(`${own}?range=30d`);
+    expect(textOf(page)).toContain('The chart reads at most 2,400 deliveries.');
+    expect(textOf(page)).toContain('2,400 deliveries counted');
+    expect(fake.calls.length).toBe(24 + 1 + 1 + 20); // chart, webhook, list, details
+    expect(page.html.length).toBeLessThan(100_000);
+  });
+
+  it.each([0, 1, 99, 100, 101, 2_400])('counts %i deliveries completely', async count => {
+    const { text } = await walkWith(many(count));
+    const page = await text(`${own}?range=30d`);
+    expect(page).toContain(count === 1 ? '1 delivery counted' : `${count.toLocaleString('en')} deliveries counted`);
+    expect(page.includes('at most 2,400')).toBe(false);
+  });
+
+  it('reports that the count stopped early, and shows what it counted', async () => {
+    const works = many(500)[`GET ${api}/entregas`];
+    const { text } = await walkWith({
+      ...many(500),
+      [`GET ${api}/entregas`]: call =>
+        call.path.includes('cursor=200')
+          ? problem(429, 'rate_limited', { detail: 'Too many.' })
+          : (works as (call: unknown) => object)(call),
+    });
+    const page = await text(`${own}?range=30d`);
+    expect(page).toContain('200 deliveries counted');
+    expect(page).toContain('Could not be read: Too many. (req-1)');
+  });
+
+  it('shows the rest if the chart, the list or a delivery cannot be read', async () => {
+    const { text } = await walkWith({
+      [`GET ${api}`]: { json: webhook() },
+      [`GET ${api}/entregas`]: problem(503, 'temporarily_unavailable'),
+    });
+    expect((await text(own)).match(/Could not be read/g)?.length).toBe(2);
+    const page = await (
+      await walkWith({ [`GET ${api}`]: { json: webhook() }, [`GET ${api}/entregas`]: list([delivery()]) })
+    ).text(own);
+    expect(page).toContain('The details of 1 delivery could not be read.');
+  });
+
+  it('lists the numbers of each body, and marks tests', async () => {
+    const test = delivery({ id: `teste_${'b'.repeat(22)}`, corpo: '{"id_demanda":0}' });
+    const proposal = delivery({ corpo: '{"id_proposta":77,"id_demanda":4711}' });
+    const { text } = await walkWith({
+      [`GET ${api}`]: { json: webhook() },
+      [`GET ${api}/entregas`]: list([proposal, test]),
+      [`GET ${api}/entregas/${proposal.id}`]: { json: proposal },
+      [`GET ${api}/entregas/${test.id}`]: { json: test },
+    });
+    expect(await text(own)).toMatch(/evt_a+ .* 4711 77 .* teste_b+ .* test test/);
+  });
+
+  it('asks the API for what was chosen', async () => {
+    const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+    await open(`${own}?state=falhou&since=2026-11-28T10:00:00Z&until=2026-11-28T11:00:00Z&cursor=c1`);
+    const asked = fake.calls.find(({ path }) => path.includes('limite=20'));
+    expect(Object.fromEntries(new URL(asked?.path ?? '', 'http://x').searchParams)).toEqual({
+      estado: 'falhou',
+      desde: '2026-11-28T10:00:00.000Z',
+      ate: '2026-11-28T11:00:00.000Z',
+      cursor: 'c1',
+      limite: '20',
+    });
+  });
+
+  it.each([
+    ['state=lost', 'state=lost'],
+    ['range=1y', 'range=1y'],
+    ['since=yesterday', 'since=yesterday'],
+    ['since=2026-11-28T12:00:00Z&until=2026-11-28T11:00:00Z', 'since=2026-11-28T12:00:00Z, until=2026-11-28T11:00:00Z'],
+  ])('reports what it did not understand of ?%s', async (query, named) => {
+    const { text } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+    expect(await text(`${own}?${query}`)).toContain(`Not understood, and ignored: ${named}`);
+  });
+
+  it('is not found without webhook and history; its history stays after it was deleted', async () => {
+    expect((await (await walkWith({})).open(own)).status).toBe(404);
+    const { text } = await walkWith({ [`GET ${api}/entregas`]: list([delivery()]) });
+    expect(await text(own)).toContain('Its history stays for 30 days.');
+  });
+});
+
+describe('a delivery', () => {
+  const late = attempt({ numero: 3, resultado: 'http', status: 500, resposta: 'oops' });
+  it.each([
+    [{ tentativas: [attempt()] }, 'Delivered Your server answered 200 at attempt 1'],
+    [{ estado: 'pendente', tentativas: [] }, 'Pending The first attempt is about to start'],
+    [{ estado: 'pendente', tentativas: [late] }, 'Pending Attempt 3 ended with: your server answered 500'],
+    [
+      { estado: 'pendente', tentativas: [attempt({ resultado: 'lenta', status: null })] },
+      'Attempt 1 ended with: slow: repeated at once',
+    ],
+    [
+      { estado: 'falhou', tentativas: [attempt({ ...late, numero: 10 })] },
+      'Failed 10 attempts failed, the last with: your server answered 500',
+    ],
+    [
+      { estado: 'falhou', tentativas: [late] },
+      'Failed 10 days passed without success, the last attempt with: your server answered 500',
+    ],
+    [{ estado: 'falhou', tentativas: [] }, 'Failed 10 days passed without an attempt'],
+    [{ estado: 'retida' }, 'Held The webhook was suspended. Reactivate the webhook, then resend'],
+    [{ estado: 'cancelada' }, 'Cancelled The webhook was deleted, or registered again'],
+  ] as const)('says in its headline what became of it, and why: %j', async (changes, headline) => {
+    const { text } = await walkWith(read(changes as Parameters<typeof delivery>[0]));
+    expect(await text(one)).toContain(headline);
+  });
+
+  it.each(Object.values(failureCauses).map(({ word }) => word))(
+    'says what to do about %s, in both languages',
+    async word => {
+      const failed = attempt({ resultado: 'conexao', detalhe: word, status: null, resposta: null });
+      const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed] }));
+      expect((await open(one)).html).toContain(en.advice[word]);
+      expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.advice[word]);
+    },
+  );
+
+  it('shows what a receiver sent as text, with invisible characters as escapes', async () => {
+    const hostile = '<script>alert(1)</script>\u202egnp.exe\u0007"\'&';
+    const { open } = await walkWith(read({ corpo: '{"a":"</pre>"}', tentativas: [attempt({ resposta: hostile })] }));
+    const { html } = await open(one);
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;\\u202egnp.exe\\u0007&quot;&#39;&amp;');
+    expect(html).toContain('{&quot;a&quot;:&quot;&lt;/pre&gt;&quot;}');
+  });
+
+  it.each([
+    ['it can be resent', {}, webhook(), 'Resend'],
+    ['a test', { id: `teste_${'b'.repeat(22)}` }, webhook(), 'A test is not resent.'],
+    ['without a webhook', {}, undefined, 'There is no webhook to resend it to.'],
+    [
+      'of an earlier registration',
+      {},
+      webhook({ criado_em: '2026-11-28T10:00:00.501Z' }),
+      'It belongs to an earlier registration',
+    ],
+    ['of this registration, by a clock that differs', {}, webhook({ criado_em: '2026-11-28T10:00:00.500Z' }), 'Resend'],
+    ['of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook to resend it.'],
+  ])('offers what the API would accept: %s', async (_, changes, record, shown) => {
+    const replies = read(
+      changes,
+      record ? { [`GET ${api}`]: { json: record } } : { [`GET ${api}`]: problem(404, 'webhook_not_found') },
+    );
+    const { open } = await walkWith(replies);
+    const page = await open(`${own}/deliveries/${delivery(changes).id}`);
+    expect(textOf(page)).toContain(shown);
+    expect(page.html.includes('/resend"')).toBe(shown === 'Resend');
+  });
+});
+
+describe('a registration', () => {
+  const secret = (call: { body: string }) => ({
+    status: 201,
+    json: { segredo: `whsec_of_${JSON.parse(call.body).evento}` },
+  });
+
+  it('shows the secret once', async () => {
+    const { post, open, text } = await walkWith({ 'POST /v1/webhooks': secret, [`GET ${api}`]: { json: webhook() } });
+    await open('/register');
+    const page = await post('/register', { evento: event, url: 'https://hooks.example.com/a' });
+    expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('whsec_of_demanda.criada')]);
+    expect(await text(own)).not.toContain('whsec_');
+  });
+
+  it('of all events that are missing makes one call for each, and shows each secret', async () => {
+    const { fake, post, open } = await walkWith({ ...listed(webhook()), 'POST /v1/webhooks': secret });
+    await open('/register');
+    const page = await post('/register', { evento: '*', url: 'https://hooks.example.com/a', autorizacao: 'Bearer x' });
+    const bodies = fake.calls.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
+    expect(bodies).toEqual(
+      EVENT_NAMES.slice(1).map(evento => ({ evento, url: 'https://hooks.example.com/a', autorizacao: 'Bearer x' })),
+    );
+    for (const name of EVENT_NAMES.slice(1)) expect(page.html).toContain(`whsec_of_${name}<`);
+  });
+
+  it('that fails midway shows the secrets so far, and why it stopped', async () => {
+    let made = 0;
+    const { post, open } = await walkWith({
+      'POST /v1/webhooks': call => (made++ < 2 ? secret(call) : problem(429, 'rate_limited')),
+    });
+    await open('/register');
+    const page = textOf(await post('/register', { evento: '*', url: 'https://hooks.example.com/a' }));
+    expect(page).toMatch(/demanda.finalizada was not registered. Refused: rate_limited/);
+    expect(page.match(/whsec_of_/g)?.length).toBe(2);
+  });
+
+  it('shows all findings of a field next to it, and what was typed', async () => {
+    const errors = [
+      { pointer: '/url', code: 'url_not_https', detail: 'Not https.' },
+      { pointer: '/url', code: 'url_not_public', detail: 'A single label.' },
+      { pointer: '/autorizacao', code: 'invalid_value', detail: 'Not ASCII.' },
+    ];
+    const { post, open } = await walkWith({ 'POST /v1/webhooks': problem(422, 'validation_failed', { errors }) });
+    await open('/register');
+    const { status, html } = await post('/register', { evento: event, url: 'http://x' });
+    expect(status).toBe(422);
+    expect(html).toMatch(/value="http:\/\/x"[^>]*aria-describedby="url-hint url-wrong" aria-invalid="true"/);
+    expect(html).toMatch(/id="url-wrong">Not https. A single label.</);
+    expect(html).toMatch(/id="autorizacao-wrong">Not ASCII.</);
+  });
+
+  it('that exists already leads to it', async () => {
+    const { post, open } = await walkWith({ 'POST /v1/webhooks': problem(409, 'webhook_exists') });
+    await open('/register');
+    expect((await post('/register', { evento: event, url: 'https://x.example.com' })).html).toContain(
+      `${own}"> Open the webhook for`,
+    );
+  });
+});
+
+describe('a change', () => {
+  const set = {
+    [`GET ${api}`]: { json: webhook({ autorizacao_definida: true }) },
+    [`PUT ${api}`]: { json: webhook() },
+  };
+  it.each([
+    ['typed again', { autorizacao: 'Bearer new' }, { url: 'https://x.example.com', autorizacao: 'Bearer new' }],
+    ['removed', { remove: 'yes' }, { url: 'https://x.example.com' }],
+  ])('of a webhook with a header needs it %s', async (_, form, body) => {
+    const { fake, post, open } = await walkWith(set);
+    await open(`${own}/change`);
+    expect((await post(`${own}/change`, { url: 'https://x.example.com' })).status).toBe(422);
+    expect(fake.count(/^PUT/)).toBe(0);
+    expect((await post(`${own}/change`, { url: 'https://x.example.com', ...form })).path).toBe(own);
+    expect(JSON.parse(fake.calls.find(({ method }) => method === 'PUT')?.body ?? '')).toEqual(body);
+  });
+
+  it.each([
+    ['yes', true],
+    ['no', false],
+  ])('of the secret asks how long the old one signs: immediate %s', async (immediate, imediato) => {
+    const { fake, post, open } = await walkWith({
+      ...set,
+      [`POST ${api}/segredo`]: { status: 201, json: { segredo: 'whsec_new' } },
+    });
+    await open(`${own}/secret`);
+    expect(textOf(await post(`${own}/secret`, { immediate }))).toContain('whsec_new');
+    expect(JSON.parse(fake.calls.find(({ path }) => path.endsWith('segredo'))?.body ?? '')).toEqual({ imediato });
+  });
+
+  it('that the service did not answer may have been made: it is not repeated', async () => {
+    const gone = () => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
+    };
+    const { fake, post, open } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
+    await open(own);
+    const page = await post(`${own}/reactivate`);
+    expect([page.path, textOf(page)]).toEqual([
+      own,
+      expect.stringContaining('A change may have been made: look before you repeat it.'),
+    ]);
+    expect(fake.count(/reativacao/)).toBe(1);
+  });
+
+  it('that deletes says first how many deliveries are lost', async () => {
+    const test = delivery({ id: `teste_${'b'.repeat(22)}` });
+    const { text } = await walkWith({
+      ...set,
+      [`GET ${api}/entregas`]: ({ path }) =>
+        path.includes('pendente')
+          ? list([delivery(), test], 'more')
+          : path.includes('falhou')
+            ? problem(503, 'x')
+            : list([]),
+    });
+    expect(await text(`${own}/delete`)).toMatch(/Pending 1 or more .*Failed could not be counted .*Held 0/);
+  });
+});
+
+describe('a replay', () => {
+  const active = { [`GET ${api}`]: { json: webhook() } };
+  it('is asked about with the number that it sends, tests left out', async () => {
+    const deliveries = [delivery({ estado: 'falhou' }), delivery({ id: `teste_${'b'.repeat(22)}`, estado: 'falhou' })];
+    const { text } = await walkWith({ ...active, [`GET ${api}/entregas`]: list(deliveries) });
+    expect(await text(`${own}/replay?state=falhou`)).toMatch(/State Failed .*Deliveries 1 Replay/);
+  });
+
+  it('sends the range, shows its progress, and can be cancelled', async () => {
+    let estado = 'em_andamento';
+    const { fake, post, open } = await walkWith({
+      ...active,
+      [`POST ${api}/reenvios`]: { status: 202, json: { id: 'r1' } },
+      [`GET ${api}/reenvios/r1`]: () => ({ json: { id: 'r1', estado, enviadas: 12 } }),
+      [`DELETE ${api}/reenvios/r1`]: { status: 204 },
+    });
+    await open(own);
+    const range = { estado: 'falhou', desde: '2026-11-28T10:00:00.000Z', ate: '2026-11-28T11:00:00.000Z' };
+    const page = textOf(await post(`${own}/replay`, range));
+    expect(page).toMatch(/The replay has started\..*Replay Running 12 deliveries sent\. Cancel the replay/);
+    expect(JSON.parse(fake.calls.find(({ method }) => method === 'POST')?.body ?? '')).toEqual(range);
+    await post(`${own}/cancel-replay`, { id: 'r1' });
+    expect(fake.count(/^DELETE/)).toBe(1);
+    estado = 'concluido';
+    await post(`${own}/cancel-replay`, { id: 'r1' });
+    expect(fake.count(/^DELETE/)).toBe(1); // a DELETE would forget it
+  });
+
+  it('that runs already is led to', async () => {
+    const running = problem(409, 'replay_in_progress');
+    const { post, open } = await walkWith({
+      ...active,
+      [`POST ${api}/reenvios`]: { ...running, headers: { location: `${api}/reenvios/r7` } },
+      [`GET ${api}/reenvios/r7`]: { json: { id: 'r7', estado: 'em_andamento', enviadas: 3 } },
+    });
+    await open(own);
+    expect(textOf(await post(`${own}/replay`, {}))).toMatch(/already running\..*3 deliveries sent/);
+  });
+
+  it.each(['pendente', 'entregue', 'cancelada'])('of the state %s is not offered', async state => {
+    const { open } = await walkWith(active);
+    expect((await open(`${own}/replay?state=${state}`)).status).toBe(404);
+    expect((await open(`${own}?state=${state}`)).html).not.toContain('/replay?');
+  });
+});
+
+describe('a token that may only read', () => {
+  const replies = {
+    'POST /oauth/v1/token': { json: tokens({ scope: 'webhooks:read' }) },
+    ...listed(webhook({ estado: 'suspenso', motivo_suspensao: 'gone' })),
+    ...read({ estado: 'falhou' }),
+    [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou' })]),
+  };
+  it.each(['/', '/first-steps', own, `${own}?state=falhou`, one])('finds nothing on %s that changes', async path => {
+    const { open } = await walkWith(replies);
+    const { html } = await open(path);
+    const forms = [...html.matchAll(/<form method="post" action="\/[\w-]+(\/[^"]*)"/g)].map(([, action]) => action);
+    expect(forms).toEqual(['/sign-out']);
+    expect(html).not.toMatch(/class="button/);
+    expect(html).toContain('Read only: this token cannot change anything.');
+  });
+});
+
+describe('an id in an address', () => {
+  it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('%s never leads to another path of the API', async id => {
+    const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+    await open(`${own}/deliveries/${encodeURIComponent(id)}`);
+    for (const { path } of fake.calls) expect(path).toMatch(/^\/v1\/webhooks\/demanda\.criada(\/entregas\/[^/]+)?$/);
+  });
+});
+
+it('has a text in both languages for each word of the API', () => {
+  for (const { states, results, advice } of [en, pt]) {
+    for (const word of Object.values(wireStates)) expect(states).toHaveProperty(word);
+    for (const word of Object.values(wireResults)) expect(results).toHaveProperty(word);
+    expect(Object.keys(advice).sort()).toEqual(
+      Object.values(failureCauses)
+        .map(({ word }) => word)
+        .sort(),
+    );
+  }
+});
