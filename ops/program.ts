@@ -66,6 +66,7 @@ export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>
   sessions: async () => (await import('./tenants/sessions.command.ts')).sessions,
   keys: async () => (await import('./keys/keys.command.ts')).keys,
   accounts: async () => (await import('./tenants/accounts.command.ts')).accounts,
+  support: async streams => (await import('./tenants/support.command.ts')).support(streams),
   webhooks: async () => (await import('./deliveries/webhooks.command.ts')).webhooks,
   publish: async () => (await import('./deliveries/publish.command.ts')).publish,
   deliveries: async () => (await import('./deliveries/deliveries.command.ts')).deliveries,

@@ -9,7 +9,8 @@ import type { AuditedTask } from '../audit/audit.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import { openQueues } from '../stage/queues.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import { createIdentity, deleteIdentity, deleteParameter, readIdentity, storeIdentity } from './smoke-identity.ts';
+import { deleteLogin } from '../tenants/program-login.ts';
+import { createIdentity, deleteParameter, readIdentity, storeIdentity } from './smoke-identity.ts';
 
 interface TestOptions {
   /** In seconds. */
@@ -74,7 +75,7 @@ export async function rotateCredentials({ target, nameDone }: AuditedTask) {
   const identity = await createIdentity(target);
   nameDone({ client: identity.clientId });
   await storeIdentity(target, parameter, identity);
-  if (former) await deleteIdentity(target, former);
+  if (former) await deleteLogin(target, former);
   const { clientId, username } = identity;
   return { clientId, username, parameter, hasReplaced: former !== undefined };
 }
@@ -91,7 +92,7 @@ export async function removeIdentity({ target, confirm, nameDone }: AuditedTask)
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) return [];
   const identity = await readIdentity(target, parameter).catch(ignoreMalformed);
-  if (identity) await deleteIdentity(target, identity);
+  if (identity) await deleteLogin(target, identity);
   await deleteParameter(target, parameter);
   const removed = [...(identity ? [`client ${identity.clientId}`, `user ${identity.username}`] : []), parameter];
   nameDone({ count: removed.length });
@@ -111,7 +112,7 @@ function openIdentity(target: Target) {
 
   async function close(): Promise<void> {
     const identity = await opening?.catch(() => undefined); // it may still be created
-    if (identity && parameter === undefined) await deleteIdentity(target, identity);
+    if (identity && parameter === undefined) await deleteLogin(target, identity);
   }
 }
 

@@ -27,10 +27,12 @@ export interface NewClient {
   readonly graceSeconds?: number;
   /** True when it may introspect tokens of other clients; default no. */
   readonly introspect?: boolean;
+  /** The lifetime of its secret; default unlimited. */
+  readonly secretSeconds?: number;
 }
 
 /** The properties of a client that an operator may change; absent ones stay as they are. */
-export interface ClientChanges extends Partial<Omit<NewClient, 'accountId'>> {
+export interface ClientChanges extends Partial<Omit<NewClient, 'accountId' | 'secretSeconds'>> {
   /** `null` unbinds the client. A change ends the client's sessions. */
   readonly accountId?: string | null;
 }
@@ -63,13 +65,14 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
   };
 
   async function createClient(description: NewClient): Promise<ClientWithSecret> {
-    const { name, grants, scopes = allScopes, accountId, introspect = false } = description;
+    const { name, grants, scopes = allScopes, accountId, introspect = false, secretSeconds } = description;
     const moment = now();
     const clientSecret = makeId(secretLength);
+    const expiry = secretSeconds === undefined ? {} : { expiresAt: moment + secretSeconds * 1_000 };
     const client: Client = {
       clientId: makeId(22),
       name,
-      secrets: [{ hash: hashClientSecret(clientSecret), createdAt: moment }],
+      secrets: [{ hash: hashClientSecret(clientSecret), createdAt: moment, ...expiry }],
       grants: [...grants],
       scopes: [...scopes],
       ...(accountId === undefined ? {} : { accountId }),

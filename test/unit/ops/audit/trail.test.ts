@@ -104,6 +104,7 @@ describe('ops audit list', () => {
       ['deliveries', 'replay', ...webhook, '--state', 'falhou', '--since', '1h'],
       ['deliveries', 'replay', '--state', 'retida', '--since', '1h'],
       ['keys', 'rotate'],
+      ['support', 'nobody'],
       ['dlq', 'list'],
       ['dlq', 'show', messageId],
       ['dlq', 'redrive'],

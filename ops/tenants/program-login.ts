@@ -1,0 +1,31 @@
+import type { Identity } from '../../lambdas/smoke/smoke-test.ts';
+import { openClients, openSessions, openUsers } from '../stage/stores.ts';
+import type { Target } from '../stage/target.ts';
+import type { NewClient } from '../stores/client-store.ts';
+import { eraseClient } from './erase-client.ts';
+import { eraseUser } from './erase-user.ts';
+
+/**
+ * Creates a client and an admin of an account, for a program that signs in by itself.
+ *
+ * @param domain - of the user's random address. One under `.invalid` (RFC 6761) belongs to no person.
+ */
+export async function createLogin(
+  target: Target,
+  { account, domain, ...client }: Omit<NewClient, 'accountId' | 'grants'> & { account: string; domain: string },
+): Promise<Identity> {
+  const username = `${target.makeId(22).toLowerCase()}@${domain}`;
+  const password = target.makeId(43);
+  const described = { ...client, grants: ['password'] as const, accountId: account, graceSeconds: 0 };
+  const created = await openClients(target).createClient(described);
+  await openUsers(target).createUser({ email: username, password, accountId: account, role: 'admin' });
+  return { clientId: created.client.clientId, clientSecret: created.clientSecret, username, password };
+}
+
+/** Deletes a client and a user. Failed logins stay until they expire: the caller may lack the MAC key. */
+export async function deleteLogin(target: Target, { clientId, username }: Identity): Promise<void> {
+  await eraseClient(target, clientId);
+  const users = openUsers(target);
+  const user = await users.findUserByEmail(username);
+  if (user) await eraseUser({ users, sessions: openSessions(target) }, user.userId);
+}

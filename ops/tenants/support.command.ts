@@ -1,0 +1,47 @@
+import { createInterface } from 'node:readline';
+import { command, type Noun } from '../audit/command.ts';
+import { ordinaryAccountId, wholeNumber } from '../command-line/forms.ts';
+import type { Streams } from '../command-line/terminal.ts';
+import { untilInterrupted } from '../command-line/until-interrupted.ts';
+import { argument, forPrograms, option } from '../command-line/words.ts';
+import { openSupport } from './support.ts';
+
+const examples = `
+It shows the account's webhooks and deliveries with their bodies, as its admin sees them, and changes nothing. It creates
+a client and a user of the account for that, with the scope webhooks:read, and deletes both after an hour or at Ctrl-C.
+If it is killed, their secret works until the hour is over; the next "support" of the account after that deletes them.
+With --json the first line is {"link"}.
+
+Examples:
+  npm run ops -- support acme
+  npm run ops -- --stage prod support acme --port 4005`;
+
+export function support({ stdin, stdout, interruption }: Streams): Noun {
+  const open = command('support', {
+    about: 'open the console on an account, read-only, for an hour or until Ctrl-C; it is audited',
+    notes: examples,
+    given: {
+      account: argument('account', 'the id of the account', ordinaryAccountId),
+      port: option('<n>', 'the port on 127.0.0.1; 0: any free one', wholeNumber(0, 65_535), 0),
+      isQuiet: forPrograms,
+    },
+    effect: 'writes',
+    act: async (task, { account, port, isQuiet }) => {
+      const lines = stdin.isTTY ? createInterface({ input: stdin }) : undefined;
+      const show = (link: string) => stdout.write(isQuiet ? `${JSON.stringify({ link })}\n` : `console  ${link}\n`);
+      const onOpen = (makeLink: () => string) => {
+        show(makeLink());
+        task.tell('A link opens once; Enter: another link. Ctrl-C ends it, and so does an hour.');
+        lines?.on('line', () => show(makeLink()));
+      };
+      const act = (signal: AbortSignal) => openSupport(task, { account, port, interruption: signal, onOpen });
+      await untilInterrupted(act, task.tell, interruption).finally(() => lines?.close());
+    },
+    subject: (_task, { account }) => ({ account }),
+    report: (_value, { account }) => ({
+      json: { account, ended: true },
+      text: `Ended: the login at ${account} is deleted.`,
+    }),
+  });
+  return { name: 'support', commands: [open] };
+}

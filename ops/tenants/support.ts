@@ -1,0 +1,78 @@
+import { loadConsole } from '../../console/bundle.ts';
+import { isLiveSecret } from '../../lambdas/auth/principals/client.ts';
+import type { User } from '../../lambdas/auth/principals/user.ts';
+import type { Identity } from '../../lambdas/smoke/smoke-test.ts';
+import type { AuditedTask } from '../audit/audit.ts';
+import { CliError } from '../stage/operator.ts';
+import { openClients, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+import { eraseClient } from './erase-client.ts';
+import { eraseUser } from './erase-user.ts';
+import { createLogin, deleteLogin } from './program-login.ts';
+
+interface SupportOptions {
+  readonly account: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** Ends it before the hour. */
+  readonly interruption: AbortSignal;
+  /** Receives the maker of links as soon as the console is open. */
+  readonly onOpen: (makeLink: () => string) => void;
+}
+
+/**
+ * Serves the console for an hour with a login that may only read, and deletes the login. The login of a process that was killed
+ * ends by itself, since its secret expires; the next call deletes what is left of it.
+ *
+ * @throws {CliError} if the account has neither users nor webhooks, or the port cannot be used.
+ */
+export async function openSupport({ target, nameDone }: AuditedTask, options: SupportOptions): Promise<void> {
+  const { account, port, interruption, onOpen } = options;
+  const service = { authUrl: requireOutput(target, 'AuthUrl'), baseUrl: requireOutput(target, 'BaseUrl'), fetch };
+  const users = await openUsers(target).listUsers({ account });
+  if (users.length === 0 && (await openWebhooks(target).listOf(account)).length === 0) {
+    throw new CliError(`there is no account "${account}": "users list" and "webhooks list" show those there are.`);
+  }
+  const { startConsole } = await loadConsole();
+  const pages = await startConsole(port).catch(({ code }) => {
+    throw new CliError(
+      `port ${port} cannot be used (${code}): choose another --port, or leave it out for any free one.`,
+    );
+  });
+  let login: Identity | undefined;
+  try {
+    await removeLeftovers(target, account, users);
+    login = await createLogin(target, { account, name, domain, scopes: ['webhooks:read'], secretSeconds });
+    const { clientId: client_id, clientSecret: client_secret, username, password } = login;
+    nameDone({ client: client_id });
+    onOpen(pages.open({ service, credentials: { client_id, client_secret, username, password } }));
+    await target.pause(secretSeconds * 1_000, interruption).catch(() => {}); // it rejects if interrupted
+  } finally {
+    await pages.stop();
+    if (login) await deleteLogin(target, login);
+  }
+}
+
+/** Deletes logins that ended over an hour ago. A colleague's may still be in use. */
+async function removeLeftovers(target: Target, account: string, users: readonly User[]): Promise<void> {
+  const now = target.clock.now();
+  for (const client of await openClients(target).listClients({ account })) {
+    // Operators' own clients always have a live secret.
+    const isOver = client.name === name && !client.secrets.some(secret => isLiveSecret(secret, now));
+    if (isOver) await eraseClient(target, client.clientId);
+  }
+  const stores = { users: openUsers(target), sessions: openSessions(target) };
+  for (const { userId, email, createdAt } of users) {
+    const isOver = email.endsWith(`@${domain}`) && now > createdAt + secretSeconds * 1_000;
+    if (isOver) await eraseUser(stores, userId);
+  }
+}
+
+/** Of the client. */
+const name = 'Support';
+
+/** Of the user's address. */
+const domain = 'support.invalid';
+
+/** An hour: no token is issued after it. */
+const secretSeconds = 3_600;

@@ -1,0 +1,99 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { localTarget } from '../../../../ops/stage/target.ts';
+import { openSupport } from '../../../../ops/tenants/support.ts';
+import { listen } from '../../../../tools/support/listen.ts';
+import { runOpsOn } from '../../../../tools/support/ops.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { aTask, unread } from '../a-task.ts';
+
+const hour = 3_600_000;
+const own = [['ERP'], ['ana@acme.example']];
+
+let operated: OperatedTables;
+let outputs: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  operated = await startOperatedTables();
+  outputs = { ...operated.outputs, AuthUrl: 'http://127.0.0.1:1', BaseUrl: 'http://127.0.0.1:2' };
+  const ofAcme = ['--account', 'acme'];
+  await operated.ask(['clients', 'create', '--name', 'ERP', '--grant', 'password', ...ofAcme]);
+  await operated.ask([
+    ...['users', 'create', '--email', 'ana@acme.example', '--role', 'admin', '--generate-password', ...ofAcme],
+  ]);
+});
+afterAll(() => operated.stop());
+
+/** Returns the names of all clients and the addresses of all users. */
+const logins = async (): Promise<[string[], string[]]> => [
+  (await operated.ask(['clients', 'list'])).map(({ name }: { name: string }) => name),
+  (await operated.ask(['users', 'list'])).map(({ email }: { email: string }) => email),
+];
+
+/** Opens the console of account acme, `ago` milliseconds ago. @param whileOpen - runs instead of the hour. */
+const support = (
+  whileOpen: (milliseconds: number) => Promise<void>,
+  { ago = 0, onOpen = (_makeLink: () => string) => {} } = {},
+) => {
+  const target = localTarget(outputs);
+  const now = () => Date.now() - ago;
+  const at = { ...target, clock: { ...target.clock, now }, time: { ...target.time, now }, pause: whileOpen };
+  const { signal: interruption } = new AbortController();
+  return openSupport({ ...aTask(at), ...unread }, { account: 'acme', port: 0, interruption, onOpen });
+};
+
+it('has a client and a user of the account for an hour, who may only read, and deletes both', async () => {
+  const links: string[] = [];
+  const before = Date.now();
+  await support(
+    async milliseconds => {
+      expect(milliseconds).toBe(hour);
+      const [, { clientId }] = await operated.ask(['clients', 'list']);
+      const { secrets, ...client } = await operated.ask(['clients', 'show', clientId]);
+      expect(client).toMatchObject({ accountId: 'acme', scopes: ['webhooks:read'], grants: ['password'] });
+      const lifetime = Date.parse(secrets[0].expiresAt) - before;
+      expect(lifetime).toBeGreaterThanOrEqual(hour);
+      expect(lifetime).toBeLessThanOrEqual(Date.now() - before + hour);
+      expect((await logins())[1]).toContainEqual(expect.stringMatching(/^[0-9a-z]{22}@support\.invalid$/));
+    },
+    { onOpen: makeLink => links.push(makeLink(), makeLink()) },
+  );
+  expect(links).toEqual(Array(2).fill(expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}$/)));
+  expect(new Set(links).size).toBe(2);
+  expect(await logins()).toEqual(own);
+});
+
+it('deletes both if it is interrupted or fails', async () => {
+  await support(() => Promise.reject(new Error('aborted')));
+  expect(await logins()).toEqual(own);
+  const onOpen = () => {
+    throw new Error('EPIPE');
+  };
+  await expect(support(async () => {}, { onOpen })).rejects.toThrow('EPIPE');
+  expect(await logins()).toEqual(own);
+});
+
+it('deletes what a process that was killed left behind, and nothing of a colleague', async () => {
+  const whatIsThere = async () => (await logins()).map(({ length }) => length);
+  await support(
+    () =>
+      support(async () => {
+        expect(await whatIsThere()).toEqual([2, 2]);
+        await support(async () => expect(await whatIsThere()).toEqual([3, 3]));
+      }),
+    { ago: hour + 1_000 },
+  );
+  expect(await logins()).toEqual(own);
+});
+
+it.each([
+  ['an account that does not exist', ['nobody'], /^error: there is no account "nobody"/],
+  ['a port that is in use', ['acme'], /^error: port \d+ cannot be used \(EADDRINUSE\)/],
+])('refuses %s, with a line in the audit trail, and creates nothing', async (_case, words, why) => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  const { code, stdout, stderr } = await runOpsOn(outputs, 'support', ...words, '--port', `${await listen(server)}`);
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(why) });
+  const [line] = await operated.ask(['audit', 'list', '--since', '10m']);
+  expect(line).toMatchObject({ command: 'support', target: { account: words[0] }, outcome: 'failed' });
+  expect(await logins()).toEqual(own);
+});
