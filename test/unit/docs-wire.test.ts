@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { texts } from '../../console/texts/texts.ts';
 import { activeAccessToken, tokenResponse } from '../../lambdas/auth/answers.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { acceptedDelivery, deliveryPage, replayRecord } from '../../lambdas/delivery/api/answers.ts';
@@ -81,11 +82,16 @@ it.each([
   ['docs/en/nothing-arrived.md', 'en'],
   ['docs/pt/nada-chegou.md', 'pt'],
 ] as const)('%s says of each cause of a failed attempt what to do', (file, language) => {
-  const causes = Object.values(failureCauses).flatMap(({ results, word, [language]: advice }) =>
-    results.map(result => [`\`${wireResults[result]}\``, `\`${word}\``, advice]),
+  const causes = Object.values(failureCauses).flatMap(({ results, word }) =>
+    results.map(result => [`\`${wireResults[result]}\``, `\`${word}\``, texts[language].advice[word]]),
   );
   const { rows } = readPage(file).tables.find(({ rows: [first = []] }) => first.length === 3) ?? { rows: [] };
   expect(rows.map(cells => cells.map(withoutLinks))).toEqual(causes);
+});
+
+it('the console, the reference and operators read the same advice', () => {
+  const advice = Object.values(failureCauses).map(({ word, en }) => [word, en]);
+  expect(texts.en.advice).toEqual(Object.fromEntries(advice));
 });
 
 it('all calls are those of the OpenAPI document, with their success and scope', () => {
