@@ -20,6 +20,19 @@ it.each([
   expect(lint(file, `${comment}export const text = 1 as unknown as string;\n`)).toEqual(findings);
 });
 
+it.each([
+  ['a value of lambdas/', "import { isClientId } from '../lambdas/client.ts';\nisClientId();\n", ['plugin']],
+  [
+    'a type of lambdas/',
+    "import type { Client } from '../lambdas/client.ts';\nexport const clients: Client[] = [];\n",
+    [],
+  ],
+  ['a type of ops/', "import type { Task } from '../ops/target.ts';\nexport const tasks: Task[] = [];\n", ['plugin']],
+  ['a package', "import { start } from '@emissor/cloud/start';\nstart();\n", ['plugin']],
+])('the linter checks that console/ imports %s', (_case, source, findings) => {
+  expect(lint('console/example.ts', source)).toEqual(findings);
+});
+
 /** Returns the rules that a file breaks, by the configuration of the tree. */
 function lint(file: string, source: string): string[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-lint-'));
