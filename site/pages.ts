@@ -18,7 +18,7 @@ export const pairs = [
   ['eventos', 'events'],
   ['erros', 'errors'],
   ['entregas', 'deliveries'],
-  ['painel', 'panel'],
+  ['console', 'console'],
   ['clientes-gerados', 'generated-clients'],
   ['producao', 'going-live'],
   ['nada-chegou', 'nothing-arrived'],
