@@ -18,8 +18,6 @@ export interface ConsoleOptions {
   readonly host: string;
   /** Signs in who opens a link. Without them only the form signs in. */
   readonly credentials?: Credentials;
-  /** When all sessions end, in milliseconds since the epoch. */
-  readonly endsAt?: number;
   readonly now: () => number;
 }
 
@@ -45,6 +43,7 @@ export function createConsole(options: ConsoleOptions) {
   app.use(bodyLimit({ maxSize: 64 * 1_024, onError: context => entry(context, 413, t => t.failures.badForm) }));
 
   app.get('/', context => entry(context, 200));
+  app.get(folder, context => context.redirect(`${folder}/`, 303));
   app.post('/link', async context => {
     const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
     const madeAt = links.get(key);
@@ -63,11 +62,11 @@ export function createConsole(options: ConsoleOptions) {
       password: form.get('password') ?? '',
     });
   });
-  app.get(`${folder}/language`, context => {
+  app.get('/language', context => {
     const to = context.req.query('to') === 'pt' ? 'pt' : 'en';
-    setCookie(context, 'emissor_language', to, { path: folder, sameSite: 'Strict' });
+    setCookie(context, 'emissor_language', to, { path: '/', sameSite: 'Strict' });
     const back = context.req.query('back') ?? '/';
-    return context.redirect(folder + (/^\/(?![/\\])/.test(back) ? back : '/'), 303);
+    return context.redirect(/^\/(?![/\\])/.test(back) ? back : '/', 303);
   });
   app.post(`${folder}/sign-out`, async context => {
     const found = await sessionOf(context);
@@ -113,8 +112,7 @@ export function createConsole(options: ConsoleOptions) {
     const key = keyOf(getCookie(context, cookieName) ?? '');
     const session = await store.load(key);
     if (!session) return undefined;
-    if (now() - session.usedAt < maxIdle && now() < (options.endsAt ?? Number.POSITIVE_INFINITY))
-      return { key, session };
+    if (now() - session.usedAt < maxIdle) return { key, session };
     await store.remove(key);
     return undefined;
   }
@@ -164,8 +162,9 @@ export function createConsole(options: ConsoleOptions) {
         await store.remove(key);
         return entry(context, 401, t => t.entry.ended);
       }
-      const { title } = view.t.failures;
-      answer = { title, crumbs: [], status: statusOf(error), content: <Alert>{messageOf(view.t, error)}</Alert> };
+      const status = statusOf(error);
+      const title = status === 404 ? view.t.failures.notFound : view.t.failures.title;
+      answer = { title, crumbs: [], status, content: <Alert>{messageOf(view.t, error)}</Alert> };
     }
     if ('to' in answer) session.notes.push(...(answer.notes ?? []));
     await store.save(key, session);

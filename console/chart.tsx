@@ -27,7 +27,7 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
   const { t, folder } = useView();
   const { state, range, since, until } = filter;
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
-  const chosen = isCustom ? undefined : (range ?? '24h');
+  const chosen = isCustom ? undefined : (range ?? '30d');
   const field = (name: string, label: string, value: number | undefined) => (
     <label>
       {label}
@@ -118,7 +118,7 @@ function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: re
 
 /** The chart keeps its range when a bar is chosen: the bar narrows the list alone. */
 function addressOf(event: string, { state, range, since, until }: Filter, bar: Bar): string {
-  const kept = range ?? (since === undefined && until === undefined ? ('24h' as const) : undefined);
+  const kept = range ?? (since === undefined && until === undefined ? ('30d' as const) : undefined);
   return `${pathOf(event)}${queryOf({ state, range: kept, since: bar.from, until: bar.until })}#list`;
 }
 

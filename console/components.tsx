@@ -38,7 +38,7 @@ export function Chip(chip: { to: string; isChosen: boolean; children?: Child }) 
 /** Writes a button that posts a form. It is left out if the token may only read, except for signing out. */
 export function Button(button: {
   action: string;
-  kind?: 'main' | 'danger' | 'quiet';
+  kind?: 'main' | 'danger' | 'quiet' | undefined;
   fields?: Readonly<Record<string, string>>;
   children?: Child;
 }) {
@@ -204,7 +204,7 @@ export function Table<Row>(table: {
 }
 
 /** Returns a text with what cannot be seen as escapes. The joiners belong to words and pictures of some languages. */
-export function visible(text: string): string {
+function visible(text: string): string {
   return text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, character => {
     const code = (character.codePointAt(0) ?? 0).toString(16);
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;

@@ -11,14 +11,16 @@ export interface Filter {
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 
-export type Range = (typeof ranges)[number];
+type Range = (typeof ranges)[number];
 
 export const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
 
-export type State = (typeof states)[number];
+type State = (typeof states)[number];
 
-/** A span of time in steps. Milliseconds. */
+/** A span of time, and the steps that it is in. Milliseconds. */
 export interface Span {
+  readonly desde: string;
+  readonly ate: string;
   readonly from: number;
   readonly until: number;
   readonly step: number;
@@ -58,10 +60,10 @@ export function queryOf({ state, range, since, until, cursor }: Partial<Filter>)
   return query.size > 0 ? `?${query}` : '';
 }
 
-/** Returns the span of the chart: the range, else the times, else 24 hours. */
+/** Returns the span of the chart: the range, else the times, else the 30 days that history is kept. */
 export function spanOf({ range, since, until }: Filter, now: number): Span {
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
-  const [length, step] = lengths[range ?? '24h'];
+  const [length, step] = lengths[range ?? '30d'];
   if (!isCustom) return inSteps(now - length, now + 1, step);
   const end = until ?? now;
   const start = since ?? end - length;
@@ -106,5 +108,6 @@ function parseTime(text: string): number | undefined {
 function inSteps(from: number, until: number, step: number): Span {
   const zone = new Date(from).getTimezoneOffset() * minute;
   const start = Math.floor((from - zone) / step) * step + zone;
-  return { from: start, until: start + Math.ceil((until - start) / step) * step, step };
+  const end = start + Math.ceil((until - start) / step) * step;
+  return { desde: iso(from), ate: iso(until), from: start, until: end, step };
 }

@@ -1,3 +1,4 @@
+import type { DeliveryRecord } from '../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../lambdas/webhooks/representation.ts';
 import { Time } from './components.tsx';
 import { textOf } from './texts/texts.ts';
@@ -12,34 +13,41 @@ export function healthOf({ estado, falhando_desde, lento_desde }: WebhookRecord)
   return lento_desde === null ? 'healthy' : 'slow';
 }
 
-export function HealthBadge({ webhook }: { webhook: WebhookRecord | undefined }) {
+/** @param isUntested - true if there was no delivery since the registration. */
+export function HealthBadge({ webhook, isUntested }: { webhook: WebhookRecord | undefined; isUntested?: boolean }) {
   const { t } = useView();
   if (!webhook) return <span class="badge">{t.health.none}</span>;
   const health = healthOf(webhook);
+  if (health === 'healthy' && isUntested) return <span class="badge">{t.health.untested}</span>;
   return <span class={`badge ${tones[health]}`}>{t.health[health]}</span>;
 }
 
 /** Writes since when a webhook fails or is slow, what that means, and what to do. When it was suspended is not kept. */
 export function HealthText({ webhook }: { webhook: WebhookRecord }) {
-  const { t } = useView();
+  const { health: t } = useView().t;
   switch (healthOf(webhook)) {
     case 'healthy':
       return null;
     case 'suspended':
-      return `${textOf(t.health.reasons, webhook.motivo_suspensao ?? '')} ${t.health.eventsAreHeld}`;
+      return `${textOf(t.reasons, webhook.motivo_suspensao ?? '')} ${t.eventsAreHeld}`;
     case 'failing':
-      return <Since at={webhook.falhando_desde}>{t.health.failingMeans}</Since>;
+      return <Since name={t.failingSince} at={webhook.falhando_desde} meaning={t.failingMeans} />;
     case 'slow':
-      return <Since at={webhook.lento_desde}>{t.health.slowMeans}</Since>;
+      return <Since name={t.slowSince} at={webhook.lento_desde} meaning={t.slowMeans} />;
   }
 }
 
-function Since({ at, children }: { at: string | null; children: string }) {
+function Since({ name, at, meaning }: { name: string; at: string | null; meaning: string }) {
   return (
     <>
-      {useView().t.health.since} <Time at={at} form="exact" />. {children}
+      {name} <Time at={at} form="exact" />. {meaning}
     </>
   );
+}
+
+/** Returns whether a delivery was for a registration, to within the clocks of queue and registration (0.5 s). */
+export function isOf(webhook: WebhookRecord, { criado_em }: Pick<DeliveryRecord, 'criado_em'>): boolean {
+  return Date.parse(criado_em) + 500 >= Date.parse(webhook.criado_em);
 }
 
 const tones = { healthy: 'good', failing: 'bad', slow: 'wait', suspended: 'held' } as const;

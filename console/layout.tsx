@@ -15,7 +15,7 @@ export function Document({ page, view }: { page: Page; view: View }) {
   const seconds = page.renewSeconds ?? (page.status === undefined ? view.renewSeconds : 0);
   return (
     <ViewContext.Provider value={view}>
-      <Html title={`${page.title} · $Emissor`} language={language} renewSeconds={seconds}>
+      <Html title={`${page.title} · Emissor`} language={language} renewSeconds={seconds}>
         <a class="skip" href="#content">
           {t.frame.skip}
         </a>
@@ -70,6 +70,11 @@ export function SignIn(entry: {
   return (
     <Html title={t.entry.title} language={language} renewSeconds={0}>
       <main id="content" class="entry">
+        <p class="other-language">
+          <a lang={language === 'pt' ? 'en' : 'pt-BR'} href={`/language?to=${language === 'pt' ? 'en' : 'pt'}`}>
+            {t.frame.otherLanguage}
+          </a>
+        </p>
         <h1>{t.entry.title}</h1>
         <p class="lead">{t.entry.lead(host)}</p>
         {trouble && (
@@ -160,7 +165,7 @@ function Header() {
           </span>
           <a
             lang={other === 'pt' ? 'pt-BR' : 'en'}
-            href={`${folder}/language?to=${other}&back=${encodeURIComponent(path)}`}
+            href={`/language?to=${other}&back=${encodeURIComponent(folder + path)}`}
           >
             {t.frame.otherLanguage}
           </a>

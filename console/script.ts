@@ -45,6 +45,7 @@ async function renew() {
       part.querySelectorAll('.copy').forEach(button => { button.hidden = false; });
       old.replaceWith(part);
     }
+    document.querySelectorAll('.note.done').forEach(note => { note.remove(); });
     banner.hidden = true;
   } catch {
     banner.hidden = false;

@@ -3,9 +3,6 @@ import { createAdaptorServer } from '@hono/node-server';
 import { type ConsoleOptions, createConsole } from './app.tsx';
 import { makeMemoryStore } from './sessions.ts';
 
-/** A console on 127.0.0.1. */
-export type RunningConsole = Awaited<ReturnType<typeof startConsole>>;
-
 /**
  * Listens on 127.0.0.1. Until `open` is called every request is answered with 503, so that a program can reserve the port first.
  *
@@ -25,7 +22,7 @@ export async function startConsole(port: number) {
     /** The address, without a token. */
     url: `http://${host}/`,
     /** Shows a stage. Returns the maker of links that sign in, once each, with the credentials that were given. */
-    open: (options: Pick<ConsoleOptions, 'service' | 'credentials' | 'endsAt'>): (() => string) => {
+    open: (options: Pick<ConsoleOptions, 'service' | 'credentials'>): (() => string) => {
       opened = createConsole({ ...options, store: makeMemoryStore(), host, now: Date.now });
       return opened.makeLink;
     },

@@ -24,7 +24,7 @@ export const style = `
 body { margin: 0; background: var(--ground); color: var(--text); font: .9375rem/1.5 var(--sans); -webkit-text-size-adjust: 100% }
 main, .bar, footer { max-width: 76rem; margin: 0 auto; padding: 0 1.5rem }
 main { padding-top: 1.5rem } main:focus { outline: 0 }
-footer { padding: 0 1.5rem 2rem; color: var(--muted); font-size: .8125rem }
+footer { padding: 1rem 1.5rem 2rem; color: var(--muted); font-size: .8125rem }
 h1 { font-size: 1.5rem; line-height: 1.3; letter-spacing: -.015em; margin: 0; overflow-wrap: anywhere }
 h2 { font-size: 1.0625rem; margin: 0 } p { margin: 0 0 .5rem } p:last-child { margin-bottom: 0 }
 a { color: var(--accent); text-underline-offset: 2px } td a, .crumbs a, nav a, .brand { text-decoration: none } a:hover { text-decoration: underline }
@@ -52,7 +52,7 @@ header.top { background: var(--surface); border-bottom: 1px solid var(--line) }
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; margin: 0 0 1.25rem; overflow: hidden }
 .card header { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; padding: .75rem 1rem; border-bottom: 1px solid var(--line) }
 .card header > :last-child:not(:first-child) { margin-left: auto }
-.inside { padding: 1rem } .inside + .inside { padding-top: 0 } .health { margin: 0; padding-bottom: 0 } .health:empty { display: none }
+.inside { padding: 1rem } .inside + .inside:not(.card) { padding-top: 0 } .health { margin: 0; padding-bottom: 0 } .health:empty { display: none }
 .empty { padding: 1.5rem 1rem; color: var(--muted); text-align: center }
 .note { background: var(--surface); border: 1px solid var(--line); border-left: 4px solid var(--accent); border-radius: 8px; padding: .75rem 1rem; margin: 0 0 1rem }
 .note.done { border-left-color: var(--mark-good) } .note.failed { border-left-color: var(--mark-bad) } .card .note { margin: .75rem 1rem }
@@ -67,15 +67,14 @@ tbody tr:last-child td { border-bottom: 0 } tbody tr:hover { background: var(--h
 .number { text-align: right; white-space: nowrap; width: 1% } td time, td .badge { white-space: nowrap } :is(td, .facts) time small { display: block }
 td .id { font-family: var(--mono); font-size: .8125rem; display: block; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 td pre { max-width: 28rem }
-.plain td, .plain th { padding: .25rem .5rem }
 @media (max-width: 52rem) {
   main, .bar, footer { padding-left: 1rem; padding-right: 1rem } .wide-only { display: none }
-  table:not(.plain) thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
-  table:not(.plain) :is(tbody, tr, td) { display: block } table:not(.plain) tr { border-bottom: 1px solid var(--line); padding: .5rem 0 }
-  table:not(.plain) tbody tr:last-child { border-bottom: 0 }
-  table:not(.plain) td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; border: 0; padding: .25rem 1rem; text-align: left; width: auto; overflow-wrap: anywhere } td time { white-space: normal }
-  table:not(.plain) td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem }
-  td .id { max-width: 100% } .tools { margin-left: 0; padding-bottom: .5rem; width: 100%; justify-content: space-between }
+  table thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
+  table :is(tbody, tr, td) { display: block } table tr { border-bottom: 1px solid var(--line); padding: .5rem 0 }
+  table tbody tr:last-child { border-bottom: 0 }
+  table td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; border: 0; padding: .25rem 1rem; text-align: left; width: auto; overflow-wrap: anywhere } td time { white-space: normal }
+  table td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem }
+  .note.secret dl div { grid-template-columns: minmax(0, 1fr) } td .id { max-width: 100% } .tools { margin-left: 0; padding-bottom: .5rem; width: 100%; justify-content: space-between }
 }
 /* Badges, facts */
 .badge { display: inline-block; padding: .0625rem .5rem; border-radius: 99px; font-size: .8125rem; font-weight: 550; white-space: nowrap; color: var(--muted); background: var(--plain-ground); vertical-align: middle; letter-spacing: 0 }
@@ -98,13 +97,13 @@ button:hover, .button:hover { background: var(--hover); text-decoration: none }
 button.main, .button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent) } :is(button, .button).main:hover { filter: brightness(1.1) }
 button.danger, .button.danger { color: var(--bad); border-color: var(--bad) }
 button.quiet { border: 0; background: none; padding: 0; color: var(--accent); font-weight: 400; font-size: inherit } button.copy { font-size: .8125rem }
-.entry { max-width: 34rem }
+.entry { max-width: 34rem } .other-language { text-align: right }
 /* Chips, chart, steps */
 .chips { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem }
 .chip { display: inline-block; padding: .125rem .625rem; border: 1px solid var(--edge); border-radius: 99px; font-size: .8125rem; color: var(--text) }
 .chip:hover { background: var(--hover); text-decoration: none } .chip[aria-current], details[open] > .chip { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
 summary.chip { list-style: none } summary.chip::-webkit-details-marker { display: none }
-.chips details[open] { flex-basis: 100% }
+.chips details[open], .card header:has(details[open]) nav { flex-basis: 100% }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem } .key::before { content: ""; display: inline-block; width: .625rem; height: .625rem; border-radius: 2px; margin-right: .375rem; background: currentColor }
 .key.delivered::before { background: var(--mark-good) } .key.failed::before { background: var(--mark-bad) } .key.open::before { background: var(--mark-open) }
 .bars { display: block; width: 100%; height: 8rem } .bars .delivered { fill: var(--mark-good) } .bars .failed { fill: var(--mark-bad) } .bars .open { fill: var(--mark-open) }

@@ -1,5 +1,5 @@
 import type { Api } from './api.ts';
-import { iso, type Span } from './filter.ts';
+import type { Span } from './filter.ts';
 
 /** The deliveries of one step of a span, by their state now. */
 export interface Bar {
@@ -23,13 +23,13 @@ export interface Tally {
 }
 
 /** Counts the deliveries of a webhook over a span, newest first, with at most 24 calls of 100. @throws if the first call fails. */
-export async function tally(api: Api, event: string, { from, until, step }: Span): Promise<Tally> {
+export async function tally(api: Api, event: string, { desde, ate, from, until, step }: Span): Promise<Tally> {
   const bars = Array.from({ length: Math.round((until - from) / step) }, (_, at): Bar => {
     const start = from + at * step;
     return { from: start, until: start + step, delivered: 0, failed: 0, open: 0, isCounted: true };
   });
   let total = 0;
-  const end = await readPages(api, event, { desde: iso(from), ate: iso(until) }, 24, ({ estado, criado_em }) => {
+  const end = await readPages(api, event, { desde, ate }, 24, ({ estado, criado_em }) => {
     const bar = bars[Math.floor((Date.parse(criado_em) - from) / step)];
     if (!bar) return;
     total += 1;

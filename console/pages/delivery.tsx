@@ -1,6 +1,7 @@
 import type { DeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Button, Card, Code, CopyButton, Facts, Pre, StateBadge, Table, Time } from '../components.tsx';
+import { isOf } from '../health.tsx';
 import { isTest } from '../tally.ts';
 import { type Texts, textOf } from '../texts/texts.ts';
 import {
@@ -31,7 +32,7 @@ export async function deliveryPage({ api, t }: View, { event, id }: Parameters):
     ),
     actions:
       obstacle === undefined ? (
-        <Button action={`${pathOf(event, id)}/resend`} kind="main">
+        <Button action={`${pathOf(event, id)}/resend`} kind={delivery.estado === 'falhou' ? 'main' : undefined}>
           {t.delivery.resend}
         </Button>
       ) : (
@@ -50,6 +51,9 @@ export async function deliveryPage({ api, t }: View, { event, id }: Parameters):
                   <Code>{id}</Code> <CopyButton text={id} label={t.delivery.copyId} />
                 </>,
               ],
+              ...('value' in webhook && webhook.value
+                ? [[t.webhook.receiverNow, <Code>{webhook.value.url}</Code>] as const]
+                : []),
               [t.webhook.accepted, <Time at={delivery.criado_em} />],
               [t.webhook.demand, numberIn(delivery.corpo, 'id_demanda')],
               [t.webhook.proposal, numberIn(delivery.corpo, 'id_proposta')],
@@ -74,7 +78,7 @@ export const resend: Handler = async ({ api, t }, { event, id }) => {
 type Attempt = DeliveryDetail['tentativas'][number];
 
 /** Returns what became of a delivery, and why. The badge before it is the state. */
-function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: DeliveryDetail): string {
+function verdictOf({ delivery: t, results }: Texts, { id, estado, tentativas }: DeliveryDetail): string {
   const last = tentativas.at(-1);
   const how = last && howItEnded(last);
   switch (estado) {
@@ -84,7 +88,7 @@ function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: Deli
       return last && how ? t.pendingAfter(last.numero, how) : t.pendingFirst;
     case 'falhou':
       if (!last || !how) return t.failedUntried;
-      return last.numero < 10 ? t.failedLate(how) : t.failedAfter(last.numero, how);
+      return last.numero < 10 && !isTest(id) ? t.failedLate(how) : t.failedAfter(last.numero, how);
     case 'retida':
       return t.held;
     default:
@@ -101,8 +105,7 @@ function obstacleOf({ delivery: t }: Texts, delivery: DeliveryDetail, webhook: P
   if (isTest(delivery.id)) return t.isTest;
   if ('error' in webhook) return undefined;
   if (!webhook.value) return t.noWebhook;
-  // The clocks of the queue and of the registration may differ by 0.5 s.
-  if (Date.parse(delivery.criado_em) + 500 < Date.parse(webhook.value.criado_em)) return t.isReplaced;
+  if (!isOf(webhook.value, delivery)) return t.isReplaced;
   return webhook.value.estado === 'suspenso' ? t.reactivateFirst : undefined;
 }
 
@@ -119,7 +122,7 @@ function Attempts({ delivery: { tentativas } }: { delivery: DeliveryDetail }) {
           [t.delivery.when, ({ iniciada_em }) => <Time at={iniciada_em} />],
           [t.delivery.took, ({ duracao_ms }) => `${duracao_ms} ms`, 'number'],
           [t.delivery.outcome, attempt => <Outcome attempt={attempt} />],
-          [t.delivery.answer, attempt => (attempt.resposta ? <Pre>{attempt.resposta}</Pre> : '–')],
+          [t.delivery.answer, attempt => (attempt.resposta === null ? '–' : <Pre>{attempt.resposta}</Pre>)],
         ]}
       />
       {isCutOff && <p class="inside muted">{t.delivery.olderGone}</p>}

@@ -4,6 +4,7 @@ import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import type { Service } from '../api.ts';
 import { Button, Code, CopyButton, Link, Pre, StateBadge, Time } from '../components.tsx';
 import { eventNames } from '../events.ts';
+import { isOf } from '../health.tsx';
 import { type Handler, pathOf, useView } from '../view.ts';
 
 /** Leads a newcomer from a token to a delivery. Each step shows what exists already, however it came to be. */
@@ -12,7 +13,8 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   const asked = [values.get('event'), ...eventNames];
   const webhook = asked.map(event => webhooks.find(({ evento }) => evento === event)).find(found => found);
   const event = webhook?.evento ?? eventNames[0] ?? '';
-  const latest = webhook && (await api.listDeliveries(event, { limite: 1 })).entregas[0];
+  const [newest] = webhook ? (await api.listDeliveries(event, { limite: 1 })).entregas : [];
+  const latest = webhook && newest && isOf(webhook, newest) ? newest : undefined;
   const done = [true, webhook !== undefined, latest !== undefined, latest?.estado === 'entregue'];
   const curl = commandsOf(service, event);
   const steps = [
@@ -116,7 +118,8 @@ function DeliveryStep({ event, latest }: { event: string; latest: DeliveryRecord
   const { t } = useView();
   if (!latest) return <p class="muted">{t.steps.before(3)}</p>;
   const isDelivered = latest.estado === 'entregue';
-  const said = isDelivered ? t.steps.delivered : latest.tentativas > 0 ? t.steps.failing : t.steps.notYet;
+  const isAwaited = latest.estado === 'pendente' && latest.tentativas === 0;
+  const said = isDelivered ? t.steps.delivered : isAwaited ? t.steps.notYet : t.steps.failing;
   return (
     <>
       <p>
@@ -140,6 +143,6 @@ function commandsOf({ authUrl, baseUrl }: Service, event: string) {
     ].join(' \\\n  '),
     webhook: `curl -s ${baseUrl}/v1/webhooks ${bearer} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`,
     sample: `curl -s -X POST ${baseUrl}/v1/webhooks/${event}/teste ${bearer}`,
-    delivery: `curl -s ${baseUrl}/v1/webhooks/${event}/entregas?limite=1 ${bearer}`,
+    delivery: `curl -s '${baseUrl}/v1/webhooks/${event}/entregas?limite=1' ${bearer}`,
   };
 }

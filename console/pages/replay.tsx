@@ -11,13 +11,13 @@ export const askReplay: Handler = async (view, { event }) => {
   const webhook = await api.findWebhook(event);
   if (!webhook) throw new NotFound(t.failures.noWebhook);
   // Deliveries of earlier registrations are left out: they were accepted before this one.
-  const desde = range.desde > webhook.criado_em ? range.desde : webhook.criado_em;
-  const counted = await partOf(countReplayable(api, event, { ...range, desde }));
+  if (range.desde < webhook.criado_em) range.desde = webhook.criado_em;
+  const counted = await partOf(countReplayable(api, event, range));
   const back = `${pathOf(event)}${queryOf(filterOf(query))}`;
   if ('value' in counted && counted.value.count === 0 && counted.value.isAll)
     return { to: back, notes: [{ kind: 'failed', text: t.replay.nothing }] };
   const content = (
-    <Form action={`${pathOf(event)}/replay`} fields={range} back={back} submit={t.replay.submit}>
+    <Form action={`${pathOf(event)}/replay`} fields={{ ...range, back }} back={back} submit={t.replay.submit}>
       <p>{t.replay.means}</p>
       <Facts
         rows={[
@@ -50,7 +50,8 @@ export const startReplay: Handler = async ({ api, t, session }, { event }, form)
 
   function leadTo(id: string, kind: 'done' | 'failed', text: string) {
     session.replays = { ...session.replays, [event]: id };
-    return { to: pathOf(event), notes: [{ kind, text }] };
+    const back = form.get('back') ?? '';
+    return { to: back.startsWith(pathOf(event)) ? back : pathOf(event), notes: [{ kind, text }] };
   }
 };
 

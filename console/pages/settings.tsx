@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Refusal, type Settings } from '../api.ts';
 import { Alert, Form, Link, StateBadge } from '../components.tsx';
 import { eventNames } from '../events.ts';
@@ -8,7 +9,10 @@ import { isTest } from '../tally.ts';
 import { type Handler, NotFound, type Page, type Part, partOf, pathOf, useView, type View } from '../view.ts';
 
 /** The form that registers the webhook of one event, or with the event `*` of all events that have none. */
-export const registrationPage: Handler = async (view, _, values) => formPage(view, await missingEvents(view), values);
+export const registrationPage: Handler = async (view, _, values) => {
+  const missing = await missingEvents(view);
+  return missing.length === 0 ? { to: '/' } : formPage(view, missing, values);
+};
 
 /** Registers one webhook or all that are missing. Each secret is shown once, on the next page. */
 export const register: Handler = async (view, _, values) => {
@@ -33,15 +37,13 @@ export const register: Handler = async (view, _, values) => {
 };
 
 export const changePage: Handler = async ({ api, t }, { event }, values) => {
-  const webhook = await api.findWebhook(event);
-  if (!webhook) throw new NotFound(t.failures.noWebhook);
+  const webhook = await existing(api, t, event);
   return changeForm(t, event, webhook.autorizacao_definida, values.get('url') ?? webhook.url);
 };
 
 /** Replaces URL and header. A header that is set has to be typed again or removed: it never goes to another URL unseen. */
 export const change: Handler = async ({ api, t }, { event }, values) => {
-  const webhook = await api.findWebhook(event);
-  if (!webhook) throw new NotFound(t.failures.noWebhook);
+  const webhook = await existing(api, t, event);
   const url = values.get('url') ?? '';
   const settings = settingsIn(values);
   const isUndecided = webhook.autorizacao_definida && !settings.autorizacao && !values.has('remove');
@@ -58,7 +60,8 @@ export const change: Handler = async ({ api, t }, { event }, values) => {
   return { to: pathOf(event), notes: [{ kind: 'done', text: t.change.done }] };
 };
 
-export const secretPage: Handler = async ({ t }, { event }) => {
+export const secretPage: Handler = async ({ api, t }, { event }) => {
+  await existing(api, t, event);
   const title = t.secret.title(event);
   const choice = (value: string, text: string) => (
     <label class="choice">
@@ -85,6 +88,7 @@ export const replaceSecret: Handler = async ({ api }, { event }, values) => {
 
 /** Asks before a webhook is deleted, with the deliveries that are lost. */
 export const removalPage: Handler = async ({ api, t }, { event }) => {
+  await existing(api, t, event);
   const title = t.remove.title(event);
   const lost = await Promise.all(
     (['pendente', 'falhou', 'retida'] as const).map(async estado => {
@@ -114,6 +118,12 @@ export const remove: Handler = async ({ api, t }, { event }) => {
 
 /** Why a form is shown again: a message, and what is wrong with each field. */
 type Trouble = Pick<Refusal, 'message' | 'findings'> & { readonly code?: string };
+
+async function existing(api: View['api'], t: View['t'], event: string): Promise<WebhookRecord> {
+  const webhook = await api.findWebhook(event);
+  if (!webhook) throw new NotFound(t.failures.noWebhook);
+  return webhook;
+}
 
 async function missingEvents({ api }: View): Promise<readonly string[]> {
   const { webhooks } = await api.listWebhooks();
@@ -209,7 +219,14 @@ function Input(input: Omit<Parameters<typeof Field>[0], 'children'> & { type: st
   return (
     <Field name={name} {...field}>
       {attributes => (
-        <input name={name} type={type} value={value} autocomplete="off" spellcheck={false} {...attributes} />
+        <input
+          name={name}
+          type={type}
+          value={value}
+          autocomplete={type === 'password' ? 'new-password' : 'off'}
+          spellcheck={false}
+          {...attributes}
+        />
       )}
     </Field>
   );

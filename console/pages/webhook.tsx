@@ -15,8 +15,9 @@ import {
   timeFormats,
   Unread,
 } from '../components.tsx';
+import { eventNames } from '../events.ts';
 import { type Filter, filterOf, queryOf, spanOf, states, timesOf } from '../filter.ts';
-import { HealthBadge, HealthText } from '../health.tsx';
+import { HealthBadge, HealthText, isOf } from '../health.tsx';
 import { isTest, tally } from '../tally.ts';
 import { textOf } from '../texts/texts.ts';
 import { type Handler, NotFound, type Page, type Parameters, partOf, pathOf, useView, type View } from '../view.ts';
@@ -32,16 +33,25 @@ export async function webhookPage({ api, t, query, now, session }: View, { event
     partOf(readList(api, event, filter, now)),
     replayId === undefined ? undefined : partOf(api.findReplay(event, replayId)),
   ]);
-  const hasHistory = !('value' in list) || list.value.rows.length > 0 || queryOf(filter) !== '';
+  const rows = 'value' in list ? list.value.rows : undefined;
+  const isFiltered = queryOf(filter) !== '';
+  const hasHistory = rows?.length !== 0 || (isFiltered && eventNames.includes(event));
+  const isUntested = webhook && !isFiltered && rows?.every(({ record }) => !isOf(webhook, record)) === true;
   if (!webhook && !hasHistory) throw new NotFound(t.failures.noWebhook);
   return {
     title: event,
     heading: (
       <>
-        {event} {webhook && <HealthBadge webhook={webhook} />}
+        {event} {webhook && <HealthBadge webhook={webhook} isUntested={isUntested === true} />}
       </>
     ),
-    actions: webhook && <Actions webhook={webhook} />,
+    actions: webhook ? (
+      <Actions webhook={webhook} />
+    ) : (
+      <Link to={`/register?evento=${event}`} kind="button main">
+        {t.webhooks.register}
+      </Link>
+    ),
     crumbs: [],
     content: (
       <>
@@ -60,7 +70,7 @@ export async function webhookPage({ api, t, query, now, session }: View, { event
         <section class="card" id="list">
           <header>
             <h2>{t.webhook.deliveries}</h2>
-            {webhook && <ReplayLink webhook={webhook} filter={filter} />}
+            {webhook && rows?.length !== 0 && <ReplayLink webhook={webhook} filter={filter} />}
           </header>
           <StateChoice event={event} filter={filter} />
           <div id="deliveries" data-live>
@@ -83,7 +93,7 @@ export const test: Handler = async ({ api, t }, { event }) => {
 
 export const reactivate: Handler = async ({ api, t }, { event }) => {
   await api.reactivate(event);
-  return { to: pathOf(event), notes: [{ kind: 'done', text: t.webhook.reactivated }] };
+  return { to: `${pathOf(event)}?state=retida#list`, notes: [{ kind: 'done', text: t.webhook.reactivated }] };
 };
 
 interface List {
@@ -132,7 +142,7 @@ function Actions({ webhook: { evento, estado, motivo_suspensao } }: { webhook: W
 
 function Overview({ webhook }: { webhook: WebhookRecord }) {
   const { t } = useView();
-  const { url, autorizacao_definida, criado_em, atualizado_em, segredos_anteriores } = webhook;
+  const { url, autorizacao_definida, estado, criado_em, atualizado_em, segredos_anteriores } = webhook;
   return (
     <Card id="overview">
       <p class="inside health">
@@ -143,7 +153,9 @@ function Overview({ webhook }: { webhook: WebhookRecord }) {
           [t.webhooks.receiver, <Code>{url}</Code>],
           [t.webhook.authorization, autorizacao_definida ? t.webhook.set : t.webhook.notSet],
           [t.webhook.registered, <Time at={criado_em} />],
-          ...(atualizado_em === criado_em ? [] : [[t.webhook.changed, <Time at={atualizado_em} />] as const]),
+          ...(atualizado_em === criado_em || estado === 'suspenso'
+            ? []
+            : [[t.webhook.changed, <Time at={atualizado_em} />] as const]),
           ...segredos_anteriores.map(
             ({ valido_ate }) => [t.webhook.oldSecrets, <Time at={valido_ate} form="exact" />] as const,
           ),
@@ -243,7 +255,7 @@ function Numbers(row: {
   name: 'id_demanda' | 'id_proposta';
 }) {
   const { t } = useView();
-  if (isTest(row.record.id)) return <span class="muted">{t.webhook.test_}</span>;
+  if (isTest(row.record.id)) return row.name === 'id_demanda' ? <span class="muted">{t.webhook.testShort}</span> : '–';
   return <>{numberIn(row.detail?.corpo, row.name)}</>;
 }
 

@@ -2,7 +2,7 @@ import type { DeliveryRecord } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Card, Code, Link, StateBadge, Table, Time, Unread } from '../components.tsx';
 import { eventNames } from '../events.ts';
-import { HealthBadge, HealthText, healthOf } from '../health.tsx';
+import { HealthBadge, HealthText, healthOf, isOf } from '../health.tsx';
 import { type Page, type Part, partOf, pathOf, useView, type View } from '../view.ts';
 
 /** Lists all events: the health of each webhook and its latest delivery, and what arrived without one. */
@@ -63,7 +63,7 @@ function Verdict({ rows }: { rows: readonly Row[] }) {
   const { t } = useView();
   const unhealthy = rows.filter(({ webhook }) => webhook && healthOf(webhook) !== 'healthy');
   const registered = rows.filter(({ webhook }) => webhook).length;
-  const isWell = registered === rows.length && unhealthy.length === 0;
+  const isWell = registered === rows.length && unhealthy.length === 0 && !rows.some(isUntested);
   return (
     <p class="verdict" id="verdict" data-live>
       {isWell ? t.webhooks.allHealthy(rows.length) : t.webhooks.counts(registered, rows.length)}{' '}
@@ -72,17 +72,22 @@ function Verdict({ rows }: { rows: readonly Row[] }) {
   );
 }
 
+function isUntested({ webhook, latest }: Row): boolean {
+  return webhook !== undefined && 'value' in latest && !latest.value.entregas.some(one => isOf(webhook, one));
+}
+
 /** Writes the event, as a link if there is a webhook or history. */
 function EventCell({ row: { event, webhook, latest } }: { row: Row }) {
   const hasPage = webhook || 'error' in latest || latest.value.entregas.length > 0;
   return hasPage ? <Link to={pathOf(event)}>{event}</Link> : event;
 }
 
-function HealthCell({ row: { webhook } }: { row: Row }) {
+function HealthCell({ row }: { row: Row }) {
+  const { webhook } = row;
   if (!webhook) return <HealthBadge webhook={webhook} />;
   return (
     <>
-      <HealthBadge webhook={webhook} />
+      <HealthBadge webhook={webhook} isUntested={isUntested(row)} />
       <small class="block">
         <HealthText webhook={webhook} />
       </small>

@@ -11,7 +11,7 @@ export const pt: Texts = {
     account: 'Conta',
     otherLanguage: 'English',
     signOut: 'Sair',
-    readAt: 'Lido às',
+    readAt: 'Atualizado às',
     readFrom: host => `de ${host}`,
     readOnly: 'Somente leitura: este token não pode alterar nada.',
     notRenewed:
@@ -39,6 +39,7 @@ export const pt: Texts = {
   },
   failures: {
     title: 'Isto não funcionou',
+    notFound: 'Não encontrado',
     noPage: 'Esta página não existe.',
     noWebhook: 'Este evento não tem webhook nem entregas dos últimos 30 dias.',
     noDelivery: 'Esta entrega não existe ou tem mais de 30 dias.',
@@ -65,7 +66,7 @@ export const pt: Texts = {
   },
   results: {
     entregue: 'aceita',
-    http: 'recusada',
+    http: 'resposta de erro',
     tempo_esgotado: 'sem resposta a tempo',
     conexao: 'a conexão falhou',
     tls: 'o TLS falhou',
@@ -105,8 +106,10 @@ export const pt: Texts = {
     slow: 'Lento',
     suspended: 'Suspenso',
     none: 'Não cadastrado',
-    since: 'Desde',
-    failingMeans: 'Todas as tentativas falharam. Depois de cinco dias o webhook é suspenso.',
+    untested: 'Sem entregas ainda',
+    failingSince: 'Todas as tentativas falharam desde',
+    slowSince: 'Lento desde',
+    failingMeans: 'Depois de cinco dias de falhas o webhook é suspenso.',
     slowMeans:
       'O servidor leva mais de 2 s para responder, e por isso poucas tentativas ocorrem ao mesmo tempo. Termina quando as respostas voltam a ser rápidas.',
     reasons: {
@@ -136,7 +139,7 @@ export const pt: Texts = {
     lead: 'Os eventos a partir de agora são enviados à URL. Os anteriores, não.',
     all: count => `Todos os eventos sem webhook (${count}), cada um com um segredo próprio`,
     aboutUrl: 'https, porta 443 ou a partir de 1024, um nome público ou um endereço IPv4 público.',
-    aboutAuthorization: 'Opcional. Enviado com cada entrega; não pode ser lido depois.',
+    aboutAuthorization: 'Opcional, como Bearer abc123. Enviado com cada entrega; não pode ser lido depois.',
     submit: 'Cadastrar',
     failed: (event, why) => `${event} não foi cadastrado. ${why}`,
     open: event => `Abrir o webhook de ${event}`,
@@ -162,7 +165,7 @@ export const pt: Texts = {
       count === 1
         ? 'Este segredo de assinatura aparece só agora'
         : `Estes ${count} segredos de assinatura aparecem só agora`,
-    use: 'Guarde-o como uma senha. Com ele o seu servidor verifica a assinatura de cada entrega.',
+    use: 'Copie antes de sair desta página e guarde como uma senha. Com ele o seu servidor verifica a assinatura de cada entrega.',
     copy: event => `Copiar o segredo de ${event}`,
   },
   remove: {
@@ -180,8 +183,7 @@ export const pt: Texts = {
     replaceSecret: 'Trocar o segredo',
     remove: 'Excluir',
     reactivate: 'Reativar',
-    reactivated:
-      'O webhook está ativo de novo. As entregas retidas continuam assim: escolha o estado Retida e reenvie-as.',
+    reactivated: 'O webhook está ativo de novo. As entregas retidas continuam assim até você reenviá-las.',
     deleted: 'Não há webhook para este evento. O histórico dele fica por 30 dias.',
     authorization: 'Cabeçalho Authorization',
     set: 'definido',
@@ -212,7 +214,8 @@ export const pt: Texts = {
     proposal: 'Proposta',
     attempts: 'Tentativas',
     next: 'Próxima tentativa',
-    test_: 'teste',
+    testShort: 'teste',
+    receiverNow: 'Receptor atual',
     noneMatch: 'Nenhuma entrega corresponde. Escolha outro estado ou um período maior.',
     nonePage: 'Nenhuma nesta página. Pode haver mais antigas.',
     none: 'Nenhum evento chegou ainda. Um teste mostra como um é entregue.',
@@ -245,10 +248,11 @@ export const pt: Texts = {
     delivered: (status, attempt) => `O seu servidor respondeu ${status} na tentativa ${attempt}`,
     pendingFirst: 'A primeira tentativa está para começar',
     pendingAfter: (attempt, how) => `A tentativa ${attempt} terminou assim: ${how}`,
-    failedAfter: (attempts, how) => `${attempts} tentativas falharam, a última assim: ${how}`,
+    failedAfter: (attempts, how) =>
+      attempts === 1 ? `A tentativa falhou assim: ${how}` : `${attempts} tentativas falharam, a última assim: ${how}`,
     failedLate: how => `Passaram 10 dias sem sucesso, a última tentativa assim: ${how}`,
     failedUntried: 'Passaram 10 dias sem tentativa',
-    held: 'O webhook foi suspenso. Reative o webhook e depois reenvie',
+    held: 'O webhook foi suspenso',
     cancelled: 'O webhook foi excluído ou cadastrado de novo',
     answered: status => `o seu servidor respondeu ${status}`,
     noAttempt: 'Nenhuma tentativa ainda.',
@@ -281,7 +285,7 @@ export const pt: Texts = {
     delivery: 'Ver a entrega',
     delivered: 'O seu servidor a aceitou. Verifique a assinatura com o segredo antes de confiar em um corpo.',
     notYet: 'Ainda não foi entregue. Esta página se atualiza sozinha.',
-    failing: 'Uma tentativa falhou. A entrega mostra por quê e o que fazer.',
+    failing: 'Não foi entregue. A entrega mostra por quê e o que fazer.',
     seeDelivery: 'Abrir a entrega',
     before: step => `Antes vem o passo ${step}.`,
     done: 'Feito',

@@ -146,28 +146,22 @@ const faintGraphics = `(() => {
   return faint;
 })()`;
 
-/**
- * Keeps a picture of a page in the folder that `EMISSOR_PICTURES` names, for the docs: of a desktop that is light, of a phone that
- * is dark.
- */
+/** Keeps a picture of a page of the docs in the folder that `EMISSOR_PICTURES` names. */
 export async function keepPicture(page: Page): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
-  const { pathname, search, hash } = new URL(page.url());
-  const name = pictures.find(([pattern]) => pattern.test(pathname.replace(/^\/[^/]+/, '') + search + hash))?.[1];
-  const isPhone = (page.viewportSize()?.width ?? 0) < 500;
-  const isDark = await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches');
-  if (folder === undefined || name === undefined || isPhone !== isDark) return;
-  await page.evaluate('document.activeElement.blur(); location.hash || scrollTo(0, 0)'); // the check of the keyboard went down the page
-  await page.screenshot({ path: path.join(folder, `${name}-${isPhone ? 'phone' : 'desktop'}.png`) });
+  const { pathname, search } = new URL(page.url());
+  const size = (page.viewportSize()?.width ?? 0) < 500 ? 'phone' : 'desktop';
+  const [, name] = pictures.find(([pattern]) => pattern.test(`${size} ${pathname.replace(/^\/[^/]+/, '')}${search}`)) ?? [];
+  if (folder === undefined || name === undefined) return;
+  await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)'); // the check of the keyboard went down the page
+  await page.screenshot({ path: path.join(folder, `${name}-${size}.png`) });
 }
 
 const pictures: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/^\/$/, 'webhooks'],
-  [/^\/webhooks\/(?!new$)[^/?]+$/, 'webhook'],
-  [/\/deliveries\/[^/]+$/, 'delivery'],
-  [/^\/first-steps$/, 'first-steps'],
-  [/^\/pt\/$/, 'site-front'],
-  [/^\/pt\/nada-chegou\/$/, 'site-page'],
-  [/^\/pt\/erros\/#/, 'site-error'],
-  [/\/operations\/registerwebhook\/$/, 'site-reference'],
+  [/^desktop \/$/, 'webhooks'],
+  [/ \/webhooks\/proposta\.recebida$/, 'webhook'],
+  [/^desktop .*\/deliveries\/[^/]+$/, 'delivery'],
+  [/^desktop \/first-steps$/, 'first-steps'],
+  [/^desktop \/pt\/$/, 'site-front'],
+  [/^desktop .*\/operations\/registerwebhook\/$/, 'site-reference'],
 ];

@@ -1,7 +1,7 @@
 import { type ConsoleOptions, createConsole } from '../../console/app.tsx';
 import { makeMemoryStore } from '../../console/sessions.ts';
 
-export const host = '127.0.0.1:4005';
+const host = '127.0.0.1:4005';
 
 /** Creates a console for a stage, with sessions in memory, and someone who walks through it without a browser. */
 export function startWalk(options: Pick<ConsoleOptions, 'service'> & Partial<ConsoleOptions>) {

@@ -62,20 +62,30 @@ describe('the list of webhooks', () => {
     [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
     [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'only an operator can reactivate it'],
   ] as const)('judges a webhook by the worst that is true of it: %j is %s', async (changes, word, meaning) => {
-    const { text } = await walkWith(listed(webhook(changes)));
+    const { text } = await walkWith({ ...listed(webhook(changes)), [`GET ${api}/entregas`]: list([delivery()]) });
     const page = await text('/');
     expect(page).toContain(word);
     expect(page).toContain(meaning);
     expect(page.includes('Needs attention: demanda.criada')).toBe(word !== 'Healthy');
   });
 
-  it('says that all is healthy only if every event has a webhook, and each is', async () => {
+  it('says that all is healthy only if every event has a webhook with a delivery, and each is', async () => {
     const all = EVENT_NAMES.map(evento => webhook({ evento }));
+    const tried = Object.fromEntries(
+      EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, list([delivery()])]),
+    );
     const verdict = 'every webhook is healthy';
-    expect(await (await walkWith(listed(...all))).text('/')).toContain(verdict);
-    expect(await (await walkWith(listed(...all.slice(1)))).text('/')).toContain('7 of 8 events');
-    const suspended = [...all.slice(1), webhook({ estado: 'suspenso' })];
-    expect(await (await walkWith(listed(...suspended))).text('/')).not.toContain(verdict);
+    const page = async (webhooks: typeof all, replies: Replies = tried) =>
+      (await walkWith({ ...listed(...webhooks), ...replies })).text('/');
+    expect(await page(all)).toContain(verdict);
+    expect(await page(all.slice(1))).toContain('7 of 8 events');
+    expect(await page([...all.slice(1), webhook({ estado: 'suspenso' })])).not.toContain(verdict);
+    const untried = await page(all, {
+      ...tried,
+      [`GET ${api}/entregas`]: list([delivery({ criado_em: '2026-10-01T00:00:00.000Z' })]),
+    });
+    expect(untried).not.toContain(verdict);
+    expect(untried).toContain('No delivery yet');
   });
 
   it('shows the latest delivery, what was dropped, and which part could not be read', async () => {
@@ -163,7 +173,7 @@ describe('a webhook', () => {
       [`GET ${api}/entregas/${proposal.id}`]: { json: proposal },
       [`GET ${api}/entregas/${test.id}`]: { json: test },
     });
-    expect(await text(own)).toMatch(/evt_a+ .* 4711 77 .* teste_b+ .* test test/);
+    expect(await text(own)).toMatch(/evt_a+ .* 4711 77 .* teste_b+ .* test –/);
   });
 
   it('asks the API for what was chosen', async () => {
@@ -177,6 +187,17 @@ describe('a webhook', () => {
       cursor: 'c1',
       limite: '20',
     });
+  });
+
+  it('counts exactly the time that was chosen, and the list shows the same', async () => {
+    const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+    await open(`${own}?since=2026-01-01T00:00:00Z&until=2026-11-20T00:07:00Z`);
+    const asked = fake.calls
+      .map(({ path }) => new URL(path, 'http://x').searchParams)
+      .filter(query => query.has('desde'));
+    expect(asked.map(query => [query.get('desde'), query.get('ate')])).toEqual(
+      Array(2).fill(['2026-01-01T00:00:00.000Z', '2026-11-20T00:07:00.000Z']),
+    );
   });
 
   it.each([
@@ -214,12 +235,17 @@ describe('a delivery', () => {
       { estado: 'falhou', tentativas: [late] },
       'Failed 10 days passed without success, the last attempt with: your server answered 500',
     ],
+    [
+      { id: `teste_${'b'.repeat(22)}`, estado: 'falhou', tentativas: [attempt({ ...late, numero: 1 })] },
+      'Failed The attempt failed with: your server answered 500',
+    ],
     [{ estado: 'falhou', tentativas: [] }, 'Failed 10 days passed without an attempt'],
-    [{ estado: 'retida' }, 'Held The webhook was suspended. Reactivate the webhook, then resend'],
+    [{ estado: 'retida' }, 'Held The webhook was suspended'],
     [{ estado: 'cancelada' }, 'Cancelled The webhook was deleted, or registered again'],
   ] as const)('says in its headline what became of it, and why: %j', async (changes, headline) => {
-    const { text } = await walkWith(read(changes as Parameters<typeof delivery>[0]));
-    expect(await text(one)).toContain(headline);
+    const shown = changes as Parameters<typeof delivery>[0];
+    const { text } = await walkWith(read(shown));
+    expect(await text(`${own}/deliveries/${delivery(shown).id}`)).toContain(headline);
   });
 
   it.each(Object.values(failureCauses).map(({ word }) => word))(
@@ -411,6 +437,16 @@ describe('a replay', () => {
     expect(fake.count(/^DELETE/)).toBe(1); // a DELETE would forget it
   });
 
+  it('covers no time before the registration, which the question shows', async () => {
+    const { fake, open } = await walkWith({
+      ...active,
+      [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou' })]),
+    });
+    const { html } = await open(`${own}/replay?state=falhou`);
+    expect(html).toContain(`name="desde" value="${webhook().criado_em}"`);
+    expect(fake.calls.at(-1)?.path).toContain(`desde=${encodeURIComponent(webhook().criado_em)}`);
+  });
+
   it('that runs already is led to', async () => {
     const running = problem(409, 'replay_in_progress');
     const { post, open } = await walkWith({
@@ -444,6 +480,27 @@ describe('a token that may only read', () => {
     expect(html).not.toMatch(/class="button/);
     expect(html).toContain('Read only: this token cannot change anything.');
   });
+});
+
+describe('the first steps', () => {
+  it.each([
+    [
+      'a delivery of an earlier registration',
+      delivery({ criado_em: '2026-10-01T00:00:00.000Z' }),
+      'Step 3 comes first.',
+    ],
+    ['a pending one', delivery({ estado: 'pendente' }), 'Not delivered yet.'],
+    ['a held one', delivery({ estado: 'retida' }), 'It was not delivered. The delivery shows why'],
+    ['a delivered one', delivery(), 'Your server accepted it.'],
+  ])('judge the last one by the latest delivery: %s', async (_, latest, said) => {
+    const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([latest]) });
+    expect(await text('/first-steps')).toContain(said);
+  });
+});
+
+it.each(['change', 'secret', 'delete'])('%s of a webhook that does not exist is not found', async step => {
+  const { open } = await walkWith({});
+  expect((await open(`/webhooks/demanda.outra/${step}`)).status).toBe(404);
 });
 
 describe('an id in an address', () => {

@@ -28,7 +28,7 @@ export function nativeItem(item: Attributes): NativeItem {
 }
 
 /** Returns an item as DynamoDB keeps it. Like the document client, it leaves out attributes that are `undefined`. */
-export function attributesOf(item: NativeItem): Attributes {
+function attributesOf(item: NativeItem): Attributes {
   return eachOf(Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)), attributeOf);
 }
 
