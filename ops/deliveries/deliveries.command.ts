@@ -182,8 +182,7 @@ const resendDelivery = command('deliveries resend', {
 /** The states that a replay may send again. */
 const replayedStates = { [wireStates.failed]: 'failed', [wireStates.held]: 'held' } as const;
 
-/** Replays a range of the deliveries of one webhook, or of many, and waits for the end. */
-export const replay = command('deliveries replay', {
+const replay = command('deliveries replay', {
   about: "send again what failed or was held of a webhook's deliveries, by when their events were accepted",
   notes: replayNotes,
   given: {

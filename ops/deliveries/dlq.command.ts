@@ -42,7 +42,7 @@ const keptLetter = makeShape<KeptLetter>([
 ]);
 
 /** Lists dead letters, copies as one, and about how many more others have in flight; with their bodies only where these are asked for. */
-export const listLetters = command('dlq list', {
+const listLetters = command('dlq list', {
   about: 'list messages, with the reason; --json shows their bodies',
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: forPrograms },
   effect: 'looks',
@@ -93,8 +93,7 @@ export const redriveLetters = command('dlq redrive', {
   },
 });
 
-/** Shows one dead letter with its body. */
-export const showLetter = command('dlq show', {
+const showLetter = command('dlq show', {
   about: 'show one message with its body, and who sent it',
   given: { message: argument('message-id', 'as list shows it', messageId) },
   effect: 'looks',
@@ -118,7 +117,7 @@ export const showLetter = command('dlq show', {
 });
 
 /** Takes dead letters off the queue for good. Returns their number, copies counted once. */
-export const discardLetters = command('dlq discard', {
+const discardLetters = command('dlq discard', {
   about: 'delete messages for good: those named, or all that were refused for a reason',
   notes: examples,
   given: {

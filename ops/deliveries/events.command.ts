@@ -57,8 +57,7 @@ const listed = makeShape<AccountEvent>([
   { json: 'why', heading: 'why' },
 ]);
 
-/** Says what became of an event, and why. */
-export const findOneEvent = command('events find', {
+const findOneEvent = command('events find', {
   about: 'say what became of an event, and why',
   notes: examples,
   given: {

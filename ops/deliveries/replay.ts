@@ -126,7 +126,7 @@ export async function replayEach(
 }
 
 /** Starts the replay of one webhook and waits until it has read its range once. @throws {CliError} when it cannot start, or is cancelled. */
-export async function runReplay(
+async function runReplay(
   request: ReplayRequest,
   replays: ReturnType<typeof openReplays>,
   {

@@ -19,7 +19,7 @@ const names = ['clients', 'users', 'credentials', 'webhooks', 'deliveries', 'key
 const table = argument('table', `of the stage: ${names.join(', ')}`, z.enum(names));
 const restored = argument('restored', 'the name of the table that AWS restored', notEmpty);
 
-export const copyMissing = command('tables copy', {
+const copyMissing = command('tables copy', {
   about: "copy the items that the stage's table lacks; it overwrites nothing and can be repeated",
   given: { table, restored },
   effect: 'writes',

@@ -77,8 +77,7 @@ const create = command('users create', {
   report: createdReport,
 });
 
-/** Takes users over from a file. */
-export const importAll = command('users import', {
+const importAll = command('users import', {
   about: 'take over users with the password hashes that they have; users that are there stay as they are',
   notes: `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`,
   given: { file: argument('file', 'a JSON object on each line: email, account, role, password_hash', filePath) },
@@ -166,8 +165,7 @@ const setRole = command('users set-role', {
   report: roleReport,
 });
 
-/** Sets the password of a user. */
-export const setPassword = command('users set-password', {
+const setPassword = command('users set-password', {
   about: "change a user's password; ends all their sessions and forgets failed logins",
   given: { ...ofUser, generatePassword },
   effect: 'writes',

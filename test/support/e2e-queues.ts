@@ -17,14 +17,6 @@ export async function send(body: string, account: string, sender?: string): Prom
   return answer.MessageId ?? '';
 }
 
-/** Puts a message on the dead-letter queue itself; returns its message id. */
-export async function sendDeadLetter(body: string): Promise<string> {
-  const answer = await queues.send(
-    new SendMessageCommand({ QueueUrl: output('DeadLetterQueueUrl'), MessageBody: body }),
-  );
-  return answer.MessageId ?? '';
-}
-
 /** An event as publishers describe it. */
 export interface PublishedEvent extends EventValues {
   readonly event: string;

@@ -1,73 +1,85 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
+import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { startLogs } from '@emissor/cloud/logs';
 import { startKms, startSqs } from '@emissor/cloud/testing';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
-import { systemTime } from '../../lambdas/platform/timer.ts';
-import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
+import { systemTime, type Time } from '../../lambdas/platform/timer.ts';
+import type { ListedCommand } from '../../ops/audit/audit-log.ts';
+import type { AwsClient } from '../../ops/stage/aws-clock.ts';
+import { thisWorld, type World } from '../../ops/stage/world.ts';
+import { sqsClientOf } from '../../tools/support/engines.ts';
+import { answerOf, type OpsResult, runOpsOn } from '../../tools/support/ops.ts';
 import { tableNames } from '../../tools/support/tables.ts';
-import { type Database, startDatabase } from './database/database.ts';
+import { startDatabase } from './database/database.ts';
+import { putAll } from './database/put-all.ts';
+import { quickHashing } from './password-hashing.ts';
 import { receiveAtOnce } from './receive-at-once.ts';
 
-/** All tables with a keyring, and the operator's command line over them, without a run of the service. */
-export interface OperatedTables {
-  readonly database: Database;
-  readonly outputs: Readonly<Record<string, string>>;
-  readonly lockout: ReturnType<typeof makeLockout>;
-  /** Runs a command as it is typed. */
-  run(...args: string[]): Promise<OpsResult>;
-  /** Runs a command, confirmed. Returns its `--json` answer. @throws when it fails. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  ask(args: readonly string[], input?: string): Promise<any>;
-  stop(): Promise<void>;
+/** The operator's command line over all tables, queues, logs and keys of a stage, without a run of the service. */
+export type OperatedTables = Awaited<ReturnType<typeof startOperatedTables>>;
+
+/** The changes of a command's surroundings. */
+export interface Conditions {
+  /** Outputs in place of the run's; one that is `undefined` is left out. */
+  readonly outputs?: Readonly<Record<string, string | undefined>>;
+  /** Standard input. @default - a password */
+  readonly input?: string;
+  /** Acts before the nth call of a name, or of one of several (`Put|Delete`). The call fails if that throws. `again` makes it once more. */
+  readonly before?: readonly [call: string, nth: number, act: (again: () => Promise<unknown>) => unknown];
+  readonly time?: Partial<Time>;
+  /** Lets answers have AWS's time. Without it a command has the time of the test, which may be another one. */
+  readonly hasDates?: boolean;
+  readonly world?: Partial<World>;
 }
 
+/** The commands that run under some conditions. */
+export interface Operator {
+  /** Runs a command as it is typed: words, or one line of words without spaces of their own. */
+  run(...words: readonly string[]): Promise<OpsResult>;
+  /** Runs a command, confirmed. Returns its `--json` answer. @throws when it fails. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  ask(...words: readonly string[]): Promise<any>;
+}
+
+/** The password that tests give users. */
+const aPassword = 'a password of enough characters';
+
+/** The most bytes of a message, as the stages' queues have it. */
+export const maxMessageSize = 1_040_384;
+
 /** Starts the tables; stop them in `afterAll`. */
-export async function startOperatedTables(): Promise<OperatedTables> {
+export async function startOperatedTables() {
   const names = tableNames();
   const database = await startDatabase(...names);
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
   const queues = await startSqs({ interceptors: [receiveAtOnce] });
-  for (const name of ['dead', 'events']) queues.ensureQueue({ name });
+  for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, maxMessageSize });
   keys.ensureKey('test');
-  const kms = new KMSClient({
-    endpoint: keys.endpoint,
-    region: database.region,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const kms = new KMSClient({ endpoint: keys.endpoint, region: database.region, credentials });
   const keyring = { ...systemTime, dynamo, kms, table: 'Keyring' };
   const settings = { keyArn: 'arn:aws:kms:us-east-1:000000000000:key/test', algorithm: 'ES256' } as const;
-  await makeKeyRotation({
-    ...keyring,
-    ...settings,
-    makeId: randomId,
-  }).rotateKeys();
-  const lockout = makeLockout({
-    ...systemTime,
-    dynamo,
-    table: 'Lockouts',
-    keyring: makeKeyring(keyring),
-    makeId: randomId,
-  });
-
-  const directory = mkdtempSync(join(tmpdir(), 'emissor-operated-'));
-  const file = join(directory, 'outputs.json');
-  const outputs = {
+  await makeKeyRotation({ ...keyring, ...settings, makeId: randomId }).rotateKeys();
+  const stored = { ...systemTime, dynamo, table: 'Lockouts' };
+  const lockout = makeLockout({ ...stored, keyring: makeKeyring(keyring), makeId: randomId });
+  const outputs: Readonly<Record<string, string>> = {
     ...Object.fromEntries(names.map(name => [`${name}Table`, name])),
     DynamoDbEndpoint: database.endpoint,
     KmsEndpoint: keys.endpoint,
     LogsEndpoint: logs.endpoint,
     SqsEndpoint: queues.endpoint,
-    DeadLetterQueueUrl: queues.urlOf('dead'),
     EventsQueueUrl: queues.urlOf('events'),
+    RetryQueueUrl: queues.urlOf('retry'),
+    SlowQueueUrl: queues.urlOf('slow'),
+    DeadLetterQueueUrl: queues.urlOf('dead'),
     AuditLogGroup: 'audit',
+    DeliveryLogGroups: 'delivery',
     PasswordMinimumLength: '15',
     RotateKeysSettings: JSON.stringify({
       KEYRING_TABLE: 'Keyring',
@@ -76,22 +88,120 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     }),
     Region: database.region,
   };
-  writeFileSync(file, JSON.stringify(outputs));
+  const sqs = sqsClientOf(outputs);
+  const operator = under({});
   return {
-    database,
-    outputs,
-    lockout,
-    run: (...args) => runOpsInProcess(['--outputs', file, ...args]),
-    ask: async (args, input) => {
-      const { code, stdout, stderr } = await runOpsInProcess(['--outputs', file, '--json', '--yes', ...args], input);
-      if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
-      return JSON.parse(stdout);
-    },
+    ...operator,
+    ...{ database, outputs, lockout, logs },
+    ...{ under, put, item, items, trail, createUser, createClient, send, receive },
     stop: async () => {
-      rmSync(directory, { recursive: true });
-      kms.destroy();
+      for (const client of [kms, sqs]) client.destroy();
       await Promise.all([logs.stop(), keys.stop(), queues.stop()]);
       await database.stop();
     },
   };
+
+  /** Returns the command line under other conditions. Pauses pass at once, but for those of `time`. */
+  function under({ outputs: replaced, input = aPassword, before, time, hasDates, world }: Conditions): Operator {
+    const run = (words: readonly string[]) =>
+      runOpsOn({ ...outputs, ...replaced }, words, input, {
+        ...thisWorld,
+        ...makeClients(before, hasDates),
+        hashPassword: quickHashing.hash,
+        time: { ...systemTime, pause: () => systemTime.turn(), ...time },
+        ...world,
+      });
+    return {
+      run: (...words) => run(split(words)),
+      ask: async (...words) => answerOf(split(words), await run(['--json', '--yes', ...split(words)])),
+    };
+  }
+
+  async function put(table: string, ...items: readonly object[]): Promise<void> {
+    await putAll(dynamo, table, items);
+  }
+
+  async function item(TableName: string, Key: object) {
+    return (await dynamo(new GetCommand({ TableName, Key: { ...Key } }))).Item;
+  }
+
+  async function items(TableName: string) {
+    return (await dynamo(new ScanCommand({ TableName }))).Items ?? [];
+  }
+
+  /** Returns the latest lines of the audit trail, the newest first. */
+  function trail(limit = 1): Promise<readonly ListedCommand[]> {
+    return operator.ask('audit', 'list', '--since', '10m', '--limit', `${limit}`);
+  }
+
+  async function createUser(account = 'acme', email = `${randomId(12).toLowerCase()}@example.com`) {
+    const words = `users create --email ${email} --account ${account} --role admin`;
+    const { userId }: { userId: string } = await operator.ask(words);
+    return { userId, email };
+  }
+
+  /** Creates a client. @returns what is shown of it, with its secret. */
+  function createClient(name = 'Acme', account = '--any-account') {
+    return operator.ask(...`clients create --grant password ${account} --name`.split(' '), name);
+  }
+
+  /** Sends a message to a queue. Returns its id. */
+  async function send(name: 'events' | 'dead', MessageBody: string, texts: object = {}, DelaySeconds = 0) {
+    const attributes = Object.entries(texts).map(([key, StringValue]) => [key, { DataType: 'String', StringValue }]);
+    const MessageAttributes = Object.fromEntries(attributes);
+    const message = { QueueUrl: queues.urlOf(name), MessageBody, MessageAttributes, DelaySeconds };
+    const { MessageId = '' } = await sqs.send(new SendMessageCommand(message));
+    return MessageId;
+  }
+
+  /** Receives messages, and so hides them for half a minute. */
+  async function receive(name: 'events' | 'dead') {
+    const all = { MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
+    return (await sqs.send(new ReceiveMessageCommand({ QueueUrl: queues.urlOf(name), ...all }))).Messages ?? [];
+  }
+}
+
+/** Interrupts the process, as Ctrl-C does. */
+export function interrupt(): void {
+  process.emit('SIGINT', 'SIGINT');
+}
+
+/** Fails, as a call does whose answer never came. */
+export function fail(): never {
+  throw new Error('it ended half-way');
+}
+
+/** Splits a line into words. */
+function split(words: readonly string[]): readonly string[] {
+  return words.length === 1 ? (words[0] ?? '').split(' ') : words;
+}
+
+/** Creates clients whose answers have no date, and which act before the nth call of a name. */
+function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['', 0, fail], hasDates = false) {
+  let calls = 0;
+  const isMeant = new RegExp(`^(?:${names})Command$`);
+  const changed = <Client extends AwsClient>(made: Client): Client => {
+    const client = made as Client & { send: (command: object, options?: object) => Promise<unknown> };
+    const send = client.send.bind(client);
+    client.send = async (command, options) => {
+      if (isMeant.test(command.constructor.name) && ++calls === nth) await act(() => send(command, options));
+      return send(command, options);
+    };
+    const inner = { step: 'deserialize', name: 'withoutDate', priority: 'low' } as const;
+    if (!hasDates) {
+      made.middlewareStack.add(
+        next => async args => {
+          const result = await next(args);
+          delete (result.response as { headers?: { date?: string } }).headers?.date;
+          return result;
+        },
+        inner,
+      );
+    }
+    return made;
+  };
+  return {
+    makeClient: (Service, settings) => changed(thisWorld.makeClient(Service, settings)),
+    makeDocumentClient: settings => changed(thisWorld.makeDocumentClient(settings)),
+  } satisfies Partial<World>;
 }

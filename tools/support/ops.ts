@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { nouns, runOps } from '../../ops/program.ts';
+import type { World } from '../../ops/stage/world.ts';
 
 /** The result of the operator's command line. */
 export interface OpsResult {
@@ -11,39 +12,34 @@ export interface OpsResult {
   readonly stderr: string;
 }
 
-/**
- * Runs the operator's command line in this process: a command does the same there, in a tenth of the time.
- *
- * @param interruptAfter - what of standard output interrupts the command, as Ctrl-C does.
- */
-export async function runOpsInProcess(
-  args: readonly string[],
-  input = '',
-  interruptAfter?: RegExp,
-): Promise<OpsResult> {
+/** Runs the operator's command line in this process: a command does the same there, in a tenth of the time. */
+export async function runOpsInProcess(args: readonly string[], input = '', world?: World): Promise<OpsResult> {
   const streams = { stdout: '', stderr: '' };
-  const interruption = new AbortController();
   const into = (name: keyof typeof streams) => ({
     isTTY: false,
     write: (text: string | Uint8Array) => {
       streams[name] += text;
-      if (interruptAfter?.test(streams.stdout)) interruption.abort();
       return true;
     },
   });
   const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
-  const { signal } = interruption;
-  const code = await runOps(args, { stdin, stdout: into('stdout'), stderr: into('stderr'), interruption: signal });
+  const outputs = { stdout: into('stdout'), stderr: into('stderr') };
+  const code = await runOps(args, { stdin, ...outputs, ...(world && { world }) });
   return { code, ...streams };
 }
 
 /** Runs a command in this process on a run that has these outputs. */
-export async function runOpsOn(outputs: object, ...args: readonly string[]): Promise<OpsResult> {
+export async function runOpsOn(
+  outputs: object,
+  args: readonly string[],
+  input?: string,
+  world?: World,
+): Promise<OpsResult> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-ops-'));
   try {
     const file = path.join(folder, 'outputs.json');
     writeFileSync(file, JSON.stringify(outputs));
-    return await runOpsInProcess(['--outputs', file, ...args]);
+    return await runOpsInProcess(['--outputs', file, ...args], input, world);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -55,7 +51,11 @@ export async function runOpsOn(outputs: object, ...args: readonly string[]): Pro
  * @throws when the command fails.
  */
 export async function askOps<Answer>(outputsFile: string, args: readonly string[], input?: string): Promise<Answer> {
-  const { code, stdout, stderr } = await runOpsInProcess(['--outputs', outputsFile, '--json', '--yes', ...args], input);
+  return answerOf(args, await runOpsInProcess(['--outputs', outputsFile, '--json', '--yes', ...args], input));
+}
+
+/** Returns the `--json` answer of a command. @throws when it failed. */
+export function answerOf<Answer>(args: readonly string[], { code, stdout, stderr }: OpsResult): Answer {
   if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }

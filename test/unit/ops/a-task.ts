@@ -1,4 +1,4 @@
-import { localTarget, type Target, type Task } from '../../../ops/stage/target.ts';
+import type { Target, Task } from '../../../ops/stage/target.ts';
 
 /** Returns a task at a target that tells nobody anything, and to which everything is confirmed. */
 export function aTask(target: Target, changes: Partial<Task> = {}): Task {
@@ -9,8 +9,3 @@ export function aTask(target: Target, changes: Partial<Task> = {}): Task {
 
 /** The names of a task, where nobody reads its audit line. */
 export const unread = { nameDone: () => {}, nameMore: async () => {}, nameEach: () => {} };
-
-/** Returns the local run as a target that waits for nothing. */
-export function impatientTarget(outputs: Readonly<Record<string, string>>): Target {
-  return { ...localTarget(outputs), pause: async () => {} };
-}

@@ -6,11 +6,13 @@ import {
   makeMessageVisibility,
 } from '../../../../lambdas/delivery/consumer/message-visibility.ts';
 import { describeAttemptMessage } from '../../../../lambdas/delivery/consumer/retry.ts';
-import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { type Delivery, type DeliveryState, isTest, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';
+import { type AccountSources, readEvents } from '../../../../ops/deliveries/account-events.ts';
+import { readDeliveries } from '../../../../ops/deliveries/deliveries.ts';
 import { type EventSources, findEvent } from '../../../../ops/deliveries/events.ts';
 import type { LoggedLine } from '../../../../ops/stage/cloudwatch.ts';
 import type { DeadLetter } from '../../../../ops/stage/queues.ts';
@@ -169,139 +171,96 @@ describe('a message whose event was delivered by another message with its id', (
 });
 
 describe('an event that comes while the store is down', () => {
-  const record = (body: object) =>
-    ({
+  const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: 'pub-1' };
+  const attempt = { id: deliveryId, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 };
+  const describeFirst = makeDescribeEvent('https://demands.example.com');
+
+  /** Returns the lines that the function writes of a message that it cannot process. */
+  const linesOf = async (describe: DescribeMessage, body: object) => {
+    const lines: LoggedLine[] = [];
+    const write = (message: string, fields: object = {}) =>
+      void lines.push({ at: noon, fields: { message, ...fields } });
+    const sqs = { send: async () => ({}) } as never;
+    const log = { info: write, warn: write, error: write };
+    const parts = { sqs, queueUrl: 'http://queue', describe, turn: systemTime.turn, log, count: () => {} };
+    const message = {
       messageId,
       receiptHandle: 'h',
       body: JSON.stringify(body),
       attributes: {},
       messageAttributes: {},
-    }) as unknown as SQSRecord;
-
-  /** The lines that the function writes of a message that it cannot process. */
-  const linesOf = async (describeMessage: DescribeMessage, body: object): Promise<LoggedLine[]> => {
-    const lines: LoggedLine[] = [];
-    const write = (message: string, fields: object = {}) =>
-      void lines.push({ at: noon, fields: { message, ...fields } });
-    const { defer } = makeMessageVisibility({
-      sqs: { send: async () => ({}) } as never,
-      queueUrl: 'http://queue',
-      describe: describeMessage,
-      turn: systemTime.turn,
-      log: { info: write, warn: write, error: write },
-      count: () => {},
-    });
-    await defer(record(body), new Error('ThrottlingException'));
+    };
+    await makeMessageVisibility(parts).defer(message as unknown as SQSRecord, new Error('ThrottlingException'));
     return lines;
   };
 
   it.each([
-    [
-      'its first message',
-      makeDescribeEvent('https://demands.example.com'),
-      { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: 'pub-1' },
-    ],
-    [
-      'the message of a later attempt',
-      describeAttemptMessage,
-      { id: deliveryId, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 },
-    ],
-  ] as const)('waits, by account, event and id as by the id of its message (%s)', async (_, describeMessage, body) => {
+    ['its first message', describeFirst, event],
+    ['the message of a later attempt', describeAttemptMessage, attempt],
+  ] as const)('waits, by account, event and id as by the id of its message: %s', async (_, describeMessage, body) => {
     const lines = await linesOf(describeMessage, body);
     expect(lines).toMatchObject([{ fields: { account: 'conta-1', event: 'demanda.criada' } }]);
-    expect(await find({ lines })).toMatchObject({ verdict: 'waiting', deliveryId, messageId });
-    expect(await find({ lines }, { messageId })).toMatchObject({ verdict: 'waiting', deliveryId, messageId });
-  });
-
-  it('waits by its message id alone where it is no event', async () => {
-    const lines = await linesOf(makeDescribeEvent('https://demands.example.com'), { not: 'an event' });
-    expect(await find({ lines }, { messageId })).toMatchObject({ verdict: 'waiting' });
+    for (const reference of [{ deliveryId }, { messageId }])
+      expect(await find({ lines }, reference)).toMatchObject({ verdict: 'waiting', deliveryId, messageId });
+    const others = await linesOf(describeFirst, { not: 'an event' });
+    expect(await find({ lines: others }, { messageId })).toMatchObject({ verdict: 'waiting' });
   });
 });
 
 describe('an event without a delivery', () => {
-  it.each<[string, readonly LoggedLine[], string, RegExp]>([
+  const without = { message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' };
+  const notStored = { message: 'delivery.outcome_not_stored', attempt: 1 };
+  const deferred = { message: 'message.deferred', seconds: 900 };
+  const attemptIn = (state: string) => ({ message: 'delivery.attempt', state });
+  const lost = /attempt 1 ended with http 500.*could not be stored.*webhook was deleted/;
+  it.each<[string, readonly Record<string, unknown>[], string, RegExp]>([
     [
       'had no webhook',
-      [line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' })],
+      [without],
       'no webhook',
-      /at 2026-11-20T12:00:00\.000Z account conta-1 had no webhook for demanda\.criada/,
+      /at 2026-11-20T12:00:00\.000Z account conta-1 had no webhook for demanda/,
     ],
     [
       'was POSTed and its outcome not stored before its webhook was deleted',
-      [
-        line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' }),
-        line({ message: 'message.deferred', seconds: 5 }),
-        line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'http', status: 500 }),
-      ],
-      'cancelled',
-      /attempt 1 ended with http 500.*could not be stored.*webhook was deleted/,
+      [without, deferred, { ...notStored, result: 'http', status: 500 }],
+      ...(['cancelled', lost] as const),
     ],
     [
       'was delivered and that not stored before its webhook was deleted',
-      [
-        line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' }),
-        line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'delivered', status: 204 }),
-      ],
-      'delivered',
-      /attempt 1 ended with entregue 204.*could not be stored.*webhook was deleted/,
+      [without, { ...notStored, result: 'delivered', status: 204 }],
+      ...(['delivered', /attempt 1 ended with entregue 204.*could not be stored.*webhook was deleted/] as const),
     ],
     [
       'was POSTed and its outcome not stored yet',
-      [line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'timeout', status: null })],
-      'waiting',
-      /attempt 1 ended with tempo_esgotado, and that could not be stored: it comes again/,
+      [{ ...notStored, result: 'timeout', status: null }],
+      ...(['waiting', /attempt 1 ended with tempo_esgotado, and that could not be stored: it comes again/] as const),
     ],
     [
-      'was refused',
-      [line({ message: 'event.refused', reason: 'malformed', detail: 'id_demanda: must be a number' })],
-      'refused',
-      /refused at .* as malformed \(id_demanda: must be a number\): "dlq show 87d3a375/,
+      'was rejected',
+      [{ message: 'event.refused', reason: 'malformed', detail: 'id_demanda: must be a number' }],
+      ...(['refused', /refused at .* as malformed \(id_demanda: must be a number\): "dlq show 87d3a375/] as const),
     ],
     [
-      'waits because of an internal error',
-      [line({ message: 'message.deferred', seconds: 40 })],
-      'waiting',
-      /comes again 40 s/,
-    ],
-    [
-      'waits for as long as it should',
-      [{ ...line({ message: 'message.deferred', seconds: 900 }), at: noon - 1_800_000 }],
+      'waits for a fault of ours to pass',
+      [{ ...deferred, at: noon - 1_800_000 }],
       'waiting',
       /comes again 900 s later$/,
     ],
     [
-      'waits for longer than it should',
-      [{ ...line({ message: 'message.deferred', seconds: 900 }), at: noon - 1_800_001 }],
+      'is overdue',
+      [{ ...deferred, at: noon - 1_800_001 }],
       'waiting',
-      /should have come by now, and no dead letter tells of it/,
+      /should have come .* no dead letter tells of it/,
     ],
-    ['was shed', [line({ message: 'delivery.shed', attempt: 1 })], 'waiting', /comes again within seconds$/],
-    ['is past its time', [line({ message: 'delivery.attempt', state: 'failed' })], 'failed', /record is past its time/],
-    ['was held, and is past its time', [line({ message: 'delivery.held' })], 'held', /record is past its time/],
-    ['was cancelled, and is past its time', [line({ message: 'delivery.cancelled' })], 'cancelled', /past its time/],
-    [
-      'failed at first, and whose end is told by a later line',
-      [
-        line({ message: 'delivery.attempt', state: 'pendente' }),
-        line({ message: 'delivery.attempt', state: 'delivered' }),
-      ],
-      'delivered',
-      /log/,
-    ],
-    [
-      'was refused, and then published again and delivered',
-      [line({ message: 'delivery.attempt', state: 'delivered' }), line({ message: 'event.refused' })],
-      'delivered',
-      /log/,
-    ],
-    [
-      'has a line that tells nothing before one that does',
-      [line({ message: 'x' }), line({ message: 'event.without_webhook' })],
-      'no webhook',
-      /had no webhook/,
-    ],
-  ])('because it %s', async (_case, lines, verdict, why) => {
+    ['was shed', [{ message: 'delivery.shed', attempt: 1 }], 'waiting', /comes again within seconds$/],
+    ['is past its time', [attemptIn('failed')], 'failed', /record is past its time/],
+    ['was held, and is past its time', [{ message: 'delivery.held' }], 'held', /record is past its time/],
+    ['was cancelled, and is past its time', [{ message: 'delivery.cancelled' }], 'cancelled', /past its time/],
+    ['failed at first, and was delivered', [attemptIn('pendente'), attemptIn('delivered')], 'delivered', /log/],
+    ['was rejected, and redriven', [attemptIn('delivered'), { message: 'event.refused' }], 'delivered', /log/],
+    ['has a line that means nothing before one that does', [{ message: 'x' }, without], 'no webhook', /had no webhook/],
+  ])('because it %s', async (_case, logged, verdict, why) => {
+    const lines = logged.map(({ at = noon, ...fields }) => ({ ...line(fields), at: Number(at) }));
     for (const reference of [{ deliveryId }, { messageId }]) {
       const found = await find({ lines }, reference);
       expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), logSince, deliveryId, messageId });
@@ -376,4 +335,93 @@ describe('an event without a delivery', () => {
     );
     expect((await find({ queued: 'unread' })).why).toMatch(/ How many .* could not be read$/);
   });
+});
+
+/** Returns sources with these lines in the log, and these deliveries in the table. */
+const accountSourcesOf = (lines: readonly LoggedLine[], deliveries: readonly Delivery[] = []): AccountSources => ({
+  listDeliveries: async (_account, _since, most) => deliveries.slice(0, most),
+  readDeliveries: async () => [],
+  listWebhooks: async () => [],
+  keptSince: async () => 0,
+  findLines: async () => lines,
+  countQueued: async () => 0,
+  now: () => noon,
+});
+
+it('tells how far back it looked: to the oldest line where there are more lines than are read', async () => {
+  const now = Date.UTC(2026, 10, 23, 12);
+  const lookedBack = async (count: number) => {
+    const lines = Array.from({ length: count }, (_, at) => ({
+      at: now - at,
+      fields: { message: 'message.deferred', messageId: `message-${at % 100}`, seconds: 1 },
+    }));
+    const query = { account: 'acme', since: now - 86_400_000, limit: 10 };
+    return (await readEvents(query, accountSourcesOf(lines), () => {})).logSince;
+  };
+  expect(await lookedBack(200)).toBe(now - 86_400_000);
+  expect(await lookedBack(10_000)).toBe(now - 9_999);
+});
+
+it('tells an event that was sent before its webhook was deleted by what the attempt’s process logged', async () => {
+  const fields = { messageId: 'message-1', deliveryId: 'evt_1', account: 'acme', event: 'demanda.criada' };
+  const lines = [
+    { ...fields, message: 'event.without_webhook' },
+    { ...fields, messageId: 'message-2', message: 'event.without_webhook' },
+    { ...fields, message: 'delivery.outcome_not_stored', attempt: 1, result: 'delivered', status: 200 },
+  ];
+  expect(await listed([], lines)).toEqual([
+    ['message-1', 'delivered'],
+    ['message-2', 'no webhook'],
+  ]);
+});
+
+const listed = async (deliveries: readonly Delivery[], lines: readonly Record<string, unknown>[], limit = 10) => {
+  const sources = accountSourcesOf(
+    lines.map((fields, at) => ({ at: noon - at, fields })),
+    deliveries,
+  );
+  const { events } = await readEvents({ account: 'conta-1', since: 0, limit }, sources, () => {});
+  return events.map(({ messageId, verdict }) => [messageId, verdict]);
+};
+
+it('lists a message that was refused, or had no webhook, beside the delivery of another one with its id', async () => {
+  const delivered = settled(aDelivery({ id: 'evt_1', messageId: 'delivered' }), 'delivered', noon);
+  const lines = [
+    { message: 'event.refused', messageId: 'refused', deliveryId: 'evt_1', reason: 'malformed', detail: 'no' },
+    { message: 'event.without_webhook', messageId: 'early', deliveryId: 'evt_1' },
+    { message: 'message.deferred', messageId: 'copy', deliveryId: 'evt_1', seconds: 1 },
+    { message: 'event.refused', messageId: 'delivered', deliveryId: 'evt_1', reason: 'unknown_event', detail: 'no' },
+  ];
+  expect(await listed([delivered], lines)).toEqual([
+    ['delivered', 'delivered'],
+    ['refused', 'refused'],
+    ['early', 'no webhook'],
+  ]);
+});
+
+it('says of an event that should have come again long ago that it may be a dead letter', async () => {
+  const fields = { message: 'message.deferred', messageId: 'm-1', account: 'conta-1', seconds: 900 };
+  const told = async (at: number) =>
+    (await readEvents({ account: 'conta-1', since: 0, limit: 1 }, accountSourcesOf([{ at, fields }]), () => {}))
+      .events[0];
+  expect((await told(noon - 1_800_000))?.why).toMatch(/comes again 900 s later$/);
+  expect((await told(noon - 1_800_001))?.why).toContain('may be a dead letter: "events find m-1" tells');
+});
+
+it('reads as many deliveries as are asked for, tests left out', async () => {
+  const deliveries = ['teste_1', 'evt_1', 'teste_2', 'evt_2', 'evt_3'].map((id, at) =>
+    aDelivery({ id, createdAt: noon - at }),
+  );
+  const history = async ({ eventName }: { eventName: string }) => ({
+    deliveries: eventName === 'demanda.criada' ? deliveries : [],
+    next: undefined,
+  });
+  const query = { account: 'conta-1', since: 0, limit: 2 };
+  const found = await readDeliveries(
+    history as never,
+    query,
+    () => {},
+    delivery => !isTest(delivery),
+  );
+  expect(found.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
 });

@@ -1,47 +1,24 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type LogService, startLogs } from '@emissor/cloud/logs';
-import { type QueueService, startSqs } from '@emissor/cloud/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openQueues } from '../../../../ops/stage/queues.ts';
-import { localTarget } from '../../../../ops/stage/target.ts';
-import { runOpsOn } from '../../../../tools/support/ops.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { inlineCode, readPage } from '../../../support/markdown-page.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../../delivery/builders.ts';
 
 // "I got nothing since yesterday": nothing is known but the account and the day. Each cause is played by the functions' own code,
 // and what the commands print then has the words by which the runbook tells what to do.
 
-let database: Database;
-let logs: LogService;
-let queues: QueueService;
-let outputs: Readonly<Record<string, string>>;
+let operated: OperatedTables;
 let stage: Stage;
 let told = 0;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: noon - 7 * day });
-  stage = makeStage();
-  database = await startDatabase('Deliveries', 'Webhooks');
-  told = 0;
-  logs = await startLogs();
-  queues = await startSqs();
-  queues.ensureQueue({ name: 'events' });
-  const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks', DeliveryLogGroups: 'delivery' };
-  outputs = {
-    ...tables,
-    DynamoDbEndpoint: database.endpoint,
-    LogsEndpoint: logs.endpoint,
-    SqsEndpoint: queues.endpoint,
-    EventsQueueUrl: queues.urlOf('events'),
-    Region: database.region,
-  };
+  [stage, operated, told] = [makeStage(), await startOperatedTables(), 0];
 });
 
 afterEach(async () => {
   vi.useRealTimers();
-  await Promise.all([logs.stop(), queues.stop(), database.stop()]);
+  await operated.stop();
 });
 
 const hour = 3_600_000;
@@ -58,7 +35,7 @@ const writeLogs = () => {
   vi.setSystemTime(stage.now());
   for (const line of stage.lines.slice(told)) {
     const [message, fields = {}] = JSON.parse(line);
-    logs.put('delivery', JSON.stringify({ message, ...fields }));
+    operated.logs.put('delivery', JSON.stringify({ message, ...fields }));
   }
   told = stage.lines.length;
 };
@@ -66,7 +43,7 @@ const writeLogs = () => {
 /** Puts what the functions have stored where the commands find it. */
 const storeItems = async () => {
   for (const TableName of ['Deliveries', 'Webhooks']) {
-    for (const Item of stage.tables.items(TableName)) await database.dynamo(new PutCommand({ TableName, Item }));
+    await operated.put(TableName, ...stage.tables.items(TableName));
   }
 };
 
@@ -74,7 +51,7 @@ const storeItems = async () => {
 const ask = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
-  const { code, stdout, stderr } = await runOpsOn(outputs, ...args);
+  const { code, stdout, stderr } = await operated.run(...args);
   expect([code, stderr]).toEqual([0, '']);
   return `$ ops ${args.join(' ')}\n${stdout.trimEnd()}`;
 };
@@ -150,7 +127,7 @@ const causes: Readonly<Record<string, Cause>> = {
     named: [/No event came for account conta-1 since.*\("dlq list"\)\.\n/, /ativo/],
   },
   'It stands in our own queue': {
-    play: () => openQueues(localTarget(outputs)).send('EventsQueueUrl', '{}', 'conta-1'),
+    play: () => operated.send('events', '{}'),
     named: [/No event came .* About 1 message waits in the events queue, and the account's may be among them/],
   },
 };
@@ -180,8 +157,8 @@ describe('"I got nothing since yesterday"', () => {
     const at = noon + hour;
     vi.setSystemTime(at);
     const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: `evt_${'x'.repeat(27)}`, seconds: 40 };
-    logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1', event: 'demanda.criada' }));
-    logs.put('delivery', JSON.stringify({ ...deferred, account: 'other', event: 'demanda.criada' }));
+    operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1', event: 'demanda.criada' }));
+    operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'other', event: 'demanda.criada' }));
     expect((await ask(...eventsOf)).match(/waiting +at .* fault of our own/g)).toHaveLength(1);
   });
 
@@ -190,7 +167,8 @@ describe('"I got nothing since yesterday"', () => {
     await publish();
     const [stored] = stage.deliveries();
     const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: stored?.id, seconds: 40 };
-    for (let times = 0; times < 3; times++) logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1' }));
+    for (let times = 0; times < 3; times++)
+      operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1' }));
     writeLogs();
     expect((await ask(...eventsOf)).match(/evt_/g)).toHaveLength(1);
   });

@@ -1,114 +1,135 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../../../lambdas/platform/clock.ts';
-import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
-import { replay } from '../../../../ops/deliveries/deliveries.command.ts';
-import { localTarget, type Target } from '../../../../ops/stage/target.ts';
-import { thisWorld } from '../../../../ops/stage/world.ts';
-import { frozenClock } from '../../../support/clock.ts';
-import { putAll } from '../../../support/database/put-all.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
-import { aDelivery, noon } from '../../delivery/builders.ts';
-import { aTask } from '../a-task.ts';
+import { aDelivery, aWebhook, noon } from '../../delivery/builders.ts';
 
-let questions: string[];
-let reported: string[];
 const operated = await startOperatedTables();
-beforeEach(() => {
-  questions = [];
-  reported = [];
-});
 afterAll(() => operated.stop());
+const { ask, run } = operated;
 
-/** Stores deliveries of an account that failed, one a second from noon on. Those that are resent stand in the index as before. */
-const store = async (accountId: string, count: number, isResent: (number: number) => boolean) => {
-  await Promise.all(
-    Array.from({ length: count }, (_, number) => {
-      const id = `evt_${accountId}${String(number).padStart(23, '0')}`;
-      const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000 });
-      const failed = itemFromDelivery(settled(delivery, 'failed', noon));
-      const { stateShard } = failed;
-      const item = isResent(number)
-        ? { ...itemFromDelivery(settled(delivery, 'delivered', noon)), stateShard }
-        : failed;
-      return operated.database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: item }));
-    }),
-  );
+/** Stores failed deliveries, one a second from a moment on. Those that are resent stay in the index. */
+const store = async (name: (number: number) => string, count: number, resent = 0, from = noon) => {
+  const items = Array.from({ length: count }, (_, number) => {
+    const [accountId, createdAt] = [name(number), from + (count === 100 ? number * 1_000 : 0)];
+    const id = `evt_${`${accountId}${number}`.padStart(27, '0')}`;
+    const delivery = aDelivery({ id, accountId, createdAt });
+    const { stateShard, ...failed } = itemFromDelivery(settled(delivery, 'failed', noon));
+    const isResent = number >= count - resent;
+    return { ...(isResent ? itemFromDelivery(settled(delivery, 'delivered', noon)) : failed), stateShard };
+  });
+  await operated.put('Deliveries', ...items);
 };
-
-const targetAt = (time = systemTime) => {
-  const outputs = { ...operated.outputs, RetryQueueUrl: 'http://127.0.0.1:1/retry' };
-  return localTarget(outputs, { ...thisWorld, time });
-};
-
-const taskOn = (target: Target) =>
-  aTask(target, { tell: line => void reported.push(line), confirm: async text => void questions.push(text) });
-
-const range = { since: noon, until: noon + 3_600_000, state: 'falhou' } as const;
-const replayAll = async (account?: string) => (await replay.act(taskOn(targetAt()), { account, ...range })).all;
+const span = (from: number, to: number) => `--state falhou --since ${isoTime(from)} --until ${isoTime(to)}`;
+const inRange = span(noon, noon + 3_600_000);
 
 // None of these has a webhook: what is chosen is skipped.
 
-it('replays the webhooks of an account that have deliveries in the range', async () => {
-  await store('acme', 1, () => false);
-  expect(await replayAll('acme')).toMatchObject([{ account: 'acme', event: 'demanda.criada', outcome: 'skipped' }]);
-  expect(questions).toEqual([expect.stringMatching(/^This sends deliveries of 1 webhook of account "acme"/)]);
-  expect(await replayAll('nobody')).toEqual([]);
-  const span = ['--since', isoTime(range.since), '--until', isoTime(range.until), '--state', 'falhou'];
-  const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: This sends .* add --yes\.\n$/) };
-  for (const account of [[], ['--account', 'acme']])
-    expect(await operated.run('deliveries', 'replay', ...account, ...span)).toEqual(unasked);
+it('ops deliveries replay takes the webhooks of an account that have deliveries in the range, after a question', async () => {
+  await store(() => 'acme', 1);
+  const skipped = { accountId: 'acme', evento: 'demanda.criada', outcome: 'skipped' };
+  expect(await ask(`deliveries replay --account acme ${inRange}`)).toMatchObject([skipped]);
+  expect(await ask(`deliveries replay --account nobody ${inRange}`)).toEqual([]);
+  for (const account of ['', ' --account acme']) {
+    const { code, stdout, stderr } = await run(`deliveries replay${account} ${inRange}`);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^error: This sends deliveries of 1 webhook of .* add --yes\.\n$/);
+  }
 });
 
-it('counts the webhooks that it asks for up to a thousand', async () => {
-  const createdAt = noon + 7 * 86_400_000;
-  const fill = async (count: number, name: string) => {
-    const items = Array.from({ length: count }, (_, number) => {
-      const accountId = `${name}${number}`;
-      const delivery = aDelivery({ id: `evt_${accountId.padStart(27, '0')}`, accountId, createdAt });
-      return itemFromDelivery(settled(delivery, 'failed', noon));
-    });
-    await putAll(operated.database.dynamo, 'Deliveries', items);
-  };
-  const question = async () => {
-    const span = ['--since', isoTime(createdAt), '--until', isoTime(createdAt + 1)];
-    return (await operated.run('deliveries', 'replay', '--state', 'falhou', ...span)).stderr;
-  };
-  await fill(1_000, 'many');
+it('ops deliveries replay counts the webhooks in its question up to a thousand', async () => {
+  const from = noon + 7 * 86_400_000;
+  const question = async () => (await run(`deliveries replay ${span(from, from + 1)}`)).stderr;
+  await store(number => `many${number}`, 1_000, 0, from);
   expect(await question()).toMatch(/^error: This sends deliveries of 1000 webhooks of /);
-  await fill(1, 'more');
+  await store(() => 'more', 1, 0, from);
   expect(await question()).toMatch(/^error: This sends deliveries of more than 1,000 webhooks of /);
 });
 
-it('leaves none out whose newest deliveries all succeeded since the index was written', async () => {
-  await store('late', 100, number => number > 0);
-  expect(await replayAll('late')).toMatchObject([{ account: 'late', event: 'demanda.criada', outcome: 'skipped' }]);
+it('ops deliveries replay leaves out no webhook whose newest deliveries succeeded since the index was written', async () => {
+  await store(() => 'late', 100, 99);
+  expect(await ask(`deliveries replay --account late ${inRange}`)).toMatchObject([{ accountId: 'late' }]);
 });
 
-it('ends by the time of the target unless told otherwise, and the audit trail has that', async () => {
-  const target = targetAt(frozenClock(noon).time);
-  target.clock.learn(new Date(noon + 7_200_000).toUTCString(), noon);
-  await replay.act(taskOn(target), { account: 'nobody', since: noon, state: 'falhou' });
-  const trail = await openAuditLog(targetAt()).list(0, 100);
-  const change = { state: 'falhou', since: isoTime(noon), until: isoTime(noon + 7_200_000) };
-  expect(trail).toContainEqual(expect.objectContaining({ change }));
-  const late = { account: 'nobody', since: noon + 7_200_000, state: 'falhou' } as const;
-  await expect(replay.act(taskOn(targetAt(frozenClock(noon).time)), late)).rejects.toThrow(
-    /^the range ends at 2026-11-20T12:00:00\.000Z, before it begins/,
-  );
+it('ops deliveries replay ends the range now by default, and the audit trail has it', async () => {
+  const since = isoTime(Date.now() - 3_600_000);
+  await ask(`deliveries replay --account nobody --state falhou --since ${since}`);
+  const [line] = await operated.trail();
+  expect(line?.change).toEqual({ state: 'falhou', since, until: expect.stringMatching(/Z$/) });
+  const ago = Date.now() - Date.parse(String(line?.change?.until));
+  expect(ago).toBeGreaterThanOrEqual(0);
+  expect(ago).toBeLessThan(60_000);
+  const late = `--state falhou --since ${isoTime(Date.now() + 3_600_000)}`;
+  const stderr = expect.stringMatching(/^error: the range ends at .*, before it begins/);
+  expect(await run(`deliveries replay --account nobody ${late}`)).toEqual({ code: 1, stdout: '', stderr });
+});
+
+describe('ops deliveries replay of one webhook', () => {
+  const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
+  /** Runs a replay of 100 deliveries, and does something with it when it waits. */
+  const replay = async (
+    account: string,
+    webhook: object | undefined,
+    whileItWaits: (latest: Replay) => Promise<unknown>,
+  ) => {
+    await store(() => account, 100);
+    if (webhook) await operated.put('Webhooks', aWebhook({ accountId: account, ...webhook }));
+    const pause = async () => {
+      const latest = await replays.findLatest(account, 'demanda.criada');
+      if (latest) await whileItWaits(latest);
+    };
+    const words = `--yes deliveries replay --account ${account} --event demanda.criada ${inRange}`;
+    return operated.under({ time: { pause } }).run(words);
+  };
+  const finish = (latest: Replay) => replays.save({ ...latest, sent: 70, pass: 2 });
+
+  it('waits until all are sent', async () => {
+    const { code, stdout } = await replay('sent', {}, finish);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Queued 70 deliveries again: /)]);
+    const target = { account: 'sent', replay: expect.stringMatching(/^reenvio_/), count: 70 };
+    expect(await operated.trail()).toMatchObject([{ outcome: 'done', target }]);
+  });
+
+  it.each<[string, object | undefined, (latest: Replay) => Promise<unknown>, RegExp]>([
+    ['without a webhook', undefined, finish, /no webhook for demanda\.criada/],
+    [
+      'of a suspended webhook',
+      { status: 'suspended', suspensionReason: 'gone' },
+      finish,
+      /\(gone\): "webhooks reactivate"/,
+    ],
+    ['that is cancelled', {}, latest => replays.end(latest, 'cancelled'), /cancelled after \d+ deliveries/],
+    [
+      'that is replaced',
+      {},
+      latest => replays.start({ ...latest, id: `reenvio_${'2'.repeat(22)}` }, latest),
+      /replaced/,
+    ],
+  ])('fails %s', async (title, webhook, whileItWaits, problem) => {
+    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(problem) };
+    expect(await replay(title.replaceAll(' ', '-'), webhook, whileItWaits)).toEqual(refused);
+  });
+
+  it('refuses a second one at the same time', async () => {
+    const second = async (latest: Replay) => {
+      const words = `deliveries replay --account twice --event demanda.criada ${inRange}`;
+      const stderr = expect.stringMatching(/^error: a replay of .* is in progress \(reenvio_\w+\)/);
+      expect(await operated.run(words)).toEqual({ code: 1, stdout: '', stderr });
+      await finish(latest);
+    };
+    expect(await replay('twice', {}, second)).toMatchObject({ code: 0 });
+  });
 });
 
 describe('deliveries replay --cancel', () => {
   const id = `reenvio_${'0'.repeat(22)}`;
   const webhook = { accountId: 'running', eventName: 'demanda.criada' } as const;
-  const named = ['--account', webhook.accountId, '--event', webhook.eventName];
+  const named = `--account ${webhook.accountId} --event ${webhook.eventName}`;
   const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
-  const cancel = (replay = id) => operated.run('deliveries', 'replay', ...named, '--cancel', replay);
+  const cancel = (replay = id) => run(`deliveries replay ${named} --cancel ${replay}`);
   const begin = async (changes: Partial<Replay> = {}) => {
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
     const range = { from: noon - 1, to: noon, wanted: 'failed' } as const;
@@ -123,7 +144,7 @@ describe('deliveries replay --cancel', () => {
     expect(await replays.find(webhook.accountId, webhook.eventName, id)).toMatchObject({ state: 'cancelled' });
     expect(await cancel()).toMatchObject(done);
     const target = { account: 'running', event: 'demanda.criada', replay: id };
-    const [line] = await openAuditLog(targetAt()).list(0, 1);
+    const [line] = await operated.trail();
     expect(line).toMatchObject({ command: 'deliveries replay', target, change: { cancel: true }, outcome: 'done' });
   });
 
@@ -134,17 +155,5 @@ describe('deliveries replay --cancel', () => {
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
     if (latest) await replays.end(latest, 'completed');
     expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('it has queued 26') });
-  });
-
-  it.each([
-    [['--cancel', 'x', ...named], /"reenvio_" and 22/],
-    [['--cancel', id], /--cancel needs --account and --event/],
-    [['--cancel', id, '--account', 'running'], /--cancel needs --account and --event/],
-    [['--cancel', id, ...named, '--state', 'falhou'], /--cancel takes no --state/],
-    [['--cancel', id, ...named, '--since', '1h'], /--cancel takes no/],
-    [named, /--state and --since are required/],
-  ])('refuses %j as usage', async (words, message) => {
-    const { code, stderr } = await operated.run('deliveries', 'replay', ...words);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 });

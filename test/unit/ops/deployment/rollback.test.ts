@@ -230,100 +230,75 @@ describe('the latest deployment', () => {
     }) as DeployedStack;
 
   const undone = 'UPDATE_ROLLBACK_COMPLETE';
-  const [latest, one, two] = ['r2 token:7,revoke:3', 'r2  r1 first:4', 'r1 receiver:2'] as const;
-  it.each<[string, readonly DeployedStack[], object, object]>([
+  /** Reads `Auth 5! r1 token:6`: the stack, the minute of its last update, `!` if that was undone, and the releases that it names. */
+  const stacksOf = (text: string) =>
+    text.split(' | ').map(one => {
+      const [, name = '', minute, isUndone, releases] = /^(\w+) (\d)(!?) ?(.*)$/.exec(one) ?? [];
+      return stack(name, releases || undefined, Number(minute), isUndone ? undone : undefined);
+    });
+
+  // After the arrow: the versions that the latest deployment published, and those before.
+  it.each<[string, string]>([
     [
       'is of all stacks that have its release, and of what each published',
-      [stack('Auth', `${latest} r1 token:6`, 1), stack('Delivery', one, 3), stack('Smoke', two, 0)],
-      { token: 7, revoke: 3 },
-      { token: 6, first: 4, receiver: 2 },
+      'Auth 1 r2 token:7,revoke:3 r1 token:6 | Delivery 3 r2  r1 first:4 | Smoke 0 r1 receiver:2 => token:7,revoke:3; token:6,first:4,receiver:2',
     ],
     [
       'is not one that was undone: its stack names the release before',
-      [stack('Auth', `${latest} r1 token:6`, 1), stack('Delivery', 'r1 first:4', 5, 'UPDATE_ROLLBACK_COMPLETE')],
-      { token: 7, revoke: 3 },
-      { token: 6, first: 4 },
+      'Auth 1 r2 token:7,revoke:3 r1 token:6 | Delivery 5! r1 first:4 => token:7,revoke:3; token:6,first:4',
     ],
-    ['may be the first', [stack('Auth', latest, 1)], { token: 7, revoke: 3 }, {}],
+    ['may be the first', 'Auth 1 r2 token:7,revoke:3 => token:7,revoke:3;'],
     // Bug: Sweep went back, which the latest deployment had never published.
     [
-      'may be one that was there before, where it did not reach each stack',
-      [stack('Auth', 'r1 token:3 r2 token:2', 2), stack('Delivery', 'r2 sweep:2 r1 sweep:1', 1)],
-      { token: 3 },
-      { token: 2, sweep: 2 },
+      'may be one that was there before, if it did not reach each stack',
+      'Auth 2 r1 token:3 r2 token:2 | Delivery 1 r2 sweep:2 r1 sweep:1 => token:3; token:2,sweep:2',
     ],
     // Bug: the good release before counted as the latest, and was taken back.
     [
-      'was taken back whole where no stack went on to another release',
-      [stack('Auth', 'r1 token:6 r0 token:5', 5, undone), stack('Delivery', 'r1 first:4 r0 first:3', 1)],
-      {},
-      { token: 6, first: 4 },
+      'was taken back whole if no stack went on to another release',
+      'Auth 5! r1 token:6 r0 token:5 | Delivery 1 r1 first:4 r0 first:3 => ; token:6,first:4',
     ],
-    [
-      'was taken back whole where the data stack failed',
-      [stack('Data', undefined, 5, undone), stack('Auth', 'r1 token:6 r0 token:5', 1)],
-      {},
-      { token: 6 },
-    ],
+    ['was taken back whole if the data stack failed', 'Data 5! | Auth 1 r1 token:6 r0 token:5 => ; token:6'],
     [
       'was taken back whole after one that had reached a part of the stacks',
-      [stack('Auth', 'r1 token:6 r0 token:5', 5, undone), stack('Delivery', 'r0 first:3 r9 first:2', 3, undone)],
-      {},
-      { token: 6 },
+      'Auth 5! r1 token:6 r0 token:5 | Delivery 3! r0 first:3 r9 first:2 => ; token:6',
     ],
     // Bug: a stack that lagged by two releases passed for one that had gone on, and the good release was taken back.
     [
       'was taken back whole after two that had failed in the last stack',
-      [
-        stack('Auth', 'r3 token:6 r2 token:5', 5, undone),
-        stack('Delivery', 'r3 first:4 r2 first:3', 4),
-        stack('Smoke', 'r1 receiver:2 r0 receiver:1', 3, undone),
-      ],
-      {},
-      { token: 6, first: 4 },
+      'Auth 5! r3 token:6 r2 token:5 | Delivery 4 r3 first:4 r2 first:3 | Smoke 3! r1 receiver:2 r0 receiver:1 => ; token:6,first:4',
     ],
     [
       'was taken back whole after two that had not reached the last stack',
-      [
-        stack('Auth', 'r3 token:6 r2 token:5', 5, undone),
-        stack('Webhooks', 'r1 api:4 r0 api:3', 4, undone),
-        stack('Smoke', 'r1 receiver:2 r0 receiver:1', 1),
-      ],
-      {},
-      { token: 6 },
+      'Auth 5! r3 token:6 r2 token:5 | Webhooks 4! r1 api:4 r0 api:3 | Smoke 1 r1 receiver:2 r0 receiver:1 => ; token:6',
     ],
     [
       'is in use in a stack that it reached, though the one before did not',
-      [stack('Auth', 'r4 token:7 r2 token:5', 4), stack('Delivery', 'r3 first:4 r2 first:3', 5, undone)],
-      { token: 7 },
-      { token: 5, first: 3 },
+      'Auth 4 r4 token:7 r2 token:5 | Delivery 5! r3 first:4 r2 first:3 => token:7; token:5,first:3',
     ],
     [
       'is in use in a stack that it reached, though two others failed after that',
-      [
-        stack('Auth', 'r4 token:7 r2 token:5', 4),
-        stack('Webhooks', 'r3 api:4 r2 api:3', 5, undone),
-        stack('Delivery', 'r3 first:4 r2 first:3', 6, undone),
-      ],
-      { token: 7 },
-      { token: 5, api: 3, first: 3 },
+      'Auth 4 r4 token:7 r2 token:5 | Webhooks 5! r3 api:4 r2 api:3 | Delivery 6! r3 first:4 r2 first:3 => token:7; token:5,api:3,first:3',
     ],
     [
       'is in use in a part of the stacks, though it was there before',
-      [stack('Auth', 'r2 token:7 r1 token:6', 4), stack('Delivery', 'r1 first:4 r2 first:3', 5, undone)],
-      { token: 7 },
-      { token: 6, first: 4 },
+      'Auth 4 r2 token:7 r1 token:6 | Delivery 5! r1 first:4 r2 first:3 => token:7; token:6,first:4',
     ],
-    [
-      'is in use where a stack that is new failed',
-      [stack('Auth', 'r2 token:7 r1 token:6', 4), stack('Smoke', undefined, 5, 'ROLLBACK_COMPLETE')],
-      { token: 7 },
-      { token: 6 },
-    ],
-    ['may be none', [], {}, {}],
-  ])('%s', (_case, stacks, published, before) => {
-    const found = publishedByLatest(stacks);
-    expect([found.latest, found.before].map(versions => Object.fromEntries(versions))).toEqual([published, before]);
+    ['may be none', '=> ;'],
+  ])('%s', (_case, row) => {
+    const [stacks = '', versions = ''] = row.split('=> ');
+    const found = publishedByLatest(stacks === '' ? [] : stacksOf(stacks.trim()));
+    const text = (numbers: ReadonlyMap<string, number>) =>
+      [...numbers].map(([name, version]) => `${name}:${version}`).sort();
+    expect([found.latest, found.before].map(text)).toEqual(
+      versions.split(';').map(names => names.trim().split(',').filter(Boolean).sort()),
+    );
+  });
+
+  it('is in use if a stack that is new failed', () => {
+    const failed = stack('Smoke', undefined, 5, 'ROLLBACK_COMPLETE');
+    const { latest, before } = publishedByLatest([...stacksOf('Auth 4 r2 token:7 r1 token:6'), failed]);
+    expect([...latest, ...before].flat()).toEqual(['token', 7, 'token', 6]);
   });
 
   it('tells also of the release before the one that stands, where it was undone', () => {
@@ -452,37 +427,19 @@ describe('the grants that an older version would miss', () => {
     }) as unknown as Pick<IAMClient, 'send'>;
   const wants = (environment: Record<string, string>) => ({ roleArn, region: 'sa-east-1', environment });
 
-  it.each([
-    [
-      'a table that the role may use',
-      { USERS_TABLE: 'users' },
-      ['arn:aws:dynamodb:sa-east-1:111122223333:table/users'],
-      [],
-    ],
-    [
-      'one that it may not',
-      { USERS_TABLE: 'old' },
-      ['arn:aws:dynamodb:sa-east-1:111122223333:table/users'],
-      ['USERS_TABLE old'],
-    ],
-    ['a table under a wildcard', { USERS_TABLE: 'users' }, ['arn:aws:dynamodb:*:111122223333:table/us?rs'], []],
-    [
-      'a queue',
-      { QUEUE_URL: 'https://sqs.sa-east-1.amazonaws.com/111122223333/q' },
-      [],
-      ['QUEUE_URL https://sqs.sa-east-1.amazonaws.com/111122223333/q'],
-    ],
-    [
-      'an ARN',
-      { KEY_ARN: 'arn:aws:kms:sa-east-1:111122223333:key/1' },
-      ['arn:aws-us-gov:kms:sa-east-1:111122223333:key/1'],
-      [],
-    ],
-    ['a setting that names nothing', { LOG_LEVEL: 'INFO' }, [], []],
-  ])('%s', async (_case, environment, resources, missing) => {
-    expect(await readMissingGrants(iam(...resources), wants(environment as Record<string, string>), {})).toEqual(
-      missing,
-    );
+  const users = 'arn:aws:dynamodb:sa-east-1:111122223333:table/users';
+  const queue = 'https://sqs.sa-east-1.amazonaws.com/111122223333/q';
+  it.each<[string, string, readonly string[], boolean]>([
+    ['a table that the role may use', 'USERS_TABLE users', [users], false],
+    ['a table that it may not use', 'USERS_TABLE old', [users], true],
+    ['a table under a wildcard', 'USERS_TABLE users', ['arn:aws:dynamodb:*:111122223333:table/us?rs'], false],
+    ['a queue', `QUEUE_URL ${queue}`, [], true],
+    ['an ARN', 'KEY_ARN arn:aws:kms:sa-east-1:1:key/1', ['arn:aws-us-gov:kms:sa-east-1:1:key/1'], false],
+    ['a setting that names nothing', 'LOG_LEVEL INFO', [], false],
+  ])('%s', async (_case, setting, resources, isMissing) => {
+    const environment = Object.fromEntries([setting.split(' ')]);
+    const missing = await readMissingGrants(iam(...resources), wants(environment), {});
+    expect(missing).toEqual(isMissing ? [setting] : []);
   });
 
   it('are read of a policy whose statement stands in no list, as AWS takes it, too', async () => {

@@ -1,7 +1,5 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { KMSClient } from '@aws-sdk/client-kms';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
@@ -12,15 +10,8 @@ import {
   type StageStacks,
   stackNameOf,
 } from '../../../../ops/stage/stage-stacks.ts';
-import {
-  findTarget,
-  localTarget,
-  makeTarget,
-  outputsOf,
-  requireOutput,
-  type TargetFacts,
-} from '../../../../ops/stage/target.ts';
-import { type ConnectionSettings, thisWorld, type World } from '../../../../ops/stage/world.ts';
+import { findTarget, outputsOf, requireOutput, type TargetFacts } from '../../../../ops/stage/target.ts';
+import { thisWorld } from '../../../../ops/stage/world.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
@@ -122,40 +113,6 @@ describe('the stack for smoke tests', () => {
     const stage = { region: 'sa-east-1', stacks };
     expect(outputsOf({ ...stage, configuration: elsewhere })).toEqual({ Region: 'sa-east-1' });
     expect(outputsOf({ ...stage, configuration: stageConfiguration('dev') }).SmokeReceiverUrl).toBe('old');
-  });
-});
-
-describe('a client of a target', () => {
-  const made: [string, ConnectionSettings][] = [];
-  const world: World = {
-    ...thisWorld,
-    makeClient: (Service, settings) => {
-      made.push([Service.name, settings]);
-      return new Service(settings);
-    },
-  };
-
-  it('is made once, when it is asked for, with the Region and the endpoint of the outputs', () => {
-    made.length = 0;
-    const target = localTarget({ Region: 'us-east-1', SqsEndpoint: 'http://127.0.0.1:1' }, world);
-    expect(made).toEqual([]);
-    expect(target.connect(SQSClient, 'SqsEndpoint')).toBe(target.connect(SQSClient, 'SqsEndpoint'));
-    expect(target.connect(KMSClient, 'KmsEndpoint')).toBeInstanceOf(KMSClient);
-    expect(target.documents()).toBe(target.documents());
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    expect(made).toEqual([
-      ['SQSClient', { maxAttempts: 3, region: 'us-east-1', endpoint: 'http://127.0.0.1:1', credentials }],
-      ['KMSClient', { maxAttempts: 3, region: 'us-east-1' }],
-    ]);
-  });
-
-  it('tries more often at a stage, where AWS holds callers back', () => {
-    made.length = 0;
-    const configuration = stageConfiguration('dev', { account, region: 'sa-east-1' });
-    const deployed = { configuration, region: 'sa-east-1', account, stacks: [] };
-    const outputs = outputsOf(deployed);
-    makeTarget({ label: 'stage dev', outputs, unreachable: '', deployed }, world).connect(SQSClient, 'SqsEndpoint');
-    expect(made).toEqual([['SQSClient', { maxAttempts: 5, region: 'sa-east-1' }]]);
   });
 });
 

@@ -165,13 +165,3 @@ describe('the recipients of alarms', () => {
     expect(await read({})).toEqual({ unread: expect.stringContaining('no output "PagesTopicArn"') });
   });
 });
-
-it('a local run has none of them, and asks nobody', async () => {
-  const local = { outputs: {}, connect: () => expect.unreachable(), clock: { now: () => now } } as never as Target;
-  expect(await readThrottles(local, [])).toEqual([]);
-  expect(await readKmsKey(local)).toBeNull();
-  expect(await readCertificates(local)).toEqual([]);
-  expect(await readRecipients(local)).toEqual([]);
-  const deployed = { configuration: stageConfiguration('dev') } as never; // its file names no recipient
-  expect(await readRecipients({ ...local, deployed })).toEqual([]);
-});

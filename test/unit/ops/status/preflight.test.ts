@@ -90,7 +90,7 @@ describe('the preflight', () => {
   });
 
   it('refuses a local run', async () => {
-    expect(await runOpsOn({}, 'preflight')).toMatchObject({ code: 1, stderr: expect.stringContaining('--stage') });
+    expect(await runOpsOn({}, ['preflight'])).toMatchObject({ code: 1, stderr: expect.stringContaining('--stage') });
   });
 });
 

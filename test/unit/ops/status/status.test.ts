@@ -1,5 +1,4 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type QueueService, startSqs } from '@emissor/cloud/testing';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { dueKey } from '../../../../lambdas/delivery/store/delivery-item.ts';
@@ -7,50 +6,20 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
-import { runOpsOn } from '../../../../tools/support/ops.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
-import { putAll } from '../../../support/database/put-all.ts';
+import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aRecord } from '../../delivery/builders.ts';
 
 const day = 86_400_000;
-let database: Database;
-let queues: QueueService;
-
+const operated = await startOperatedTables();
+afterAll(() => operated.stop());
 beforeAll(async () => {
-  database = await startDatabase('Webhooks', 'Deliveries', 'Users', 'Credentials', 'Keyring');
-  queues = await startSqs();
-  for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name });
+  for (const { kind, generation } of await operated.items('Keyring'))
+    await operated.database.dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
 });
 
-afterAll(async () => {
-  await queues.stop();
-  await database.stop();
-});
-
-/** Runs `status` on the engines, with some outputs replaced or (`undefined`) left out. */
-const status = (replaced: Record<string, string | undefined>, ...args: string[]) => {
-  const outputs = {
-    DynamoDbEndpoint: database.endpoint,
-    SqsEndpoint: queues.endpoint,
-    Region: database.region,
-    WebhooksTable: 'Webhooks',
-    DeliveriesTable: 'Deliveries',
-    UsersTable: 'Users',
-    CredentialsTable: 'Credentials',
-    KeyringTable: 'Keyring',
-    EventsQueueUrl: queues.urlOf('events'),
-    RetryQueueUrl: queues.urlOf('retry'),
-    SlowQueueUrl: queues.urlOf('slow'),
-    DeadLetterQueueUrl: queues.urlOf('dead'),
-    RotateKeysSettings: JSON.stringify({
-      KEYRING_TABLE: 'Keyring',
-      KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/1',
-      SIGNING_ALGORITHM: 'ES256',
-    }),
-    ...replaced,
-  };
-  return runOpsOn(outputs, 'status', ...args);
-};
+/** Runs `status` with some outputs replaced or (`undefined`) left out. */
+const status = (outputs: Record<string, string | undefined>, ...options: string[]) =>
+  operated.under({ outputs }).run('status', ...options);
 
 const read = async (
   replaced: Record<string, string | undefined> = {},
@@ -60,8 +29,7 @@ const read = async (
   return JSON.parse(stdout);
 };
 
-const put = (TableName: 'Webhooks' | 'Keyring', Item: Record<string, unknown>) =>
-  database.dynamo(new PutCommand({ TableName, Item }));
+const { put } = operated;
 
 const webhook = (accountId: string, more: Record<string, unknown> = {}) =>
   put('Webhooks', {
@@ -115,8 +83,7 @@ describe('ops status', () => {
       suspensionReason: 'operator',
       updatedAt: Date.parse('2026-02-01T00:00:00Z'),
     });
-    const [event, dead] = [queues.urlOf('events'), queues.urlOf('dead')];
-    for (const url of [event, event, dead]) await send(url);
+    for (const queue of ['events', 'events', 'dead'] as const) await operated.send(queue, 'x');
 
     const found = await read();
     const iso = (moment: number) => new Date(moment).toISOString();
@@ -187,19 +154,12 @@ describe('ops status', () => {
   });
 });
 
-const send = (queueUrl: string) =>
-  fetch(queues.endpoint, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.SendMessage' },
-    body: JSON.stringify({ QueueUrl: queueUrl, MessageBody: 'x' }),
-  });
-
 describe('ops status of deliveries', () => {
   const minute = 60_000;
   const now = Date.now();
   const stored = () => ({
     ...systemTime,
-    dynamo: database.dynamo,
+    dynamo: operated.database.dynamo,
     table: 'Deliveries',
     now: () => now,
   });
@@ -258,7 +218,7 @@ describe('ops status of deliveries', () => {
     const late = Array.from({ length: 275 }, (_, number) => ({
       ...{ id: `x${number}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${number}`), ttl: 1 },
     }));
-    await putAll(database.dynamo, 'Deliveries', late);
+    await put('Deliveries', ...late);
     expect((await status({})).stdout).toContain('not all that waits could be read: more may be late');
   });
 });

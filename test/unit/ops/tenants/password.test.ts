@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeAskPassword } from '../../../../ops/command-line/terminal.ts';
 import { choosePassword, passwordProblem } from '../../../../ops/tenants/passwords.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const stageOf = (PasswordMinimumLength: string) => ({
   label: 'stage dev',
@@ -38,30 +37,7 @@ describe('a password that an operator sets', () => {
     expect(await passwordProblem('k7#mQ2v', 8)).toContain('at least 8');
     expect(await passwordProblem('password1', 8)).toContain('most common');
   });
-
-  it('is generated on request: long enough, good, and never the same', async () => {
-    const [one, other] = await Promise.all(
-      [1, 2].map(() => choosePassword({ target: stageOf('40'), askPassword: makeAskPassword(process.stdin) }, true)),
-    );
-    expect(one?.password).toMatch(/^[0-9A-Za-z]{40}$/);
-    expect(one?.generatedPassword).toBe(one?.password);
-    expect(one?.password).not.toBe(other?.password);
-    expect(await passwordProblem(one?.password ?? '', 40)).toBeUndefined();
-  });
 });
-
-// Bug: commander repeats the arguments that are too many, and what stands at a letter.
-it.each(['S3cret', '-pS3cret', '-p=S3cret', '--password=S3cret', '--generate-password=S3cret'])(
-  'a password that is typed as an argument is not repeated: %s',
-  async word => {
-    for (const more of [[], ['--json']]) {
-      const { code, stderr } = await runOpsInProcess(['users', 'set-password', 'ana@example.com', word, ...more]);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(/too many arguments|unknown option/);
-      expect(stderr).not.toContain('S3cret');
-    }
-  },
-);
 
 describe('a password that is asked for', () => {
   /** Types lines at a terminal, each when it is asked for; after the last one the terminal closes. */

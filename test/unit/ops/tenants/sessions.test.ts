@@ -5,54 +5,100 @@ import { startOperatedTables } from '../../../support/operated-tables.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
+const { ask, run } = operated;
 
-const list = async (...args: string[]) => {
-  const { code, stdout, stderr } = await operated.run('--json', 'sessions', 'list', ...args);
-  return { code, ids: JSON.parse(stdout || '[]').map(({ sessionId }: { sessionId: string }) => sessionId), stderr };
-};
-const createClient = async (): Promise<string> =>
-  (await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password', '--any-account'])).clientId;
-
-/** Stores a session that began through a client; its user does not exist. */
-const begin = async (clientId: string, sessionId: string) => {
-  const now = Date.now();
-  await makeSessionStore({ ...systemTime, dynamo: operated.database.dynamo, table: 'Sessions' }).createSession({
-    sessionId,
-    clientId,
-    userId: sessionId.split('-')[0] ?? '',
-    accountId: 'acme',
-    userVersion: 1,
-    clientVersion: 1,
-    scope: 'webhooks:read',
-    counter: 1,
-    keyId: 'key',
-    createdAt: now,
-    rotatedAt: now,
-    idleExpiresAt: now + 60_000,
-    absoluteExpiresAt: now + 60_000,
+const sessions = makeSessionStore({ ...systemTime, dynamo: operated.database.dynamo, table: 'Sessions' });
+const begin = async (userId: string, clientId: string, name: string) => {
+  const [now, sessionId] = [Date.now(), `${userId}-${name}`];
+  await sessions.createSession({
+    ...{ sessionId, clientId, userId, accountId: 'acme', userVersion: 1, clientVersion: 1, scope: 'webhooks:read' },
+    ...{ counter: 1, keyId: 'key', createdAt: now, rotatedAt: now },
+    ...{ idleExpiresAt: now + 60_000, absoluteExpiresAt: now + 60_000 },
   });
+  return sessionId;
 };
+const ids = async (options: string) =>
+  (await ask(`sessions list ${options}`)).map(({ sessionId }: { sessionId: string }) => sessionId);
+const createOwner = async () => ({ ...(await operated.createUser()), ...(await operated.createClient()) });
 
-describe('ops sessions list of a client', () => {
-  it('goes on after a session of that client, also after one that is deleted by now', async () => {
-    const client = await createClient();
-    await begin(client, 'user1-a');
-    await begin(client, 'user1-c');
-    const more = (after: string) => list('--client', client, '--all', '--after', after);
-    expect(await more('user1-a')).toMatchObject({ code: 0, ids: ['user1-c'] });
-    expect(await more('user1-b')).toMatchObject({ code: 0, ids: ['user1-c'] });
+describe('ops sessions list', () => {
+  it('lists live sessions of a user, of a client, or of both, page by page', async () => {
+    const { userId, email, clientId } = await createOwner();
+    const { clientId: other } = await operated.createClient();
+    const [one, two] = [await begin(userId, clientId, 'a'), await begin(userId, other, 'b')];
+    expect(await ids(`--user ${email}`)).toEqual([one, two]);
+    expect(await ids(`--client ${clientId}`)).toEqual([one]);
+    expect(await ids(`--user ${userId} --client ${other}`)).toEqual([two]);
+    expect([await ids(`--user ${userId} --limit 1`), await ids(`--user ${userId} --after ${one}`)]).toEqual([
+      [one],
+      [two],
+    ]);
   });
 
-  it('refuses to go on after what is no session of that client, where the list looked empty', async () => {
-    const [client, other] = [await createClient(), await createClient()];
-    await begin(client, 'user2-a');
-    await begin(other, 'user2-b');
+  it('shows by --all how each session ended', async () => {
+    const { userId, clientId } = await createOwner();
+    const sessionId = await begin(userId, clientId, 'a');
+    const ended = async () => (await ask(`sessions list --user ${userId} --all`))[0].endedBy;
+    expect(await ended()).toBeNull();
+    await ask(`sessions end --client ${clientId}`);
+    expect(await ended()).toBe('ended_for_the_client');
+    await ask(`users set-password ${userId}`);
+    expect(await ended()).toBe('ended_for_the_user');
+    await sessions.revokeSession(sessionId, 'revocation', Date.now());
+    expect(await ended()).toBe('revocation');
+    expect(await ids(`--user ${userId}`)).toEqual([]);
+  });
+
+  it('continues after a session of the client, also after one that is deleted, and after no other', async () => {
+    const [{ clientId }, other] = [await createOwner(), await createOwner()];
+    await begin('user1', clientId, 'a');
+    const last = await begin('user1', clientId, 'c');
+    await begin('user2', other.clientId, 'b');
+    for (const after of ['user1-a', 'user1-b'])
+      expect(await ids(`--client ${clientId} --all --after ${after}`)).toEqual([last]);
     for (const after of ['junk', 'user2-b']) {
-      const { code, stderr } = await list('--client', client, '--all', '--after', after);
-      expect(code).toBe(1);
-      expect(JSON.parse(stderr).error).toBe(
-        `"${after}" is no session of that client: --after takes the last one that was shown.`,
-      );
+      const stderr = `error: "${after}" is no session of that client: --after takes the last one that was shown.\n`;
+      const refused = { code: 1, stdout: '', stderr };
+      expect(await run(`sessions list --client ${clientId} --all --after ${after}`)).toEqual(refused);
     }
+  });
+});
+
+describe('ops sessions end', () => {
+  it.each([
+    ['SESSION', /^error: This ends session /, ['ended', 'live', 'live']],
+    ['--user EMAIL', /^error: This ends every session of user /, ['ended', 'ended', 'live']],
+    ['--client CLIENT', /^error: This ends every session of client /, ['ended', 'live', 'ended']],
+  ])('%s asks, and ends those alone', async (words, question, states) => {
+    const [own, other] = [await createOwner(), await createOwner()];
+    const one = await begin(own.userId, own.clientId, 'a');
+    await begin(own.userId, other.clientId, 'b');
+    await begin(other.userId, own.clientId, 'c');
+    const end = words.replace('SESSION', one).replace('EMAIL', own.email).replace('CLIENT', own.clientId);
+    const state = async () => {
+      const owners = [own.userId, other.userId];
+      const lists = await Promise.all(owners.map(userId => ask(`sessions list --all --user ${userId}`)));
+      return lists.flat().map(({ state }) => state);
+    };
+    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/ add --yes\.\n$/) };
+    expect(await run(`sessions end ${end}`)).toEqual(refused);
+    expect((await run(`sessions end ${end}`)).stderr).toMatch(question);
+    expect(await state()).toEqual(['live', 'live', 'live']);
+    expect(await run(`--yes sessions end ${end}`)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/ is over\.\n$/),
+    });
+    expect(await state()).toEqual(states);
+  });
+
+  it.each([
+    ['list', 2],
+    ['end', 2],
+    ['end no --user nobody', 2],
+    ['end nobody', 1],
+    ['end --user nobody', 1],
+    ['end --client nobody', 1],
+  ])('sessions %s is refused with %i', async (words, code) => {
+    expect(await run(`--yes sessions ${words}`)).toMatchObject({ code, stdout: '' });
   });
 });

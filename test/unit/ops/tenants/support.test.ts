@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openSupport } from '../../../../ops/tenants/support.ts';
 import { listen } from '../../../../tools/support/listen.ts';
-import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aTask, unread } from '../a-task.ts';
 
@@ -15,18 +14,15 @@ let outputs: Readonly<Record<string, string>>;
 beforeAll(async () => {
   operated = await startOperatedTables();
   outputs = { ...operated.outputs, AuthUrl: 'http://127.0.0.1:1', BaseUrl: 'http://127.0.0.1:2' };
-  const ofAcme = ['--account', 'acme'];
-  await operated.ask(['clients', 'create', '--name', 'ERP', '--grant', 'password', ...ofAcme]);
-  await operated.ask([
-    ...['users', 'create', '--email', 'ana@acme.example', '--role', 'admin', '--generate-password', ...ofAcme],
-  ]);
+  await operated.createClient('ERP', '--account=acme');
+  await operated.createUser('acme', 'ana@acme.example');
 });
 afterAll(() => operated.stop());
 
 /** Returns the names of all clients and the addresses of all users. */
 const logins = async (): Promise<[string[], string[]]> => [
-  (await operated.ask(['clients', 'list'])).map(({ name }: { name: string }) => name),
-  (await operated.ask(['users', 'list'])).map(({ email }: { email: string }) => email),
+  (await operated.ask('clients list')).map(({ name }: { name: string }) => name),
+  (await operated.ask('users list')).map(({ email }: { email: string }) => email),
 ];
 
 /** Opens the console of account acme, `ago` milliseconds ago. @param whileOpen - runs instead of the hour. */
@@ -47,8 +43,8 @@ it('has a client and a user of the account for an hour, who may only read, and d
   await support(
     async milliseconds => {
       expect(milliseconds).toBe(hour);
-      const [, { clientId }] = await operated.ask(['clients', 'list']);
-      const { secrets, ...client } = await operated.ask(['clients', 'show', clientId]);
+      const [, { clientId }] = await operated.ask('clients list');
+      const { secrets, ...client } = await operated.ask(`clients show ${clientId}`);
       expect(client).toMatchObject({ accountId: 'acme', scopes: ['webhooks:read'], grants: ['password'] });
       const lifetime = Date.parse(secrets[0].expiresAt) - before;
       expect(lifetime).toBeGreaterThanOrEqual(hour);
@@ -91,9 +87,11 @@ it.each([
 ])('refuses %s, with a line in the audit trail, and creates nothing', async (_case, words, why) => {
   const server = createServer();
   onTestFinished(() => void server.close());
-  const { code, stdout, stderr } = await runOpsOn(outputs, 'support', ...words, '--port', `${await listen(server)}`);
+  const { code, stdout, stderr } = await operated
+    .under({ outputs })
+    .run('support', ...words, '--port', `${await listen(server)}`);
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(why) });
-  const [line] = await operated.ask(['audit', 'list', '--since', '10m']);
+  const [line] = await operated.trail();
   expect(line).toMatchObject({ command: 'support', target: { account: words[0] }, outcome: 'failed' });
   expect(await logins()).toEqual(own);
 });

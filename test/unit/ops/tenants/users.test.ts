@@ -1,285 +1,299 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { GetCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parseCredential, parseUser, type User } from '../../../../lambdas/auth/principals/user.ts';
 import { parseFailures } from '../../../../lambdas/auth/protection/lockout-rule.ts';
-import { systemClock } from '../../../../lambdas/platform/clock.ts';
-import { randomId } from '../../../../lambdas/platform/identifiers.ts';
-import { CliError } from '../../../../ops/stage/operator.ts';
-import { localTarget } from '../../../../ops/stage/target.ts';
-import { makeSessionList } from '../../../../ops/stores/session-list.ts';
-import { makeUserStore } from '../../../../ops/stores/user-store.ts';
-import { eraseUser } from '../../../../ops/tenants/erase-user.ts';
-import { importAll, setPassword } from '../../../../ops/tenants/users.command.ts';
-import { runOpsOn } from '../../../../tools/support/ops.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
-import { passwordHashing } from '../../../support/password-hashing.ts';
-import { aTask } from '../a-task.ts';
-import { interrupt, targetFailingAt } from '../target-failing-at.ts';
+import { fail, startOperatedTables } from '../../../support/operated-tables.ts';
+import { quickHashing } from '../../../support/password-hashing.ts';
 
-let operated: OperatedTables;
-let folder: string;
-beforeAll(async () => {
-  operated = await startOperatedTables();
-  folder = await mkdtemp(join(tmpdir(), 'emissor-ops-users-'));
-});
-afterAll(async () => {
-  await operated.stop();
-  await rm(folder, { recursive: true });
-});
+// A user has one credential, under their e-mail address. `disable`, `delete` and `set-password` end their sessions.
 
-const password = 'a password of enough characters';
-const create = async (account = 'acme') => {
-  const email = `${randomId(12).toLowerCase()}@example.com`;
-  const args = ['users', 'create', '--email', email, '--account', account, '--role', 'admin'];
-  const { userId }: { userId: string } = await operated.ask(args, password);
-  return { userId, email };
-};
-const item = async (TableName: string, Key: object) =>
-  (await operated.database.dynamo(new GetCommand({ TableName, Key }))).Item;
-const loginOf = (email: string) => item('Credentials', { email });
+const operated = await startOperatedTables();
+afterAll(() => operated.stop());
+
+const { ask, run, createUser, under } = operated;
+const stored = async (userId: string) => parseUser(await operated.item('Users', { userId }));
+const credentialOf = async (email: string) => parseCredential(await operated.item('Credentials', { email }));
+const isPassword = async (email: string, password: string) =>
+  quickHashing.verify(password, (await credentialOf(email))?.passwordHash ?? '');
+const newAddress = (() => {
+  let number = 0;
+  return () => `user${++number}@example.com`;
+})();
 const addSession = (userId: string) =>
-  operated.database.dynamo(
-    new PutCommand({ TableName: 'Sessions', Item: { userId, sessionId: `${userId}-1`, clientId: 'client' } }),
+  operated.put('Sessions', { userId, sessionId: `${userId}-1`, clientId: 'client' });
+const taken = (email: string) =>
+  `A user with the e-mail address ${email} exists already. "users show ${email}" shows them.`;
+const changed = 'Another command changed the user at the same moment. Run the command again.';
+
+/** Checks that each user has one credential, and each credential one user. */
+const expectPairs = async () => {
+  const pairs = (items: readonly (Pick<User, 'userId' | 'email' | 'credentialVersion'> | undefined)[]) =>
+    items.map(item => `${item?.userId} ${item?.email} ${item?.credentialVersion}`).sort();
+  const users = pairs((await operated.items('Users')).map(parseUser));
+  expect(pairs((await operated.items('Credentials')).map(parseCredential))).toEqual(users);
+};
+
+describe('ops users create', () => {
+  const words = (email: string, ...more: string[]) =>
+    ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin', ...more] as const;
+
+  it('creates a user with the address in its stored form, and the password exactly as it was given', async () => {
+    const input = '  Senha 7f3a, ção  \n';
+    const created = await under({ input }).ask(...words(' Jos\u0065\u0301@Example.COM '));
+    const shown = { email: 'jos\u00e9@example.com', accountId: 'acme', role: 'admin', status: 'enabled' };
+    const dates = { createdAt: expect.any(String), updatedAt: expect.any(String) };
+    expect(created).toEqual({ userId: expect.stringMatching(/^\w{22}$/), ...shown, ...dates });
+    expect(await ask('users', 'show', 'JOS\u00c9@example.com')).toEqual({ ...created, failedLogins: [] });
+    expect(await isPassword(shown.email, input.slice(0, -1))).toBe(true);
+    expect(await isPassword(shown.email, input.trim())).toBe(false);
+    expect(JSON.stringify([created, await run('users list')])).not.toMatch(/argon2|Senha/);
+  });
+
+  it('refuses an address that a user has, in any form, and creates one user if several create it at once', async () => {
+    const email = newAddress();
+    const created = await Promise.all([1, 2, 3].map(() => run(...words(email))));
+    expect(created.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+    const again = await run(...words(email.toUpperCase()));
+    expect(again).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .* exists already.*\n$/) });
+    await expectPairs();
+  });
+
+  it('refuses a bad password in one line, and creates nothing', async () => {
+    const email = newAddress();
+    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: the password is empty: [^\n]+\n$/) };
+    expect(await under({ input: '\n' }).run(...words(email))).toEqual(refused);
+    expect(await credentialOf(email)).toBeUndefined();
+  });
+
+  it.each([
+    ['15', 22],
+    ['40', 40],
+  ])('--generate-password shows a new password once, if the stage asks for %s characters', async (least, length) => {
+    const email = newAddress();
+    const { stdout } = await under({ outputs: { PasswordMinimumLength: least } }).run(
+      ...words(email, '--generate-password'),
+    );
+    const [, password = ''] = /password {2}(\w+)\nThe password is shown this once/.exec(stdout) ?? [];
+    expect([password.length, await isPassword(email, password)]).toEqual([length, true]);
+  });
+});
+
+it('ops users list lists users by address, those of an account, or a page of them', async () => {
+  const emails = ['c', 'a', 'b'].map(name => `${name}@listed.example`);
+  for (const email of emails) await createUser('listed', email);
+  const list = async (options: string): Promise<User[]> => ask(`users list --account ${options}`);
+  expect((await list('listed')).map(({ email }) => email)).toEqual(emails.toSorted());
+  const first = await list('listed --limit 2');
+  const rest = await list(`listed --limit 2 --after ${first.at(-1)?.userId}`);
+  expect([first.length, ...[...first, ...rest].map(({ email }) => email).sort()]).toEqual([2, ...emails.toSorted()]);
+  expect(await list('nobody')).toEqual([]);
+});
+
+describe('a change of a user', () => {
+  it.each([
+    ['set-role USER member', { role: 'member' }, 0],
+    ['set-email USER moved@example.com', { email: 'moved@example.com' }, 0],
+    ['set-password USER', {}, 1],
+    ['disable USER', { status: 'disabled' }, 1],
+    ['enable USER', {}, 0],
+    ['unlock USER', {}, 0],
+  ])('%s changes what was asked for, and ends sessions only if it must', async (words, changes, ended) => {
+    const { userId } = await createUser();
+    const [before, { updatedAt: _, ...shown }] = [await stored(userId), await ask(`users show ${userId}`)];
+    expect(await ask(`users ${words.replace('USER', userId)}`)).toMatchObject(changes);
+    expect(await ask(`users show ${userId}`)).toMatchObject({ ...shown, ...changes });
+    expect(((await stored(userId))?.version ?? 0) - (before?.version ?? 0)).toBe(ended);
+    await expectPairs();
+  });
+
+  it.each(['disable', 'delete'])('%s is refused without --yes, and changes nothing', async verb => {
+    const { userId, email } = await createUser();
+    const before = await stored(userId);
+    const { code, stdout, stderr } = await run(`users ${verb} ${email}`);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(new RegExp(`^error: This (shuts|deletes) user ${email} of .* add --yes\\.\n$`));
+    expect(await stored(userId)).toEqual(before);
+  });
+
+  it.each(['show X', 'enable X', 'disable X', 'delete X', 'unlock X', 'set-role X member', 'set-password X'])(
+    '%s reports an unknown address or id',
+    async words => {
+      for (const name of ['nobody', 'nobody@example.com']) {
+        const stderr = `error: there is no user "${name}": "users list" shows them.\n`;
+        const refused = { code: 1, stdout: '', stderr };
+        expect(await run(`--yes users ${words.replace('X', name)}`)).toEqual(refused);
+      }
+    },
   );
 
-/** What a deletion works on, killed at its n-th write. */
-const dataKilledAt = (atWrite: number) => {
-  let writes = 0;
-  const send = (command: object) => {
-    if (/^(Put|Update|Delete|BatchWrite|TransactWrite)/.test(command.constructor.name) && ++writes === atWrite) {
-      return Promise.reject(new Error('killed'));
-    }
-    return operated.database.dynamo(command as never);
-  };
-  const dynamo = send as never;
-  const tables = { users: 'Users', credentials: 'Credentials' };
-  return {
-    users: makeUserStore({ dynamo, tables, now: systemClock, makeId: randomId, hash: passwordHashing.hash }),
-    sessions: makeSessionList({ dynamo, table: 'Sessions' }),
-  };
-};
+  it('set-email moves the login, frees the old address, and refuses that of another user', async () => {
+    const [one, other] = [await createUser(), await createUser()];
+    const before = await credentialOf(one.email);
+    const next = newAddress();
+    await ask('users', 'set-email', one.userId, ` ${next.toUpperCase()}`);
+    expect(await credentialOf(next)).toEqual({ ...before, email: next });
+    expect(await credentialOf(one.email)).toBeUndefined();
+    await createUser('acme', one.email);
+    const refused = { code: 1, stdout: '', stderr: `error: ${taken(other.email)}\n` };
+    expect(await run(`users set-email ${one.userId} ${other.email}`)).toEqual(refused);
+    await expectPairs();
+  });
 
-describe('ops users delete', () => {
-  it.each([2, 3])(
-    'may be repeated, by address or id, after it was killed at write %i, and leaves nothing',
-    async at => {
-      const { userId, email } = await create();
-      await addSession(userId);
-      await expect(eraseUser(dataKilledAt(at), userId)).rejects.toThrow('killed');
-      expect(await operated.ask(['users', 'show', email])).toMatchObject({ userId, status: 'disabled' });
-      expect(await operated.ask(['users', 'delete', at === 2 ? email : userId])).toEqual({ userId, deleted: true });
-      expect(await item('Users', { userId })).toBeUndefined();
-      expect(await item('Sessions', { userId, sessionId: `${userId}-1` })).toBeUndefined();
-      expect(await loginOf(email)).toBeUndefined();
-      expect(await operated.run('users', 'delete', userId, '--yes')).toMatchObject({ code: 1 });
+  // The SDK repeats a call whose answer was lost. The token makes it one transaction.
+  it.each(['set-email USER repeated@example.com', 'set-password USER', 'delete USER'])(
+    '%s succeeds if the SDK repeats its transaction',
+    async words => {
+      const { userId } = await createUser();
+      const before = ['TransactWrite', 1, (again: () => Promise<unknown>) => again()] as const;
+      expect(await under({ before }).ask(`users ${words.replace('USER', userId)}`)).toMatchObject({ userId });
+      await expectPairs();
     },
   );
 });
 
-it('ops users set-email reports an address of another user', async () => {
-  const [{ userId }, other] = [await create(), await create()];
-  const stderr = `error: A user with the e-mail address ${other.email} exists already. "users show ${other.email}" shows them.\n`;
-  expect(await operated.run('users', 'set-email', userId, other.email)).toMatchObject({ code: 1, stderr });
+// A5: an address with its hash was orphaned, or the change was refused after it claimed the new address.
+describe('two commands on one user at the same moment', () => {
+  const commands = {
+    'set-email': ({ userId }: Subject) => `set-email ${userId} ${userId}-next@example.com`,
+    'set-password': ({ userId }: Subject) => `set-password ${userId} --generate-password`,
+    delete: ({ userId }: Subject) => `delete ${userId}`,
+  };
+  const others = {
+    ...commands,
+    'set-email to another': ({ userId }: Subject) => `set-email ${userId} ${userId}-other@example.com`,
+    enable: ({ userId }: Subject) => `enable ${userId}`,
+    disable: ({ userId }: Subject) => `disable ${userId}`,
+    'set-role': ({ userId }: Subject) => `set-role ${userId} member`,
+    create: ({ userId }: Subject) => `create --email ${userId}-next@example.com --account acme --role admin`,
+  };
+  const cases = Object.keys(commands).flatMap(command =>
+    Object.keys(others).map(other => ({ command, other }) as Record<'command' | 'other', keyof typeof commands>),
+  );
+
+  it.each(cases)('leave one credential to each user: $command, and $other before each of its calls', async one => {
+    for (let nth = 1; nth <= 6; nth += 1) {
+      const user = await createUser();
+      const next = `${user.userId.toLowerCase()}-next@example.com`;
+      const command = commands[one.command](user);
+      const act = () => run(`--yes users ${others[one.other](user)}`);
+      const calls = 'Get|Update|TransactWrite';
+      const overtaken = under({ before: [calls, nth, act] });
+      const { code, stdout, stderr } = await overtaken.run(`--yes users ${command}`);
+      await expectPairs();
+      if (code === 0) continue;
+      expect([code, stdout]).toEqual([1, '']); // a password that is not in force is shown to nobody
+      expect(stderr).toMatch(/^error: (.* at the same moment\. Run .*|.* exists already.*|there is no user .*)\n$/);
+      if (!stderr.includes(changed)) continue;
+      expect(await run(`--yes users ${command}`)).toMatchObject({
+        stderr: expect.stringMatching(new RegExp(`^$|${next} exists already|there is no user`)),
+      });
+      await expectPairs();
+    }
+  });
 });
 
-describe('ops users set-password', () => {
-  // Bug: both of two operators were told that theirs was set, and one of them was shown a generated password that never was in force.
-  it('fails where somebody sets another at the same moment, and says so', async () => {
-    const { userId } = await create();
-    const target = localTarget(operated.outputs);
-    let isOvertaken = false;
-    const dynamo: typeof target.dynamo = async (command, options) => {
-      if (command instanceof TransactWriteCommand && !isOvertaken) {
-        isOvertaken = true;
-        await operated.ask(['users', 'set-password', userId], password);
-      }
-      return target.dynamo(command, options);
-    };
-    const set = setPassword.act(aTask({ ...target, dynamo }), { user: userId, generatePassword: true });
-    await expect(set).rejects.toThrow(
-      new CliError('Another command changed the user at the same moment. Run the command again.'),
-    );
+interface Subject {
+  readonly userId: string;
+}
+
+describe('ops users delete', () => {
+  it.each([2, 3])('can be repeated, by address or id, if it fails at write %i, and leaves nothing', async nth => {
+    const { userId, email } = await createUser();
+    await addSession(userId);
+    const killed = under({ before: ['Put|Update|Delete|BatchWrite|TransactWrite', nth, fail] });
+    expect(await killed.run(`--yes users delete ${userId}`)).toMatchObject({ code: 1 });
+    expect(await ask(`users show ${email}`)).toMatchObject({ userId, status: 'disabled' });
+    expect(await ask(`users delete ${nth === 2 ? email : userId}`)).toEqual({ userId, deleted: true });
+    const session = await operated.item('Sessions', { userId, sessionId: `${userId}-1` });
+    expect([await stored(userId), await credentialOf(email), session]).toEqual([undefined, undefined, undefined]);
+    await createUser('acme', email);
+    await expectPairs();
   });
 
-  const failFor = async (email: string) =>
-    operated.lockout.recordFailure(await operated.lockout.keyOf('client', email), noFailures);
-  const failuresOf = async (email: string) => (await operated.lockout.findFailures(email, [])).length;
-
-  // Bug: it forgot the failures of an address that somebody else had by then, before the password was changed.
-  it('forgets the failures of the address that the user has by then, and those that were counted while it asked', async () => {
-    const { userId, email } = await create();
-    const next = `next-${email}`;
-    const askPassword = async () => {
-      await operated.ask(['users', 'set-email', userId, next]);
-      await Promise.all([email, next].map(failFor));
-      return password;
-    };
-    await setPassword.act(aTask(localTarget(operated.outputs), { askPassword }), { user: userId });
-    expect([await failuresOf(email), await failuresOf(next)]).toEqual([1, 0]);
-  });
-
-  it('shows the password that was generated where the failures cannot be forgotten, and says so', async () => {
-    const { userId, email } = await create();
-    await failFor(email);
-    const warnings: string[] = [];
-    const target = targetFailingAt(operated.outputs, 'DeleteCommand', 1);
-    const task = aTask(target, { warn: text => void warnings.push(text) });
-    expect(await setPassword.act(task, { user: userId, generatePassword: true })).toMatchObject({
-      generatedPassword: expect.any(String),
-    });
-    expect(warnings).toEqual([expect.stringContaining(`"users unlock ${userId}"`)]);
+  it('deletes a user whose credential a restored table lacks, or gave to another user', async () => {
+    const lost = await createUser();
+    const credential = { TableName: 'Credentials', Key: { email: lost.email } };
+    await operated.database.dynamo(new DeleteCommand(credential));
+    const refused = { code: 1, stdout: '', stderr: `error: ${changed}\n` };
+    expect(await run(`users set-email ${lost.userId} ${newAddress()}`)).toEqual(refused);
+    const next = await createUser('acme', lost.email);
+    expect(await run(`users set-password ${lost.userId}`)).toEqual(refused);
+    await ask(`users delete ${lost.userId}`);
+    expect([await stored(lost.userId), (await stored(next.userId))?.email]).toEqual([undefined, lost.email]);
+    await expectPairs();
   });
 });
 
 // Bug: the password was changed, the user half deleted, and the error named only KMS; a generated password was lost.
-describe('where the MAC key cannot be used', () => {
-  it.each([
-    ['users set-password', (email: string) => [email, '--generate-password']],
-    ['users delete', (email: string) => [email]],
-    ['accounts delete', () => ['keyless']],
-  ])('%s changes nothing', async (command, argumentsFor) => {
-    const { userId, email } = await create('keyless');
-    const state = async () => [await item('Users', { userId }), await loginOf(email)];
+it.each(['users set-password EMAIL --generate-password', 'users delete EMAIL', 'accounts delete keyless'])(
+  'ops %s changes nothing if the MAC key cannot be used',
+  async words => {
+    const { userId, email } = await createUser('keyless');
+    const state = async () => [await stored(userId), await credentialOf(email)];
     const before = await state();
-    const outputs = { ...operated.outputs, KmsEndpoint: 'http://127.0.0.1:9' };
+    const keyless = under({ outputs: { KmsEndpoint: 'http://127.0.0.1:9' } });
     const refused = { code: 1, stdout: '', stderr: expect.stringContaining('nothing answers') };
-    expect(await runOpsOn(outputs, ...command.split(' '), ...argumentsFor(email), '--yes')).toMatchObject(refused);
+    expect(await keyless.run(`--yes ${words.replace('EMAIL', email)}`)).toEqual(refused);
     expect(await state()).toEqual(before);
-  });
-});
-
-const noFailures = parseFailures(undefined, 0);
+  },
+);
 
 describe('the failed logins of a user', () => {
-  const fail = async (clientId: string, email: string, times: number) => {
-    for (let time = 0; time < times; time++)
-      await operated.lockout.recordFailure(await operated.lockout.keyOf(clientId, email), noFailures);
+  const failFor = async (email: string, client = 'client', times = 1) => {
+    const key = await operated.lockout.keyOf(client, email);
+    for (let time = 0; time < times; time++) await operated.lockout.recordFailure(key, parseFailures(undefined, 0));
   };
-  const createClient = async (): Promise<string> =>
-    (await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password', '--any-account'])).clientId;
+  const failures = async (user: string) => (await ask(`users show ${user}`)).failedLogins;
 
-  it('are shown by client, with the locks that stand', async () => {
-    const { email } = await create();
-    expect(await operated.ask(['users', 'show', email])).toMatchObject({ failedLogins: [] });
-    expect((await operated.run('users', 'show', email)).stdout).toMatch(/failed logins +none that count/);
-
-    const [one, other] = [await createClient(), await createClient()];
-    await fail(one, email, 12);
-    await fail(other, email, 2);
-    await fail('deletedclient', email, 1);
-    const { failedLogins } = await operated.ask(['users', 'show', email]);
-    expect(failedLogins).toHaveLength(3);
-    expect(failedLogins).toEqual(
-      expect.arrayContaining([
-        { clientId: one, failures: 12, lockedUntil: expect.stringMatching(/^20.*Z$/) },
-        { clientId: other, failures: 2, lockedUntil: null },
-        { clientId: null, failures: 1, lockedUntil: null },
-      ]),
-    );
-    const { stdout } = await operated.run('users', 'show', email);
-    expect(stdout).toMatch(new RegExp(`failed logins +12 at client ${one}, locked there until 20\\S+Z\\n`));
+  it('are shown by client, with the locks in force', async () => {
+    const { email } = await createUser();
+    expect((await run(`users show ${email}`)).stdout).toMatch(/failed logins +none that count/);
+    const [one, other] = [await operated.createClient(), await operated.createClient()];
+    await failFor(email, one.clientId, 12);
+    await failFor(email, other.clientId, 2);
+    await failFor(email, 'deletedclient');
+    const byClient = ({ clientId }: { clientId: string | null }) => String(clientId);
+    const shown = [
+      { clientId: one.clientId, failures: 12, lockedUntil: expect.stringMatching(/^20.*Z$/) },
+      { clientId: other.clientId, failures: 2, lockedUntil: null },
+      { clientId: null, failures: 1, lockedUntil: null },
+    ];
+    const sorted = (found: readonly { clientId: string | null }[]) =>
+      found.toSorted((left, right) => byClient(left).localeCompare(byClient(right)));
+    expect(sorted(await failures(email))).toEqual(sorted(shown));
+    const { stdout } = await run(`users show ${email}`);
+    expect(stdout).toMatch(new RegExp(`failed logins +12 at client ${one.clientId}, locked there until 20\\S+Z\\n`));
     expect(stdout).toMatch(/failed logins +1 at a client that is gone\n?/);
   });
 
-  it('are forgotten by unlock, which says if there were any', async () => {
-    const { email } = await create();
-    await fail('client', email, 6);
-    expect(await operated.ask(['users', 'unlock', email])).toMatchObject({ email, hadFailures: true });
-    expect(await operated.ask(['users', 'unlock', email])).toMatchObject({ email, hadFailures: false });
-    expect((await operated.run('users', 'unlock', email)).stdout).toMatch(/no failed logins counted/);
-    expect(await operated.ask(['users', 'show', email])).toMatchObject({ failedLogins: [] });
+  it('are forgotten by unlock, which reports if there were any', async () => {
+    const { email } = await createUser();
+    await failFor(email, 'client', 6);
+    expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: true });
+    expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: false });
+    expect((await run(`users unlock ${email}`)).stdout).toMatch(/no failed logins counted/);
+    expect(await failures(email)).toEqual([]);
+  });
+
+  // Bug: it forgot the failures of an address that somebody else had by then, before the password was changed.
+  it('are forgotten by set-password: those of the address that the user has by then', async () => {
+    const { userId, email } = await createUser();
+    const next = newAddress();
+    const meanwhile = async () => {
+      await ask(`users set-email ${userId} ${next}`);
+      await Promise.all([failFor(email), failFor(next)]);
+    };
+    await under({ before: ['Get', 3, meanwhile] }).ask(`users set-password ${userId}`);
+    const left = await Promise.all([email, next].map(one => operated.lockout.findFailures(one, [])));
+    expect(left.map(({ length }) => length)).toEqual([1, 0]);
+  });
+
+  it('do not hide a generated password if they cannot be forgotten', async () => {
+    const { userId, email } = await createUser();
+    await failFor(email);
+    const failing = under({ before: ['Delete', 1, fail] });
+    const { code, stdout, stderr } = await failing.run(`users set-password ${userId} --generate-password`);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\npassword {2}\w{22}\n/)]);
+    expect(stderr).toContain(`"users unlock ${userId}" ends it`);
   });
 });
-
-describe('ops sessions list --all', () => {
-  it('tells whether a session ended with the user’s or with the client’s', async () => {
-    const { userId } = await create();
-    const { clientId } = await operated.ask([
-      'clients',
-      'create',
-      '--name',
-      'Acme',
-      '--grant',
-      'password',
-      '--any-account',
-    ]);
-    const moment = Date.now();
-    const times = {
-      createdAt: moment,
-      rotatedAt: moment,
-      idleExpiresAt: moment + 60_000,
-      absoluteExpiresAt: moment + 60_000,
-    };
-    const Item = {
-      ...{ userId, sessionId: `${userId}-1`, clientId, accountId: 'acme', scope: '', counter: 1, keyId: 'key' },
-      ...{ userVersion: 1, clientVersion: 1, ...times },
-    };
-    await operated.database.dynamo(new PutCommand({ TableName: 'Sessions', Item }));
-    const ended = async () => (await operated.ask(['sessions', 'list', '--user', userId, '--all']))[0].endedBy;
-    expect(await ended()).toBeNull();
-    await operated.ask(['sessions', 'end', '--client', clientId]);
-    expect(await ended()).toBe('ended_for_the_client');
-    await operated.ask(['users', 'set-password', userId], password);
-    expect(await ended()).toBe('ended_for_the_user');
-    const revoke = {
-      UpdateExpression: 'SET revokedFor = :reason',
-      ExpressionAttributeValues: { ':reason': 'revocation' },
-    };
-    const Key = { userId, sessionId: `${userId}-1` };
-    await operated.database.dynamo(new UpdateCommand({ TableName: 'Sessions', Key, ...revoke }));
-    expect(await ended()).toBe('revocation');
-  });
-});
-
-describe('ops users import in the audit trail', () => {
-  const lineOf = (account: string) =>
-    JSON.stringify({
-      email: `${randomId(12).toLowerCase()}@example.com`,
-      account,
-      role: 'admin',
-      password_hash: '$2b$12$GhvMmNVjRW29ulnudl.LbuAnUtN/LRfe1JsBm1Xu6LE3059z5Tr8m',
-    });
-  const imported = async (...lines: readonly string[]) => {
-    const file = join(folder, randomId(8));
-    await writeFile(file, lines.join('\n'));
-    const { code } = await operated.run('users', 'import', file);
-    const [last]: AuditRecord[] = await operated.ask(['audit', 'list', '--limit', '1']);
-    return { code, last, further: last?.parts ?? [] };
-  };
-
-  it('has the accounts and the number, and the ids in further lines, also where a line was wrong', async () => {
-    const users = Array.from({ length: 101 }, (_, number) => lineOf(number % 2 === 0 ? 'one' : 'other'));
-    const { code, last, further } = await imported(...users, '{"email":"nobody"}');
-    expect(code).toBe(1);
-    expect(last).toMatchObject({ command: 'users import', outcome: 'failed', target: { count: 101 } });
-    expect(new Set(last?.target.accounts)).toEqual(new Set(['one', 'other']));
-    const ids = further.flatMap(({ users }) => users);
-    expect([further.length, new Set(ids).size]).toEqual([2, 101]);
-    const listed: { userId: string }[] = await operated.ask(['users', 'list', '--account', 'one']);
-    for (const { userId } of listed) expect(ids).toContain(userId);
-  });
-
-  it('has them also of an import that is interrupted, which ends after the lines in hand', async () => {
-    const file = join(folder, 'interrupted');
-    await writeFile(file, Array.from({ length: 500 }, () => lineOf('interrupted')).join('\n'));
-    const target = targetFailingAt(operated.outputs, 'TransactWriteCommand', 300, interrupt);
-    await expect(importAll.act(aTask(target), { file })).rejects.toThrow(
-      /^interrupted: the same command again goes on/,
-    );
-    const [last]: AuditRecord[] = await operated.ask(['audit', 'list', '--limit', '1']);
-    const listed: { userId: string }[] = await operated.ask(['users', 'list', '--account', 'interrupted']);
-    expect(listed.length).toBeLessThan(500);
-    expect(last).toMatchObject({ outcome: 'failed', target: { accounts: ['interrupted'], count: listed.length } });
-    const ids = last?.parts.flatMap(({ users }) => users);
-    expect(ids?.toSorted()).toEqual(listed.map(({ userId }) => userId).toSorted());
-  });
-});
-
-interface AuditRecord {
-  readonly command: string;
-  readonly outcome: string;
-  readonly target: { readonly accounts?: readonly string[] };
-  readonly parts: readonly { readonly users: readonly string[] }[];
-}
