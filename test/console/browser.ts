@@ -151,7 +151,8 @@ export async function keepPicture(page: Page): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
   const { pathname, search } = new URL(page.url());
   const size = (page.viewportSize()?.width ?? 0) < 500 ? 'phone' : 'desktop';
-  const [, name] = pictures.find(([pattern]) => pattern.test(`${size} ${pathname.replace(/^\/[^/]+/, '')}${search}`)) ?? [];
+  const [, name] =
+    pictures.find(([pattern]) => pattern.test(`${size} ${pathname.replace(/^\/[^/]+/, '')}${search}`)) ?? [];
   if (folder === undefined || name === undefined) return;
   await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)'); // the check of the keyboard went down the page
   await page.screenshot({ path: path.join(folder, `${name}-${size}.png`) });

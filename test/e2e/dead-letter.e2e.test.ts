@@ -3,7 +3,7 @@ import { unique } from '../../tools/support/accounts.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
-import { send, sendDeadLetter } from '../support/e2e-queues.ts';
+import { send } from '../support/e2e-queues.ts';
 import { run } from '../support/e2e-target.ts';
 
 const dlq = (args: readonly string[]) => runOpsInProcess(['--outputs', run.outputsFile, '--json', ...args]);
@@ -35,15 +35,5 @@ describe('ops dlq', () => {
     expect(await onceVisible(['dlq', 'show', messageId])).toEqual(letter);
     expect(await onceVisible(['dlq', 'discard', messageId, '--yes'])).toEqual({ discarded: 1 });
     expect((await dlq(['dlq', 'show', messageId])).code).toBe(1);
-  });
-
-  it('keeps the largest message that publishers may send, which is too large with its original id and time', async () => {
-    const start = `{"id_conta":"e2e","event":"demanda.criada","id_demanda":1,"note":"${unique()}`;
-    const messageId = await sendDeadLetter(`${start.padEnd(1_040_384 - 2, 'x')}"}`);
-    expect(await onceVisible(['dlq', 'redrive', messageId])).toMatchObject({
-      moved: 0,
-      kept: [{ messageId, detail: expect.stringMatching(/^SQS rejects it: .*1040384.* published again$/) }],
-    });
-    expect(await onceVisible(['dlq', 'discard', messageId, '--yes'])).toEqual({ discarded: 1 });
   });
 });

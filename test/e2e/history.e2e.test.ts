@@ -1,8 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { createClient } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
@@ -10,12 +7,10 @@ import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { describeWith, outputs, run } from '../support/e2e-target.ts';
+import { describeWith, run } from '../support/e2e-target.ts';
 import { callApi, expectProblem, openSession, register, type Session } from '../support/e2e-webhooks.ts';
 
 const evento = 'demanda.criada';
-const folder = await mkdtemp(path.join(tmpdir(), 'emissor-history-'));
-afterAll(() => rm(folder, { recursive: true }));
 const base = `/v1/webhooks/${evento}`;
 
 describeWith(['names'], 'the history', () => {
@@ -43,13 +38,6 @@ describeWith(['names'], 'the history', () => {
     expect((await call('GET', '')).json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'gone' });
     receiver.script('/history', { status: 200 });
     return id;
-  };
-
-  /** The outputs of the run, but for its queues, which nobody answers for. */
-  const withoutQueues = async (): Promise<string> => {
-    const file = path.join(folder, 'outputs.json');
-    await writeFile(file, JSON.stringify({ ...outputs, SqsEndpoint: 'http://127.0.0.1:1' }));
-    return file;
   };
 
   it('tests a webhook with a signed sample, and masks its credential in the answer', async () => {
@@ -110,13 +98,6 @@ describeWith(['names'], 'the history', () => {
     expect(await settled(held)).toMatchObject({ state: 'entregue' });
     expect((await call('GET', `/reenvios/${json?.id}`)).json).toMatchObject({ id: json?.id, enviadas: 1 });
     expect((await call('DELETE', `/reenvios/${json?.id}`)).status).toBe(204);
-  });
-
-  it('says to the operator when a queue did not take what is sent again', async () => {
-    const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 4 }));
-    expect(await settled(id)).toMatchObject({ state: 'entregue' });
-    const resent = await runOpsInProcess(['--outputs', await withoutQueues(), 'deliveries', 'resend', id]);
-    expect(resent).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/queue did not take it/) });
   });
 
   it('is the operator’s too', async () => {
