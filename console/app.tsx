@@ -40,7 +40,7 @@ export function createConsole(options: ConsoleOptions) {
     if (isPost && context.req.header('origin') !== url.origin) return entry(context, 403, t => t.entry.otherSite);
     return next();
   });
-  app.use(bodyLimit({ maxSize: 64 * 1_024, onError: context => entry(context, 413, t => t.failures.badForm) }));
+  app.use(bodyLimit({ maxSize: 64 * 1_024, onError: context => context.text('Content Too Large\n', 413) }));
 
   app.get('/', context => entry(context, 200));
   app.get(folder, context => context.redirect(`${folder}/`, 303));
@@ -80,7 +80,7 @@ export function createConsole(options: ConsoleOptions) {
   for (const [path, handler] of Object.entries(pages)) app.get(folder + path, context => show(context, handler));
   for (const [path, handler] of Object.entries(actions)) app.post(folder + path, context => act(context, handler));
   app.notFound(context => {
-    if (!context.req.path.startsWith(`${folder}/`)) return entry(context, 404, t => t.entry.restarted);
+    if (!context.req.path.startsWith(`${folder}/`)) return entry(context, 404, t => t.entry.noSession);
     return show(context, async view => Promise.reject(new NotFound(view.t.failures.noPage)));
   });
   app.onError((error, context) => {

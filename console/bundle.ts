@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
 
@@ -21,4 +22,19 @@ export function bundleConsole(): string {
 /** Loads the console into this process: Node does not run TSX. */
 export async function loadConsole(): Promise<typeof import('./main.ts')> {
   return import(`data:text/javascript;base64,${Buffer.from(bundleConsole()).toString('base64')}`);
+}
+
+// `npm run console` serves the console of a stage, or with `--bundle FILE` writes it as one file for integrators.
+if (import.meta.main) {
+  const args = process.argv.slice(2);
+  const [option, file] = args;
+  if (option === '--bundle' && file !== undefined && args.length === 2) {
+    const target = path.resolve(process.env.INIT_CWD ?? '', file); // npm changes to the root of the repository
+    const text = bundleConsole();
+    writeFileSync(target, text);
+    console.log(`${target}: ${Math.ceil(text.length / 1_024)} KiB`);
+  } else {
+    const { runConsole } = await loadConsole();
+    process.exitCode = await runConsole(args);
+  }
 }

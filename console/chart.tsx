@@ -35,7 +35,7 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
     </label>
   );
   return (
-    <nav class="chips" aria-label={t.webhook.rangesLabel}>
+    <nav class="chips" aria-label={t.webhook.volume}>
       {ranges.map(one => (
         <Chip to={pathOf(event) + queryOf({ state, range: one })} isChosen={one === chosen}>
           {t.webhook.ranges[one]}

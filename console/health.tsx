@@ -1,6 +1,6 @@
 import type { DeliveryRecord } from '../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../lambdas/webhooks/representation.ts';
-import { Time } from './components.tsx';
+import { timeFormats } from './components.tsx';
 import { textOf } from './texts/texts.ts';
 import { useView } from './view.ts';
 
@@ -24,25 +24,15 @@ export function HealthBadge({ webhook, isUntested }: { webhook: WebhookRecord | 
 
 /** Writes since when a webhook fails or is slow, what that means, and what to do. When it was suspended is not kept. */
 export function HealthText({ webhook }: { webhook: WebhookRecord }) {
-  const { health: t } = useView().t;
-  switch (healthOf(webhook)) {
-    case 'healthy':
-      return null;
-    case 'suspended':
-      return `${textOf(t.reasons, webhook.motivo_suspensao ?? '')} ${t.eventsAreHeld}`;
-    case 'failing':
-      return <Since name={t.failingSince} at={webhook.falhando_desde} meaning={t.failingMeans} />;
-    case 'slow':
-      return <Since name={t.slowSince} at={webhook.lento_desde} meaning={t.slowMeans} />;
-  }
-}
-
-function Since({ name, at, meaning }: { name: string; at: string | null; meaning: string }) {
-  return (
-    <>
-      {name} <Time at={at} form="exact" />. {meaning}
-    </>
-  );
+  const { t, language } = useView();
+  const since = (at: string | null) => timeFormats[language].exact.format(Date.parse(at ?? ''));
+  const texts = {
+    healthy: () => null,
+    suspended: () => `${textOf(t.health.reasons, webhook.motivo_suspensao ?? '')} ${t.health.eventsAreHeld}`,
+    failing: () => t.health.failingText(since(webhook.falhando_desde)),
+    slow: () => t.health.slowText(since(webhook.lento_desde)),
+  };
+  return texts[healthOf(webhook)]();
 }
 
 /** Returns whether a delivery was for a registration, to within the clocks of queue and registration (0.5 s). */

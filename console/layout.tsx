@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { Credentials } from './api.ts';
-import { Button, Code, CopyButton, Link, Time } from './components.tsx';
+import { Alert, Button, Code, CopyButton, Link, Time } from './components.tsx';
 import { script } from './script.ts';
 import type { Note } from './sessions.ts';
 import { style } from './style.ts';
@@ -70,27 +70,22 @@ export function SignIn(entry: {
   return (
     <Html title={t.entry.title} language={language} renewSeconds={0}>
       <main id="content" class="entry">
-        <p class="other-language">
-          <a lang={language === 'pt' ? 'en' : 'pt-BR'} href={`/language?to=${language === 'pt' ? 'en' : 'pt'}`}>
-            {t.frame.otherLanguage}
-          </a>
-        </p>
+        <a
+          class="other-language"
+          lang={language === 'pt' ? 'en' : 'pt-BR'}
+          href={`/language?to=${language === 'pt' ? 'en' : 'pt'}`}
+        >
+          {t.frame.otherLanguage}
+        </a>
         <h1>{t.entry.title}</h1>
         <p class="lead">{t.entry.lead(host)}</p>
-        {trouble && (
-          <p class="note failed" role="alert">
-            {trouble}
-          </p>
-        )}
+        {trouble && <Alert>{trouble}</Alert>}
         {hasLink && (
           <form id="link" class="card inside" method="post" action="/link">
             <h2>{t.entry.byLink}</h2>
             <p class="muted">{t.entry.aboutLink}</p>
-            <div class="field">
-              <label for="token">{t.entry.token}</label>
-              <input id="token" name="token" type="password" required autocomplete="off" />
-            </div>
-            <button class="main">{t.entry.open}</button>
+            {field('token', '', 'password')}
+            <button class="main">{t.entry.signIn}</button>
           </form>
         )}
         <form class="card inside" method="post" action="/sign-in">
@@ -110,7 +105,7 @@ export function SignIn(entry: {
 function Crumbs({ events }: { events: readonly string[] }) {
   const { t } = useView();
   return (
-    <nav class="crumbs" aria-label={t.frame.crumbs}>
+    <nav class="crumbs" aria-label={t.nav.webhooks}>
       <Link to="/">{t.nav.webhooks}</Link>
       {events.map(event => (
         <>

@@ -1,7 +1,4 @@
-/**
- * The script of the pages, which work without it: it sends the token of a link, copies, sends each form once, and renews the cards with
- * an id. A card stays as it is while somebody selects, types or has something open in it.
- */
+/** The script of the pages: it sends the token of a link, copies, sends each form once, and renews cards in which nobody works. */
 export const script = `
 const link = document.getElementById('link');
 if (link && location.hash.length > 1) {

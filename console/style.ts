@@ -1,7 +1,4 @@
-/**
- * The style of the pages, in light and dark. `--line` only divides; `--edge` and the colours of marks have a contrast of 3:1 (WCAG 1.4.11),
- * since they alone show where something is.
- */
+/** The style of the pages. `--edge` and marks have a contrast of 3:1 (WCAG 1.4.11), since they alone show where something is. */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -97,7 +94,7 @@ button:hover, .button:hover { background: var(--hover); text-decoration: none }
 button.main, .button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent) } :is(button, .button).main:hover { filter: brightness(1.1) }
 button.danger, .button.danger { color: var(--bad); border-color: var(--bad) }
 button.quiet { border: 0; background: none; padding: 0; color: var(--accent); font-weight: 400; font-size: inherit } button.copy { font-size: .8125rem }
-.entry { max-width: 34rem } .other-language { text-align: right }
+.entry { max-width: 34rem } .other-language { float: right }
 /* Chips, chart, steps */
 .chips { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem }
 .chip { display: inline-block; padding: .125rem .625rem; border: 1px solid var(--edge); border-radius: 99px; font-size: .8125rem; color: var(--text) }

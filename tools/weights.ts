@@ -15,7 +15,7 @@ const bounds: Readonly<Record<string, number>> = {
   'lambdas/smoke': 361,
   'lib stages': 3_367,
   'ops bin': 11_292,
-  console: 3_569,
+  console: 3_498,
   'packages/cloud': 10_896,
   'packages/publisher': 408,
   lab: 10_217,

@@ -24,7 +24,7 @@ export async function deliveryPage({ api, t }: View, { event, id }: Parameters):
   const obstacle = obstacleOf(t, delivery, webhook);
   const last = delivery.tentativas.at(-1);
   return {
-    title: `${t.delivery.title} ${id}`,
+    title: `${event} ${id}`,
     heading: (
       <>
         <StateBadge state={delivery.estado} /> {verdictOf(t, delivery)}
@@ -55,8 +55,8 @@ export async function deliveryPage({ api, t }: View, { event, id }: Parameters):
                 ? [[t.webhook.receiverNow, <Code>{webhook.value.url}</Code>] as const]
                 : []),
               [t.webhook.accepted, <Time at={delivery.criado_em} />],
-              [t.webhook.demand, numberIn(delivery.corpo, 'id_demanda')],
-              [t.webhook.proposal, numberIn(delivery.corpo, 'id_proposta')],
+              [t.webhook.demand, numberIn(delivery, 'id_demanda')],
+              [t.webhook.proposal, numberIn(delivery, 'id_proposta')],
               ...(delivery.proxima_tentativa_em
                 ? [[t.webhook.next, <Time at={delivery.proxima_tentativa_em} />] as const]
                 : []),

@@ -25,7 +25,7 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   ] as const;
   const isAwaited = latest?.estado === 'pendente' && now - Date.parse(latest.criado_em) < 120_000;
   return {
-    title: t.steps.title,
+    title: t.nav.firstSteps,
     lead: t.steps.lead,
     ...(isAwaited && { renewSeconds: 2 }),
     content: (
@@ -89,7 +89,7 @@ function WebhookStep({ event, webhook }: { event: string; webhook: WebhookRecord
     <>
       <p>{t.steps.aboutWebhook}</p>
       <Link to={`/register?${new URLSearchParams({ evento: event, back: 'first-steps' })}`} kind="button main">
-        {t.register.submit}
+        {t.webhooks.register}
       </Link>
     </>
   );
@@ -104,7 +104,7 @@ function SampleStep(step: { event: string; webhook: WebhookRecord | undefined; l
       <p>{t.steps.aboutSample}</p>
       {latest && (
         <p>
-          {t.steps.sent} <Time at={latest.criado_em} /> <Code>{latest.id}</Code>
+          <Time at={latest.criado_em} /> <Code>{latest.id}</Code>
         </p>
       )}
       <Button action="/first-steps/sample" kind={latest ? undefined : 'main'} fields={{ event }}>

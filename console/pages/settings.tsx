@@ -69,7 +69,7 @@ export const secretPage: Handler = async ({ api, t }, { event }) => {
     </label>
   );
   const content = (
-    <Form action={`${pathOf(event)}/secret`} back={pathOf(event)} submit={t.secret.submit}>
+    <Form action={`${pathOf(event)}/secret`} back={pathOf(event)} submit={t.webhook.replaceSecret}>
       <p>{t.secret.lead}</p>
       <fieldset>
         <legend class="unseen">{title}</legend>
@@ -96,7 +96,7 @@ export const removalPage: Handler = async ({ api, t }, { event }) => {
     }),
   );
   const content = (
-    <Form action={`${pathOf(event)}/delete`} back={pathOf(event)} submit={t.remove.submit} kind="danger">
+    <Form action={`${pathOf(event)}/delete`} back={pathOf(event)} submit={t.webhook.remove} kind="danger">
       <p>{t.remove.lead}</p>
       <p>{t.remove.losses}</p>
       <ul>
@@ -144,7 +144,7 @@ function formPage({ t }: View, missing: readonly string[], values: URLSearchPara
       <TroubleNote trouble={trouble} event={asked} />
       <Form
         action="/register"
-        submit={t.register.submit}
+        submit={t.webhooks.register}
         fields={{ back }}
         back={back === 'first-steps' ? '/first-steps' : '/'}
       >
@@ -206,29 +206,16 @@ function TroubleNote({ trouble, event }: { trouble: Trouble | undefined; event?:
 
 function Inputs({ url, hint, trouble }: { url: string; hint: string; trouble: Trouble | undefined }) {
   const { t } = useView();
+  const input = { autocomplete: 'new-password', spellcheck: false };
   return (
     <>
-      <Input name="url" type="url" value={url} label="URL" hint={t.register.aboutUrl} trouble={trouble} />
-      <Input name="autorizacao" type="password" label={t.webhook.authorization} hint={hint} trouble={trouble} />
+      <Field name="url" label="URL" hint={t.register.aboutUrl} trouble={trouble}>
+        {attributes => <input name="url" type="url" value={url} {...input} {...attributes} />}
+      </Field>
+      <Field name="autorizacao" label={t.webhook.authorization} hint={hint} trouble={trouble}>
+        {attributes => <input name="autorizacao" type="password" {...input} {...attributes} />}
+      </Field>
     </>
-  );
-}
-
-function Input(input: Omit<Parameters<typeof Field>[0], 'children'> & { type: string; value?: string }) {
-  const { type, value, name, ...field } = input;
-  return (
-    <Field name={name} {...field}>
-      {attributes => (
-        <input
-          name={name}
-          type={type}
-          value={value}
-          autocomplete={type === 'password' ? 'new-password' : 'off'}
-          spellcheck={false}
-          {...attributes}
-        />
-      )}
-    </Field>
   );
 }
 

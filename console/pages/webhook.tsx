@@ -183,7 +183,7 @@ function StateChoice({ event, filter }: { event: string; filter: Filter }) {
   const format = timeFormats[language].minute;
   const span = [since, until].map(time => (time === undefined ? '…' : format.format(time))).join(' – ');
   return (
-    <nav class="chips inside" aria-label={t.webhook.states}>
+    <nav class="chips inside" aria-label={t.webhook.state}>
       {[undefined, ...states].map(one => (
         <Chip to={to({ state: one, range, since, until })} isChosen={state === one}>
           {one === undefined ? t.webhook.allStates : t.states[one]}
@@ -222,8 +222,12 @@ function Deliveries({ event, filter, list: { rows, next } }: { event: string; fi
           [t.webhook.state, ({ record }) => <StateBadge state={record.estado} />],
           [t.webhook.result, ({ record }) => <Result record={record} />],
           [t.webhook.accepted, ({ record }) => <Time at={record.criado_em} />],
-          [t.webhook.demand, row => <Numbers {...row} name="id_demanda" />, 'number'],
-          [t.webhook.proposal, row => <Numbers {...row} name="id_proposta" />, 'number'],
+          [
+            t.webhook.demand,
+            row => (isTest(row.record.id) ? t.webhook.testShort : numberIn(row.detail, 'id_demanda')),
+            'number',
+          ],
+          [t.webhook.proposal, row => numberIn(row.detail, 'id_proposta'), 'number'],
           [t.webhook.attempts, ({ record }) => record.tentativas, 'number'],
           [t.webhook.next, ({ record }) => <Time at={record.proxima_tentativa_em} />],
         ]}
@@ -249,20 +253,10 @@ function Result({ record: { estado, ultimo_resultado, ultimo_status } }: { recor
   );
 }
 
-function Numbers(row: {
-  record: DeliveryRecord;
-  detail: DeliveryDetail | undefined;
-  name: 'id_demanda' | 'id_proposta';
-}) {
-  const { t } = useView();
-  if (isTest(row.record.id)) return row.name === 'id_demanda' ? <span class="muted">{t.webhook.testShort}</span> : '–';
-  return <>{numberIn(row.detail?.corpo, row.name)}</>;
-}
-
 /** Returns a number of an event's body as it is written there. */
-export function numberIn(body: string | undefined, name: string): string {
+export function numberIn(detail: DeliveryDetail | undefined, name: 'id_demanda' | 'id_proposta'): string {
   try {
-    const value: unknown = JSON.parse(body ?? '{}')[name];
+    const value: unknown = JSON.parse(detail?.corpo ?? '{}')[name];
     return value === undefined ? '–' : String(value);
   } catch {
     return '–';

@@ -23,7 +23,7 @@ export async function webhooksPage({ api, t }: View): Promise<Page> {
       {t.webhooks.registerAll(missing)}
     </Link>
   );
-  return { title: t.webhooks.title, actions, content: <Webhooks rows={rows} /> };
+  return { title: t.nav.webhooks, actions, content: <Webhooks rows={rows} /> };
 }
 
 interface Row {

@@ -8,7 +8,6 @@ export const en = {
   nav: { webhooks: 'Webhooks', firstSteps: 'First steps' },
   frame: {
     skip: 'Skip to the content',
-    crumbs: 'Path',
     account: 'Account',
     otherLanguage: 'Português',
     signOut: 'Sign out',
@@ -24,17 +23,16 @@ export const en = {
     title: 'Sign in to Emissor',
     lead: (host: string) => `Webhooks and deliveries of your account, read from ${host}.`,
     byLink: 'With the link from the terminal',
-    aboutLink: 'A link works once, within an hour. Press Enter in the terminal to get another one.',
-    token: 'The part of the link after #',
-    open: 'Open',
+    aboutLink:
+      'The token is the part after #. A link works once, within an hour. Press Enter in the terminal to get another one.',
     byCredentials: 'With your credentials',
     aboutCredentials: 'The ones your server uses. The password is not kept, and tokens never reach the browser.',
     signIn: 'Sign in',
     usedLink:
       'This link was already used, is older than an hour, or is incomplete. Press Enter in the terminal for a new one.',
-    noSession: 'You are signed out: an hour passed without a click, or another tab signed out.',
+    noSession:
+      'You are signed out: an hour passed without a click, another tab signed out, or the console was restarted.',
     ended: 'Your session has ended at the service. Sign in again.',
-    restarted: 'There is no such page. If the console was restarted, sign in again.',
     otherSite: 'This request came from another site, or from a page of an earlier session. Nothing was changed.',
   },
   failures: {
@@ -43,13 +41,11 @@ export const en = {
     noPage: 'There is no such page.',
     noWebhook: 'This event has neither a webhook nor deliveries of the last 30 days.',
     noDelivery: 'This delivery does not exist, or is older than 30 days.',
-    noReplay: 'This replay does not exist, or is older than 30 days.',
     noAnswer: (code: string) =>
       `The service did not answer${code && ` (${code})`}. A change may have been made: look before you repeat it.`,
     busy: 'The service is busy. Try again in a moment.',
     retryAfter: (seconds: string) => `Try again in ${seconds} s.`,
     badCredentials: 'These credentials were not accepted, or this client may not use the password grant.',
-    badForm: 'The form is too large. Nothing was changed.',
     unforeseen: 'An unforeseen error occurred in the console. Its terminal shows it.',
     unread: 'Could not be read:',
     someUnknown: 'Not understood, and ignored:',
@@ -106,11 +102,10 @@ export const en = {
     suspended: 'Suspended',
     none: 'Not registered',
     untested: 'No delivery yet',
-    failingSince: 'Every attempt has failed since',
-    slowSince: 'Slow since',
-    failingMeans: 'After five days of failures the webhook is suspended.',
-    slowMeans:
-      'The server takes over 2 s to answer, so few attempts run at once. It ends once answers are quick again.',
+    failingText: (since: string) =>
+      `Every attempt has failed since ${since}. After five days the webhook is suspended.`,
+    slowText: (since: string) =>
+      `Slow since ${since}. The server takes over 2 s to answer, so few attempts run at once until answers are quick again.`,
     reasons: {
       gone: 'The server answered 410 Gone. Reactivate the webhook, or change its URL.',
       sem_sucesso: 'Every attempt failed for five days. Reactivate the webhook, or change its URL.',
@@ -120,7 +115,6 @@ export const en = {
     eventsAreHeld: 'Until then its events are held for 30 days.',
   },
   webhooks: {
-    title: 'Webhooks',
     allHealthy: (count: number) => `All ${count} events have a webhook, and every webhook is healthy.`,
     counts: (registered: number, all: number) => `${registered} of ${all} events have a webhook.`,
     unhealthy: (names: string) => `Needs attention: ${names}.`,
@@ -139,7 +133,6 @@ export const en = {
     all: (count: number) => `All events without a webhook (${count}), each with a secret of its own`,
     aboutUrl: 'https, port 443 or from 1024 up, a public host name or IPv4 address.',
     aboutAuthorization: 'Optional, such as Bearer abc123. Sent with each delivery; it cannot be read back.',
-    submit: 'Register',
     failed: (event: string, why: string) => `${event} was not registered. ${why}`,
     open: (event: string) => `Open the webhook for ${event}`,
     nothingChanged: 'Nothing was changed. Correct the fields below.',
@@ -159,7 +152,6 @@ export const en = {
     lead: 'You get a new secret. Put it on your server.',
     keep: 'The old secret signs for 24 more hours, next to the new one. Nothing fails while you switch.',
     drop: 'The old secret stops at once: for one that leaked. Deliveries fail until your server has the new one.',
-    submit: 'Replace the secret',
     once: (count: number) =>
       count === 1 ? 'This signing secret is shown only now' : `These ${count} signing secrets are shown only now`,
     use: 'Copy it before you leave this page, and store it like a password. Your server verifies the signature of every delivery with it.',
@@ -170,7 +162,6 @@ export const en = {
     lead: 'Events from now on are dropped. The secret and the Authorization header are lost. The history stays for 30 days.',
     losses: 'These deliveries will not be sent any more:',
     orMore: 'or more',
-    submit: 'Delete the webhook',
     done: (event: string) => `The webhook for ${event} is deleted.`,
   },
   webhook: {
@@ -192,7 +183,6 @@ export const en = {
     deliveries: 'Deliveries',
     volume: 'Volume',
     ranges: { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' },
-    rangesLabel: 'Time',
     from: 'From',
     until: 'Until',
     custom: 'Other',
@@ -202,7 +192,6 @@ export const en = {
     noneInTime: 'No event was accepted in this time.',
     groups: { delivered: 'Delivered', failed: 'Failed', open: 'Pending, held or cancelled' },
     state: 'State',
-    states: 'State',
     allStates: 'All',
     clearTime: 'Clear the time',
     accepted: 'Accepted',
@@ -239,7 +228,6 @@ export const en = {
     cancelled: 'What was not sent yet stays as it is. Cancelling takes up to a minute.',
   },
   delivery: {
-    title: 'Delivery',
     resend: 'Resend',
     resent: 'It is sent again now.',
     delivered: (status: number, attempt: number) => `Your server answered ${status} at attempt ${attempt}`,
@@ -268,7 +256,6 @@ export const en = {
     reactivateFirst: 'Reactivate the webhook to resend it.',
   },
   steps: {
-    title: 'First steps',
     lead: 'From a token to a delivery, by clicking. Each step shows the curl command that does the same.',
     token: 'Get a token',
     aboutToken: 'The console is signed in with a token of its own, which says:',
@@ -277,7 +264,6 @@ export const en = {
     goesTo: (event: string) => `${event} is sent to`,
     sample: 'Send a sample',
     aboutSample: 'A test is an event whose numbers are 0. It is signed and delivered like any other.',
-    sent: 'Sent',
     delivery: 'See it delivered',
     delivered: 'Your server accepted it. Verify the signature with the secret before you trust a body.',
     notYet: 'Not delivered yet. This page renews itself.',

@@ -7,7 +7,6 @@ export const pt: Texts = {
   nav: { webhooks: 'Webhooks', firstSteps: 'Primeiros passos' },
   frame: {
     skip: 'Ir para o conteúdo',
-    crumbs: 'Caminho',
     account: 'Conta',
     otherLanguage: 'English',
     signOut: 'Sair',
@@ -24,17 +23,15 @@ export const pt: Texts = {
     title: 'Entrar no Emissor',
     lead: host => `Webhooks e entregas da sua conta, lidos de ${host}.`,
     byLink: 'Com o link do terminal',
-    aboutLink: 'Um link vale uma vez, por uma hora. Tecle Enter no terminal para obter outro.',
-    token: 'A parte do link depois de #',
-    open: 'Abrir',
+    aboutLink:
+      'O token é a parte depois de #. Um link vale uma vez, por uma hora. Tecle Enter no terminal para obter outro.',
     byCredentials: 'Com as suas credenciais',
     aboutCredentials: 'As que o seu servidor usa. A senha não é guardada, e os tokens não chegam ao navegador.',
     signIn: 'Entrar',
     usedLink:
       'Este link já foi usado, tem mais de uma hora ou está incompleto. Tecle Enter no terminal para obter outro.',
-    noSession: 'Você saiu: passou uma hora sem clique, ou outra aba encerrou a sessão.',
+    noSession: 'Você saiu: passou uma hora sem clique, outra aba encerrou a sessão, ou o console foi reiniciado.',
     ended: 'A sua sessão terminou no serviço. Entre de novo.',
-    restarted: 'Esta página não existe. Se o console foi reiniciado, entre de novo.',
     otherSite: 'Esta requisição veio de outro site, ou de uma página de uma sessão anterior. Nada foi alterado.',
   },
   failures: {
@@ -43,13 +40,11 @@ export const pt: Texts = {
     noPage: 'Esta página não existe.',
     noWebhook: 'Este evento não tem webhook nem entregas dos últimos 30 dias.',
     noDelivery: 'Esta entrega não existe ou tem mais de 30 dias.',
-    noReplay: 'Este reenvio em lote não existe ou tem mais de 30 dias.',
     noAnswer: code =>
       `O serviço não respondeu${code && ` (${code})`}. Uma alteração pode ter sido feita: confira antes de repeti-la.`,
     busy: 'O serviço está sobrecarregado. Tente de novo em instantes.',
     retryAfter: seconds => `Tente de novo em ${seconds} s.`,
     badCredentials: 'Estas credenciais não foram aceitas, ou este cliente não pode usar a concessão por senha.',
-    badForm: 'O formulário é grande demais. Nada foi alterado.',
     unforeseen: 'Ocorreu um erro imprevisto no console. O terminal dele mostra qual.',
     unread: 'Não foi possível ler:',
     someUnknown: 'Não foi entendido e ficou de fora:',
@@ -107,11 +102,9 @@ export const pt: Texts = {
     suspended: 'Suspenso',
     none: 'Não cadastrado',
     untested: 'Sem entregas ainda',
-    failingSince: 'Todas as tentativas falharam desde',
-    slowSince: 'Lento desde',
-    failingMeans: 'Depois de cinco dias de falhas o webhook é suspenso.',
-    slowMeans:
-      'O servidor leva mais de 2 s para responder, e por isso poucas tentativas ocorrem ao mesmo tempo. Termina quando as respostas voltam a ser rápidas.',
+    failingText: since => `Todas as tentativas falharam desde ${since}. Depois de cinco dias o webhook é suspenso.`,
+    slowText: since =>
+      `Lento desde ${since}. O servidor leva mais de 2 s para responder, e poucas tentativas ocorrem por vez até que as respostas voltem a ser rápidas.`,
     reasons: {
       gone: 'O servidor respondeu 410 Gone. Reative o webhook ou mude a URL.',
       sem_sucesso: 'Todas as tentativas falharam por cinco dias. Reative o webhook ou mude a URL.',
@@ -121,7 +114,6 @@ export const pt: Texts = {
     eventsAreHeld: 'Até lá os eventos dele ficam retidos por 30 dias.',
   },
   webhooks: {
-    title: 'Webhooks',
     allHealthy: count => `Os ${count} eventos têm webhook, e todos os webhooks estão saudáveis.`,
     counts: (registered, all) => `${registered} de ${all} eventos têm webhook.`,
     unhealthy: names => `Precisam de atenção: ${names}.`,
@@ -140,7 +132,6 @@ export const pt: Texts = {
     all: count => `Todos os eventos sem webhook (${count}), cada um com um segredo próprio`,
     aboutUrl: 'https, porta 443 ou a partir de 1024, um nome público ou um endereço IPv4 público.',
     aboutAuthorization: 'Opcional, como Bearer abc123. Enviado com cada entrega; não pode ser lido depois.',
-    submit: 'Cadastrar',
     failed: (event, why) => `${event} não foi cadastrado. ${why}`,
     open: event => `Abrir o webhook de ${event}`,
     nothingChanged: 'Nada foi alterado. Corrija os campos abaixo.',
@@ -160,7 +151,6 @@ export const pt: Texts = {
     lead: 'Você recebe um segredo novo. Instale-o no seu servidor.',
     keep: 'O segredo antigo assina por mais 24 horas, junto com o novo. Nada falha durante a troca.',
     drop: 'O segredo antigo deixa de valer já: para um que vazou. As entregas falham até o servidor ter o novo.',
-    submit: 'Trocar o segredo',
     once: count =>
       count === 1
         ? 'Este segredo de assinatura aparece só agora'
@@ -173,7 +163,6 @@ export const pt: Texts = {
     lead: 'Os eventos a partir de agora são descartados. O segredo e o cabeçalho Authorization se perdem. O histórico fica por 30 dias.',
     losses: 'Estas entregas não serão mais enviadas:',
     orMore: 'ou mais',
-    submit: 'Excluir o webhook',
     done: event => `O webhook de ${event} foi excluído.`,
   },
   webhook: {
@@ -195,7 +184,6 @@ export const pt: Texts = {
     deliveries: 'Entregas',
     volume: 'Volume',
     ranges: { '1h': '1 hora', '24h': '24 horas', '7d': '7 dias', '30d': '30 dias' },
-    rangesLabel: 'Período',
     from: 'De',
     until: 'Até',
     custom: 'Outro',
@@ -205,7 +193,6 @@ export const pt: Texts = {
     noneInTime: 'Nenhum evento foi aceito neste período.',
     groups: { delivered: 'Entregues', failed: 'Falharam', open: 'Pendentes, retidas ou canceladas' },
     state: 'Estado',
-    states: 'Estado',
     allStates: 'Todas',
     clearTime: 'Limpar o período',
     accepted: 'Aceita',
@@ -242,7 +229,6 @@ export const pt: Texts = {
     cancelled: 'O que ainda não foi enviado fica como está. O cancelamento leva até um minuto.',
   },
   delivery: {
-    title: 'Entrega',
     resend: 'Reenviar',
     resent: 'Ela está sendo enviada de novo.',
     delivered: (status, attempt) => `O seu servidor respondeu ${status} na tentativa ${attempt}`,
@@ -271,7 +257,6 @@ export const pt: Texts = {
     reactivateFirst: 'Reative o webhook para reenviá-la.',
   },
   steps: {
-    title: 'Primeiros passos',
     lead: 'De um token a uma entrega, clicando. Cada passo mostra o comando curl que faz o mesmo.',
     token: 'Obter um token',
     aboutToken: 'O console entrou com um token próprio, que diz:',
@@ -281,7 +266,6 @@ export const pt: Texts = {
     goesTo: event => `${event} é enviado a`,
     sample: 'Enviar uma amostra',
     aboutSample: 'Um teste é um evento cujos números são 0. Ele é assinado e entregue como qualquer outro.',
-    sent: 'Enviado',
     delivery: 'Ver a entrega',
     delivered: 'O seu servidor a aceitou. Verifique a assinatura com o segredo antes de confiar em um corpo.',
     notYet: 'Ainda não foi entregue. Esta página se atualiza sozinha.',

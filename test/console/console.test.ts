@@ -60,7 +60,7 @@ async function serve() {
 }
 
 beforeAll(async () => {
-  execFileSync(process.execPath, ['console/console.ts', '--bundle', file], { stdio: 'ignore' });
+  execFileSync(process.execPath, ['console/bundle.ts', '--bundle', file], { stdio: 'ignore' });
   [browser, receiver, client] = await Promise.all([startBrowser(), startReceiver('console'), createClient()]);
   session = await openSession(client);
   served = await serve();
