@@ -52,8 +52,8 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string): Prom
   };
 }
 
-/** Suites about local runs: all that a run writes. */
-const localSuites = ['secrets.e2e.test.ts'];
+/** Suites about local runs: all that a run writes, and the deaths of its processes. */
+const localSuites = ['secrets.e2e.test.ts', 'killed-processes.long.e2e.test.ts'];
 
 function judge(tests: readonly ReportedTest[]): Pick<EndToEndResult, 'counts' | 'problems'> {
   const count = (wanted: string) => tests.filter(({ status }) => status === wanted).length;
