@@ -18,7 +18,12 @@ export async function createLogin(
   const password = target.makeId(43);
   const described = { ...client, grants: ['password'] as const, accountId: account, graceSeconds: 0 };
   const created = await openClients(target).createClient(described);
-  await openUsers(target).createUser({ email: username, password, accountId: account, role: 'admin' });
+  try {
+    await openUsers(target).createUser({ email: username, password, accountId: account, role: 'admin' });
+  } catch (error) {
+    await eraseClient(target, created.client.clientId);
+    throw error;
+  }
   return { clientId: created.client.clientId, clientSecret: created.clientSecret, username, password };
 }
 

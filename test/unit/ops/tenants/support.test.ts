@@ -68,6 +68,12 @@ it('deletes both if it is interrupted or fails', async () => {
   expect(await logins()).toEqual(own);
 });
 
+it('deletes the client if the user cannot be created', async () => {
+  const fail = () => Promise.reject(new Error('The transaction was cancelled.'));
+  const { code } = await operated.under({ outputs, before: ['TransactWrite', 1, fail] }).run('support', 'acme');
+  expect([code, await logins()]).toEqual([1, own]);
+});
+
 it('deletes what a process that was killed left behind, and nothing of a colleague', async () => {
   const whatIsThere = async () => (await logins()).map(({ length }) => length);
   await support(
