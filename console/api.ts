@@ -16,8 +16,6 @@ export interface Login {
   readonly client: Pick<Credentials, 'client_id' | 'client_secret'>;
   accessToken: string;
   refreshToken: string | undefined;
-  /** When the refresh token was first sent without an answer, in milliseconds since the epoch. */
-  refreshSentAt: number | undefined;
 }
 
 /** The API refused a request. Its message is shown as it is. */
@@ -71,7 +69,7 @@ export async function signIn(service: Service, credentials: Credentials): Promis
   const answer = await postForm(service, 'token', { grant_type: 'password', ...credentials });
   if (answer.status !== 200) throw new Refusal(answer);
   const { client_id, client_secret } = credentials;
-  return { client: { client_id, client_secret }, ...tokensIn(answer), refreshSentAt: undefined };
+  return { client: { client_id, client_secret }, ...tokensIn(answer) };
 }
 
 /** Ends a login at the service (RFC 7009). */
@@ -96,7 +94,7 @@ export type Api = ReturnType<typeof makeApi>;
 export function makeApi(
   service: Service,
   login: Login,
-  { language, now, refreshes }: { language: string; now: () => number; refreshes: WeakMap<Login, Promise<void>> },
+  { language, refreshes }: { language: string; refreshes: WeakMap<Login, Promise<void>> },
 ) {
   const get = <Body>(path: string) => send<Body>('GET', path);
   return {
@@ -160,19 +158,18 @@ export function makeApi(
 
   async function refresh(): Promise<void> {
     const { client, refreshToken } = login;
-    // A token that is sent again after the grace period counts as stolen, which alarms operators.
-    const isDoubtful = login.refreshSentAt !== undefined && now() - login.refreshSentAt > shortestGrace;
-    if (refreshToken === undefined || isDoubtful) throw new SessionEnded();
-    const sentBefore = login.refreshSentAt;
-    login.refreshSentAt ??= now();
+    if (refreshToken === undefined) throw new SessionEnded();
     const form = { grant_type: 'refresh_token', ...client, refresh_token: refreshToken };
+    // If the answer is lost, the token may have been replaced: sent again it could count as stolen, which alarms operators.
+    login.refreshToken = undefined;
     const answer = await postForm(service, 'token', form).catch(error => {
-      if (error instanceof NoAnswer && unsentCodes.has(error.code)) login.refreshSentAt = sentBefore;
+      if (error instanceof NoAnswer && unsentCodes.has(error.code)) login.refreshToken = refreshToken;
       throw error;
     });
     if (answer.status === 400 || answer.status === 401) throw new SessionEnded();
+    if (answer.status === 429) login.refreshToken = refreshToken;
     if (answer.status !== 200) throw new Refusal(answer);
-    Object.assign(login, tokensIn(answer), { refreshSentAt: undefined });
+    Object.assign(login, tokensIn(answer));
   }
 }
 
@@ -204,9 +201,6 @@ interface Answer {
   /** `undefined` if the body is not a JSON object. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
-
-/** The default `graceSeconds` less the time of a call, in milliseconds. */
-const shortestGrace = 25_000;
 
 /** Longer than API Gateway waits for a function, in milliseconds. */
 const callTimeout = 31_000;
@@ -242,9 +236,12 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function tokensIn({ json }: Answer): Pick<Login, 'accessToken' | 'refreshToken'> {
-  const refreshToken = typeof json?.refresh_token === 'string' ? json.refresh_token : undefined;
-  return { accessToken: String(json?.access_token), refreshToken };
+/** @throws {Refusal} if this is not the answer of a token endpoint, as behind a wrong address. */
+function tokensIn(answer: Answer): Pick<Login, 'accessToken' | 'refreshToken'> {
+  const { access_token, refresh_token } = answer.json ?? {};
+  if (typeof access_token !== 'string' || access_token.split('.').length !== 3)
+    throw new Refusal({ ...answer, json: { code: 'no_token' } });
+  return { accessToken: access_token, refreshToken: typeof refresh_token === 'string' ? refresh_token : undefined };
 }
 
 function pathOf(event: string): string {

@@ -47,26 +47,31 @@ export function createConsole(options: ConsoleOptions) {
   app.post('/link', async context => {
     const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
     const madeAt = links.get(key);
-    links.delete(key);
     if (madeAt === undefined || !credentials || now() - madeAt > maxIdle)
       return entry(context, 403, t => t.entry.usedLink);
-    return open(context, credentials);
+    links.delete(key);
+    return open(context, credentials, true);
   });
   app.post('/sign-in', async context => {
     const form = await formOf(context);
     const field = (name: string) => form.get(name)?.trim() ?? '';
-    return open(context, {
-      client_id: field('client_id'),
-      client_secret: field('client_secret'),
-      username: field('username'),
-      password: form.get('password') ?? '',
-    });
+    return open(
+      context,
+      {
+        client_id: field('client_id'),
+        client_secret: field('client_secret'),
+        username: field('username'),
+        password: form.get('password') ?? '',
+      },
+      false,
+    );
   });
   app.get('/language', context => {
     const to = context.req.query('to') === 'pt' ? 'pt' : 'en';
     setCookie(context, 'emissor_language', to, { path: '/', sameSite: 'Strict' });
     const back = context.req.query('back') ?? '/';
-    return context.redirect(/^\/(?![/\\])/.test(back) ? back : '/', 303);
+    const url = new URL(back, `http://${host}`);
+    return context.redirect(url.host === host ? url.pathname + url.search : '/', 303);
   });
   app.post(`${folder}/sign-out`, async context => {
     const found = await sessionOf(context);
@@ -95,15 +100,15 @@ export function createConsole(options: ConsoleOptions) {
     return `http://${host}/#${id}`;
   }
 
-  async function open(context: Context, given: Credentials): Promise<Response> {
+  async function open(context: Context, given: Credentials, byLink: boolean): Promise<Response> {
     try {
       const id = randomId();
       const login = await signIn(service, given);
-      await store.save(keyOf(id), { login, formToken: randomId(), usedAt: now(), notes: [], replays: {} });
+      await store.save(keyOf(id), { login, byLink, formToken: randomId(), usedAt: now(), notes: [], replays: {} });
       setCookie(context, cookieName, id, { path: folder, httpOnly: true, sameSite: 'Strict' });
       return context.redirect(`${folder}/`, 303);
     } catch (error) {
-      return entry(context, statusOf(error), t => messageOf(t, error), given);
+      return entry(context, statusOf(error), t => messageOf(t, error), byLink ? undefined : given);
     }
   }
 
@@ -123,8 +128,8 @@ export function createConsole(options: ConsoleOptions) {
     const { key, session } = found;
     const isRenewal = context.req.header('x-renewal') !== undefined;
     if (!isRenewal) session.usedAt = now();
-    const view = viewOf(context, session, isRenewal ? [] : session.notes.splice(0));
-    return respond(context, view, key, () => handler(view, parametersOf(context), view.query));
+    const notes = isRenewal ? [] : session.notes.splice(0);
+    return respond(context, key, session, notes, view => handler(view, parametersOf(context), view.query));
   }
 
   async function act(context: Context, handler: Handler): Promise<Response> {
@@ -135,8 +140,7 @@ export function createConsole(options: ConsoleOptions) {
     if (keyOf(form.get('form_token') ?? '') !== keyOf(session.formToken))
       return entry(context, 403, t => t.entry.otherSite);
     session.usedAt = now();
-    const view = viewOf(context, session, []);
-    return respond(context, view, key, async () => {
+    return respond(context, key, session, [], async view => {
       try {
         return await handler(view, parametersOf(context), form);
       } catch (error) {
@@ -148,14 +152,21 @@ export function createConsole(options: ConsoleOptions) {
     });
   }
 
-  async function respond(context: Context, view: View, key: string, handle: () => Promise<Page | Redirect>) {
-    const { session } = view;
+  async function respond(
+    context: Context,
+    key: string,
+    session: Session,
+    notes: View['notes'],
+    handle: (view: View) => Promise<Page | Redirect>,
+  ): Promise<Response> {
+    let view = viewOf(context, session, notes);
     let answer: Page | Redirect;
     try {
-      answer = await handle().catch(async error => {
-        if (!(error instanceof SessionEnded && credentials)) throw error;
+      answer = await handle(view).catch(async error => {
+        if (!(error instanceof SessionEnded && credentials && session.byLink)) throw error;
         Object.assign(session.login, await signIn(service, credentials));
-        return handle();
+        view = viewOf(context, session, notes);
+        return handle(view);
       });
     } catch (error) {
       if (error instanceof SessionEnded) {
@@ -166,8 +177,8 @@ export function createConsole(options: ConsoleOptions) {
       const title = status === 404 ? view.t.failures.notFound : view.t.failures.title;
       answer = { title, crumbs: [], status, content: <Alert>{messageOf(view.t, error)}</Alert> };
     }
-    if ('to' in answer) session.notes.push(...(answer.notes ?? []));
-    await store.save(key, session);
+    if ('to' in answer) session.notes.push(...notes, ...(answer.notes ?? []));
+    if (await store.load(key)) await store.save(key, session); // unless another tab has signed out
     if ('to' in answer) return context.redirect(folder + answer.to, 303);
     return context.html(`<!doctype html>${<Document page={answer} view={view} />}`, statusCode(answer.status ?? 200));
   }
@@ -177,7 +188,7 @@ export function createConsole(options: ConsoleOptions) {
     const claims = claimsOf(session.login);
     const { hostname } = new URL(service.baseUrl);
     return {
-      api: makeApi(service, session.login, { language, now, refreshes }),
+      api: makeApi(service, session.login, { language, refreshes }),
       service,
       session,
       claims,

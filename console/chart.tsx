@@ -3,7 +3,7 @@ import { type Filter, localField, queryOf, ranges } from './filter.ts';
 import type { Bar, Tally } from './tally.ts';
 import { type Part, pathOf, useView } from './view.ts';
 
-/** Writes the deliveries of a webhook over time: bars that lead to their deliveries, and the same numbers as a table. */
+/** Writes the deliveries of a webhook over time: bars that lead to their deliveries. */
 export function Chart({ event, filter, counted }: { event: string; filter: Filter; counted: Part<Tally> }) {
   const { t } = useView();
   return (

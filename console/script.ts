@@ -21,11 +21,15 @@ document.addEventListener('submit', event => {
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
-const seconds = Number(document.body.dataset.renew);
+let seconds = Number(document.body.dataset.renew);
 const banner = document.getElementById('banner');
 if (seconds > 0) {
-  setInterval(renew, seconds * 1000);
+  setTimeout(tick, seconds * 1000);
   document.addEventListener('visibilitychange', renew);
+}
+async function tick() {
+  await renew();
+  setTimeout(tick, seconds * 1000);
 }
 let isRenewing = false;
 async function renew() {
@@ -36,6 +40,8 @@ async function renew() {
     if (answer.status === 401 || answer.status === 404) return location.reload();
     if (!answer.ok) throw new Error();
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (idsOf(page) !== idsOf(document) && !isInUse(document.body)) return location.reload();
+    seconds = Number(page.body.dataset.renew) || seconds;
     for (const part of page.querySelectorAll('[data-live], footer')) {
       const old = part.id ? document.getElementById(part.id) : document.querySelector('footer');
       if (!old || isInUse(old)) continue;
@@ -50,10 +56,13 @@ async function renew() {
     isRenewing = false;
   }
 }
+function idsOf(page) {
+  return [...page.querySelectorAll('[data-live]')].map(part => part.id).join();
+}
 function isInUse(part) {
   const selection = getSelection();
   const selects = !selection.isCollapsed && part.contains(selection.anchorNode);
   const typed = [...part.querySelectorAll('input')].some(input => input.value !== input.defaultValue);
-  return selects || typed || part.contains(document.activeElement) || part.querySelector('details[open]') !== null;
+  return selects || typed || (part !== document.body && part.contains(document.activeElement)) || part.querySelector('details[open]') !== null;
 }
 `;

@@ -17,7 +17,7 @@ export async function startConsole(port: number) {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : port}`;
+  const { host } = new URL(`http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`);
   return {
     /** The address, without a token. */
     url: `http://${host}/`,

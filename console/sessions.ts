@@ -4,6 +4,8 @@ import type { Login } from './api.ts';
 /** The session of one browser. It can be written as JSON, for a store outside of the process. */
 export interface Session {
   readonly login: Login;
+  /** True if a link opened it: then it signs in again by itself. */
+  readonly byLink: boolean;
   /** Every form has it: another site cannot read it. */
   readonly formToken: string;
   /** The last click, in milliseconds since the epoch. */

@@ -78,21 +78,22 @@ export const resend: Handler = async ({ api, t }, { event, id }) => {
 type Attempt = DeliveryDetail['tentativas'][number];
 
 /** Returns what became of a delivery, and why. The badge before it is the state. */
-function verdictOf({ delivery: t, results }: Texts, { id, estado, tentativas }: DeliveryDetail): string {
+function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: DeliveryDetail): string {
   const last = tentativas.at(-1);
   const how = last && howItEnded(last);
   switch (estado) {
     case 'entregue':
       return t.delivered(last?.status ?? 0, last?.numero ?? 0);
     case 'pendente':
-      return last && how ? t.pendingAfter(last.numero, how) : t.pendingFirst;
+      return last && how ? t.endedWith(last.numero, how) : t.pendingFirst;
     case 'falhou':
-      if (!last || !how) return t.failedUntried;
-      return last.numero < 10 && !isTest(id) ? t.failedLate(how) : t.failedAfter(last.numero, how);
+      return last && how ? t.endedWith(last.numero, how) : t.failedUntried;
     case 'retida':
       return t.held;
-    default:
+    case 'cancelada':
       return t.cancelled;
+    default:
+      return '';
   }
 
   function howItEnded({ resultado, status }: Attempt): string {

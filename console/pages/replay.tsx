@@ -12,7 +12,8 @@ export const askReplay: Handler = async (view, { event }) => {
   if (!webhook) throw new NotFound(t.failures.noWebhook);
   // Deliveries of earlier registrations are left out: they were accepted before this one.
   if (range.desde < webhook.criado_em) range.desde = webhook.criado_em;
-  const counted = await partOf(countReplayable(api, event, range));
+  const isEmpty = range.desde >= range.ate;
+  const counted = isEmpty ? { value: { count: 0, isAll: true } } : await partOf(countReplayable(api, event, range));
   const back = `${pathOf(event)}${queryOf(filterOf(query))}`;
   if ('value' in counted && counted.value.count === 0 && counted.value.isAll)
     return { to: back, notes: [{ kind: 'failed', text: t.replay.nothing }] };

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
-import { Refusal, type Settings } from '../api.ts';
+import { Refusal, SessionEnded, type Settings } from '../api.ts';
 import { Alert, Form, Link, StateBadge } from '../components.tsx';
 import { eventNames } from '../events.ts';
 import { messageOf } from '../failures.ts';
@@ -26,6 +26,7 @@ export const register: Handler = async (view, _, values) => {
       const { segredo } = await api.register(event, settingsIn(values));
       notes.push({ kind: 'secret', event, secret: segredo });
     } catch (error) {
+      if (notes.length === 0 && error instanceof SessionEnded) throw error;
       if (notes.length === 0 && error instanceof Refusal) return formPage(view, missing, values, error);
       notes.push({ kind: 'failed', text: t.register.failed(event, messageOf(t, error)) });
       break;
@@ -194,11 +195,11 @@ function changeForm(t: View['t'], event: string, isSet: boolean, url: string, tr
 function TroubleNote({ trouble, event }: { trouble: Trouble | undefined; event?: string }) {
   const { t } = useView();
   if (!trouble) return null;
-  const others = trouble.findings.filter(({ field }) => !['evento', 'url', 'autorizacao'].includes(field));
-  if (trouble.findings.length > others.length) return <Alert>{t.register.nothingChanged}</Alert>;
+  if (trouble.findings.some(({ field }) => ['evento', 'url', 'autorizacao'].includes(field)))
+    return <Alert>{t.register.nothingChanged}</Alert>;
   return (
     <Alert>
-      {trouble.message} {others.map(({ field, detail }) => `${field}: ${detail}`).join(' ')}
+      {messageOf(t, trouble)}
       {trouble.code === 'webhook_exists' && event && <Link to={pathOf(event)}> {t.register.open(event)}</Link>}
     </Alert>
   );

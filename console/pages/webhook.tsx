@@ -33,7 +33,8 @@ export async function webhookPage({ api, t, query, now, session }: View, { event
     partOf(readList(api, event, filter, now)),
     replayId === undefined ? undefined : partOf(api.findReplay(event, replayId)),
   ]);
-  const rows = 'value' in list ? list.value.rows : undefined;
+  const rows =
+    'value' in list && (list.value.rows.length > 0 || list.value.next === null) ? list.value.rows : undefined;
   const isFiltered = queryOf(filter) !== '';
   const hasHistory = rows?.length !== 0 || (isFiltered && eventNames.includes(event));
   const isUntested = webhook && !isFiltered && rows?.every(({ record }) => !isOf(webhook, record)) === true;

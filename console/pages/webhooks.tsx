@@ -1,5 +1,5 @@
-import type { DeliveryRecord } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
+import type { DeliveryList } from '../api.ts';
 import { Card, Code, Link, StateBadge, Table, Time, Unread } from '../components.tsx';
 import { eventNames } from '../events.ts';
 import { HealthBadge, HealthText, healthOf, isOf } from '../health.tsx';
@@ -29,7 +29,7 @@ export async function webhooksPage({ api, t }: View): Promise<Page> {
 interface Row {
   readonly event: string;
   readonly webhook: WebhookRecord | undefined;
-  readonly latest: Part<{ readonly entregas: readonly DeliveryRecord[] }>;
+  readonly latest: Part<DeliveryList>;
   readonly droppedAt: string | null;
 }
 
@@ -78,7 +78,8 @@ function isUntested({ webhook, latest }: Row): boolean {
 
 /** Writes the event, as a link if there is a webhook or history. */
 function EventCell({ row: { event, webhook, latest } }: { row: Row }) {
-  const hasPage = webhook || 'error' in latest || latest.value.entregas.length > 0;
+  const hasPage =
+    webhook || 'error' in latest || latest.value.entregas.length > 0 || latest.value.proximo_cursor !== null;
   return hasPage ? <Link to={pathOf(event)}>{event}</Link> : event;
 }
 

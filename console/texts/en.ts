@@ -23,15 +23,12 @@ export const en = {
     title: 'Sign in to Emissor',
     lead: (host: string) => `Webhooks and deliveries of your account, read from ${host}.`,
     byLink: 'With the link from the terminal',
-    aboutLink:
-      'The token is the part after #. A link works once, within an hour. Press Enter in the terminal to get another one.',
+    aboutLink: 'The token is the part after #. A link works once, for an hour. Enter in the terminal: another one.',
     byCredentials: 'With your credentials',
     aboutCredentials: 'The ones your server uses. The password is not kept, and tokens never reach the browser.',
     signIn: 'Sign in',
-    usedLink:
-      'This link was already used, is older than an hour, or is incomplete. Press Enter in the terminal for a new one.',
-    noSession:
-      'You are signed out: an hour passed without a click, another tab signed out, or the console was restarted.',
+    usedLink: 'This link was used already, is too old, or is incomplete. Press Enter in the terminal for a new one.',
+    noSession: 'You are signed out: after an hour without a click, in another tab, or by a restart.',
     ended: 'Your session has ended at the service. Sign in again.',
     otherSite: 'This request came from another site, or from a page of an earlier session. Nothing was changed.',
   },
@@ -41,8 +38,8 @@ export const en = {
     noPage: 'There is no such page.',
     noWebhook: 'This event has neither a webhook nor deliveries of the last 30 days.',
     noDelivery: 'This delivery does not exist, or is older than 30 days.',
-    noAnswer: (code: string) =>
-      `The service did not answer${code && ` (${code})`}. A change may have been made: look before you repeat it.`,
+    noAnswer: (code: string) => `The service did not answer${code && ` (${code})`}. Look whether a change was made.`,
+    noToken: 'This address is not the token endpoint of an Emissor stage. Check --auth.',
     busy: 'The service is busy. Try again in a moment.',
     retryAfter: (seconds: string) => `Try again in ${seconds} s.`,
     badCredentials: 'These credentials were not accepted, or this client may not use the password grant.',
@@ -102,15 +99,12 @@ export const en = {
     suspended: 'Suspended',
     none: 'Not registered',
     untested: 'No delivery yet',
-    failingText: (since: string) =>
-      `Every attempt has failed since ${since}. After five days the webhook is suspended.`,
-    slowText: (since: string) =>
-      `Slow since ${since}. The server takes over 2 s to answer, so few attempts run at once until answers are quick again.`,
+    failingText: (since: string) => `Failing since ${since}. After five days the webhook is suspended.`,
+    slowText: (since: string) => `Slow since ${since}: answers take over 2 s, so few attempts run at once.`,
     reasons: {
       gone: 'The server answered 410 Gone. Reactivate the webhook, or change its URL.',
       sem_sucesso: 'Every attempt failed for five days. Reactivate the webhook, or change its URL.',
-      operador:
-        'An operator suspended it, and only an operator can reactivate it. Ask the support that gave you your credentials.',
+      operador: 'Only an operator can reactivate it. Ask the support that gave you your credentials.',
     },
     eventsAreHeld: 'Until then its events are held for 30 days.',
   },
@@ -140,8 +134,7 @@ export const en = {
   change: {
     title: (event: string) => `Change ${event}`,
     lead: 'A change applies from the next attempt on, also to deliveries that are pending.',
-    authorizationSet:
-      'One is set. It is replaced by what you type here: type it again to keep it, or tick the box to remove it.',
+    authorizationSet: 'One is set. Type it again to keep it, type another one, or tick the box to remove it.',
     remove: 'Remove the header',
     typeOrRemove: 'Type the header again, or tick that it is removed. It is never sent to another URL unseen.',
     submit: 'Save',
@@ -152,8 +145,7 @@ export const en = {
     lead: 'You get a new secret. Put it on your server.',
     keep: 'The old secret signs for 24 more hours, next to the new one. Nothing fails while you switch.',
     drop: 'The old secret stops at once: for one that leaked. Deliveries fail until your server has the new one.',
-    once: (count: number) =>
-      count === 1 ? 'This signing secret is shown only now' : `These ${count} signing secrets are shown only now`,
+    once: (count: number) => `${count === 1 ? 'This signing secret is' : 'These signing secrets are'} shown only now`,
     use: 'Copy it before you leave this page, and store it like a password. Your server verifies the signature of every delivery with it.',
     copy: (event: string) => `Copy the secret of ${event}`,
   },
@@ -209,12 +201,11 @@ export const en = {
     newest: 'Newest',
     older: 'Older',
     replayThese: 'Replay all of these',
-    reactivateFirst: 'Reactivate the webhook to replay these.',
+    reactivateFirst: 'These can be replayed once the webhook is active again.',
   },
   replay: {
     title: 'Replay these deliveries?',
-    means:
-      'They are sent in the background, about 10 per second. Tests and deliveries of earlier registrations are left out. You can cancel it.',
+    means: 'They are sent in the background, about 10 per second. Tests and earlier registrations are left out.',
     atLeast: (count: number) => `at least ${number(count)}`,
     uncounted: 'could not be counted',
     nothing: 'None of these can be replayed: they are tests, belong to an earlier registration, or no longer exist.',
@@ -232,10 +223,7 @@ export const en = {
     resent: 'It is sent again now.',
     delivered: (status: number, attempt: number) => `Your server answered ${status} at attempt ${attempt}`,
     pendingFirst: 'The first attempt is about to start',
-    pendingAfter: (attempt: number, how: string) => `Attempt ${attempt} ended with: ${how}`,
-    failedAfter: (attempts: number, how: string) =>
-      attempts === 1 ? `The attempt failed with: ${how}` : `${attempts} attempts failed, the last with: ${how}`,
-    failedLate: (how: string) => `10 days passed without success, the last attempt with: ${how}`,
+    endedWith: (attempt: number, how: string) => `Attempt ${attempt} ended with: ${how}`,
     failedUntried: '10 days passed without an attempt',
     held: 'The webhook was suspended',
     cancelled: 'The webhook was deleted, or registered again',
@@ -253,7 +241,7 @@ export const en = {
     isTest: 'A test is not resent. Send another one.',
     isReplaced: 'It belongs to an earlier registration, and cannot be resent.',
     noWebhook: 'There is no webhook to resend it to.',
-    reactivateFirst: 'Reactivate the webhook to resend it.',
+    reactivateFirst: 'It can be resent once its webhook is active again.',
   },
   steps: {
     lead: 'From a token to a delivery, by clicking. Each step shows the curl command that does the same.',

@@ -13,8 +13,7 @@ export const pt: Texts = {
     readAt: 'Atualizado às',
     readFrom: host => `de ${host}`,
     readOnly: 'Somente leitura: este token não pode alterar nada.',
-    notRenewed:
-      'Não foi possível atualizar esta página. Ela mostra o que foi lido na hora indicada no fim, e vai tentar de novo.',
+    notRenewed: 'Não foi possível atualizar esta página. Ela mostra o que foi lido na hora indicada no fim.',
     copy: 'Copiar',
     copied: 'Copiado',
     cancel: 'Cancelar',
@@ -23,14 +22,12 @@ export const pt: Texts = {
     title: 'Entrar no Emissor',
     lead: host => `Webhooks e entregas da sua conta, lidos de ${host}.`,
     byLink: 'Com o link do terminal',
-    aboutLink:
-      'O token é a parte depois de #. Um link vale uma vez, por uma hora. Tecle Enter no terminal para obter outro.',
+    aboutLink: 'O token é a parte depois de #. Um link vale uma vez, por uma hora. Enter no terminal: outro link.',
     byCredentials: 'Com as suas credenciais',
     aboutCredentials: 'As que o seu servidor usa. A senha não é guardada, e os tokens não chegam ao navegador.',
     signIn: 'Entrar',
-    usedLink:
-      'Este link já foi usado, tem mais de uma hora ou está incompleto. Tecle Enter no terminal para obter outro.',
-    noSession: 'Você saiu: passou uma hora sem clique, outra aba encerrou a sessão, ou o console foi reiniciado.',
+    usedLink: 'Este link já foi usado, é antigo demais ou está incompleto. Tecle Enter no terminal para obter outro.',
+    noSession: 'Você saiu: após uma hora sem clique, em outra aba, ou por um reinício do console.',
     ended: 'A sua sessão terminou no serviço. Entre de novo.',
     otherSite: 'Esta requisição veio de outro site, ou de uma página de uma sessão anterior. Nada foi alterado.',
   },
@@ -40,8 +37,8 @@ export const pt: Texts = {
     noPage: 'Esta página não existe.',
     noWebhook: 'Este evento não tem webhook nem entregas dos últimos 30 dias.',
     noDelivery: 'Esta entrega não existe ou tem mais de 30 dias.',
-    noAnswer: code =>
-      `O serviço não respondeu${code && ` (${code})`}. Uma alteração pode ter sido feita: confira antes de repeti-la.`,
+    noAnswer: code => `O serviço não respondeu${code && ` (${code})`}. Confira se algo foi alterado.`,
+    noToken: 'Este endereço não é o endpoint de token de um ambiente do Emissor. Confira --auth.',
     busy: 'O serviço está sobrecarregado. Tente de novo em instantes.',
     retryAfter: seconds => `Tente de novo em ${seconds} s.`,
     badCredentials: 'Estas credenciais não foram aceitas, ou este cliente não pode usar a concessão por senha.',
@@ -102,14 +99,12 @@ export const pt: Texts = {
     suspended: 'Suspenso',
     none: 'Não cadastrado',
     untested: 'Sem entregas ainda',
-    failingText: since => `Todas as tentativas falharam desde ${since}. Depois de cinco dias o webhook é suspenso.`,
-    slowText: since =>
-      `Lento desde ${since}. O servidor leva mais de 2 s para responder, e poucas tentativas ocorrem por vez até que as respostas voltem a ser rápidas.`,
+    failingText: since => `Falhando desde ${since}. Depois de cinco dias o webhook é suspenso.`,
+    slowText: since => `Lento desde ${since}: as respostas levam mais de 2 s, e poucas tentativas ocorrem por vez.`,
     reasons: {
       gone: 'O servidor respondeu 410 Gone. Reative o webhook ou mude a URL.',
       sem_sucesso: 'Todas as tentativas falharam por cinco dias. Reative o webhook ou mude a URL.',
-      operador:
-        'Um operador o suspendeu, e só um operador pode reativá-lo. Fale com o suporte que lhe deu as credenciais.',
+      operador: 'Só um operador pode reativá-lo. Fale com o suporte que lhe deu as credenciais.',
     },
     eventsAreHeld: 'Até lá os eventos dele ficam retidos por 30 dias.',
   },
@@ -139,8 +134,7 @@ export const pt: Texts = {
   change: {
     title: event => `Alterar ${event}`,
     lead: 'Uma alteração vale a partir da próxima tentativa, também para entregas pendentes.',
-    authorizationSet:
-      'Há um definido. O que você digitar o substitui: digite-o de novo para mantê-lo, ou marque para removê-lo.',
+    authorizationSet: 'Há um definido. Digite-o de novo para mantê-lo, digite outro, ou marque para removê-lo.',
     remove: 'Remover o cabeçalho',
     typeOrRemove: 'Digite o cabeçalho de novo, ou marque para removê-lo. Ele nunca vai a outra URL sem que você veja.',
     submit: 'Salvar',
@@ -151,10 +145,7 @@ export const pt: Texts = {
     lead: 'Você recebe um segredo novo. Instale-o no seu servidor.',
     keep: 'O segredo antigo assina por mais 24 horas, junto com o novo. Nada falha durante a troca.',
     drop: 'O segredo antigo deixa de valer já: para um que vazou. As entregas falham até o servidor ter o novo.',
-    once: count =>
-      count === 1
-        ? 'Este segredo de assinatura aparece só agora'
-        : `Estes ${count} segredos de assinatura aparecem só agora`,
+    once: count => (count === 1 ? 'Este segredo aparece só agora' : 'Estes segredos aparecem só agora'),
     use: 'Copie antes de sair desta página e guarde como uma senha. Com ele o seu servidor verifica a assinatura de cada entrega.',
     copy: event => `Copiar o segredo de ${event}`,
   },
@@ -210,12 +201,11 @@ export const pt: Texts = {
     newest: 'Mais novas',
     older: 'Mais antigas',
     replayThese: 'Reenviar todas estas',
-    reactivateFirst: 'Reative o webhook para reenviá-las.',
+    reactivateFirst: 'Podem ser reenviadas quando o webhook estiver ativo de novo.',
   },
   replay: {
     title: 'Reenviar estas entregas?',
-    means:
-      'Elas são enviadas em segundo plano, cerca de 10 por segundo. Testes e entregas de cadastros anteriores ficam de fora. Você pode cancelar.',
+    means: 'São enviadas em segundo plano, cerca de 10 por segundo. Testes e cadastros anteriores ficam de fora.',
     atLeast: count => `pelo menos ${number(count)}`,
     uncounted: 'não foi possível contar',
     nothing: 'Nenhuma destas pode ser reenviada: são testes, de um cadastro anterior, ou já não existem.',
@@ -233,10 +223,7 @@ export const pt: Texts = {
     resent: 'Ela está sendo enviada de novo.',
     delivered: (status, attempt) => `O seu servidor respondeu ${status} na tentativa ${attempt}`,
     pendingFirst: 'A primeira tentativa está para começar',
-    pendingAfter: (attempt, how) => `A tentativa ${attempt} terminou assim: ${how}`,
-    failedAfter: (attempts, how) =>
-      attempts === 1 ? `A tentativa falhou assim: ${how}` : `${attempts} tentativas falharam, a última assim: ${how}`,
-    failedLate: how => `Passaram 10 dias sem sucesso, a última tentativa assim: ${how}`,
+    endedWith: (attempt, how) => `A tentativa ${attempt} terminou assim: ${how}`,
     failedUntried: 'Passaram 10 dias sem tentativa',
     held: 'O webhook foi suspenso',
     cancelled: 'O webhook foi excluído ou cadastrado de novo',
@@ -254,15 +241,14 @@ export const pt: Texts = {
     isTest: 'Um teste não é reenviado. Envie outro.',
     isReplaced: 'Ela é de um cadastro anterior e não pode ser reenviada.',
     noWebhook: 'Não há webhook para recebê-la.',
-    reactivateFirst: 'Reative o webhook para reenviá-la.',
+    reactivateFirst: 'Pode ser reenviada quando o webhook estiver ativo de novo.',
   },
   steps: {
     lead: 'De um token a uma entrega, clicando. Cada passo mostra o comando curl que faz o mesmo.',
     token: 'Obter um token',
     aboutToken: 'O console entrou com um token próprio, que diz:',
     webhook: 'Cadastrar um webhook',
-    aboutWebhook:
-      'O seu servidor recebe todos os eventos de um nome em uma URL HTTPS. Você recebe um segredo para verificá-los.',
+    aboutWebhook: 'O seu servidor recebe os eventos de um nome em uma URL HTTPS, com um segredo para verificá-los.',
     goesTo: event => `${event} é enviado a`,
     sample: 'Enviar uma amostra',
     aboutSample: 'Um teste é um evento cujos números são 0. Ele é assinado e entregue como qualquer outro.',

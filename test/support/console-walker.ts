@@ -20,7 +20,7 @@ export interface Answer {
 
 type Form = Readonly<Record<string, string>>;
 
-/** Follows redirects, keeps cookies, and sends forms with the token of the session. */
+/** Follows redirects unless a header `x-stay` is sent, keeps cookies, and sends forms with the token of the session. */
 export function makeWalker(fetch: (request: Request) => Response | Promise<Response>) {
   const cookies = new Map<string, string>();
   let folder = '';
@@ -36,7 +36,8 @@ export function makeWalker(fetch: (request: Request) => Response | Promise<Respo
       if (/Max-Age=0/i.test(set)) cookies.delete(name);
       else cookies.set(name, value);
     }
-    if (response.status === 303) return send(response.headers.get('location') ?? '', { headers: languageOf(headers) });
+    if (response.status === 303 && headers['x-stay'] === undefined)
+      return send(response.headers.get('location') ?? '', { headers: languageOf(headers) });
     const html = await response.text();
     formToken = /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? formToken;
     return {

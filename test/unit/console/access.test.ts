@@ -72,6 +72,7 @@ describe('the form', () => {
       502,
       'did not answer (ECONNREFUSED)',
     ],
+    [{ status: 200, json: {} }, 200, 'not the token endpoint'],
   ])('shows why it was refused, and what was typed less the secrets: %j', async (reply, status, why) => {
     const page = await startWalk({ service: makeService({ 'POST /oauth/v1/token': reply }) }).signIn(credentials);
     expect([page.status, textOf(page)]).toEqual([status, expect.stringContaining(why)]);
@@ -221,7 +222,8 @@ describe('the language', () => {
     await walk.signIn(credentials);
     const page = await walk.send(`/language?to=pt&back=${walk.folder()}/first-steps`);
     expect([page.path, page.html.includes('Primeiros passos')]).toEqual(['/first-steps', true]);
-    expect((await walk.send('/language?to=en&back=//evil.example')).html).toContain('action="/sign-in"');
+    for (const back of ['//evil.example', '/%09/evil.example', 'https://evil.example/', '/%5cevil.example'])
+      expect((await walk.send(`/language?to=en&back=${back}`)).html).toContain('action="/sign-in"');
   });
 });
 

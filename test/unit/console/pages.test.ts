@@ -55,12 +55,12 @@ describe('the list of webhooks', () => {
     [
       { falhando_desde: '2026-11-28T11:00:00.000Z', lento_desde: '2026-11-28T10:00:00.000Z' },
       'Failing',
-      'Every attempt has failed',
+      'Failing since Nov 28',
     ],
     [{ lento_desde: '2026-11-28T10:00:00.000Z' }, 'Slow', 'over 2 s'],
     [{ estado: 'suspenso', motivo_suspensao: 'gone' }, 'Suspended', '410 Gone'],
     [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
-    [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'only an operator can reactivate it'],
+    [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'Only an operator can reactivate it'],
   ] as const)('judges a webhook by the worst that is true of it: %j is %s', async (changes, word, meaning) => {
     const { text } = await walkWith({ ...listed(webhook(changes)), [`GET ${api}/entregas`]: list([delivery()]) });
     const page = await text('/');
@@ -229,18 +229,16 @@ describe('a delivery', () => {
     ],
     [
       { estado: 'falhou', tentativas: [attempt({ ...late, numero: 10 })] },
-      'Failed 10 attempts failed, the last with: your server answered 500',
+      'Failed Attempt 10 ended with: your server answered 500',
     ],
-    [
-      { estado: 'falhou', tentativas: [late] },
-      'Failed 10 days passed without success, the last attempt with: your server answered 500',
-    ],
+    [{ estado: 'falhou', tentativas: [late] }, 'Failed Attempt 3 ended with: your server answered 500'],
     [
       { id: `teste_${'b'.repeat(22)}`, estado: 'falhou', tentativas: [attempt({ ...late, numero: 1 })] },
-      'Failed The attempt failed with: your server answered 500',
+      'Failed Attempt 1 ended with: your server answered 500',
     ],
     [{ estado: 'falhou', tentativas: [] }, 'Failed 10 days passed without an attempt'],
     [{ estado: 'retida' }, 'Held The webhook was suspended'],
+    [{ estado: 'arquivada' as 'cancelada' }, 'arquivada '],
     [{ estado: 'cancelada' }, 'Cancelled The webhook was deleted, or registered again'],
   ] as const)('says in its headline what became of it, and why: %j', async (changes, headline) => {
     const shown = changes as Parameters<typeof delivery>[0];
@@ -277,7 +275,12 @@ describe('a delivery', () => {
       'It belongs to an earlier registration',
     ],
     ['of this registration, by a clock that differs', {}, webhook({ criado_em: '2026-11-28T10:00:00.500Z' }), 'Resend'],
-    ['of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook to resend it.'],
+    [
+      'of a suspended webhook',
+      {},
+      webhook({ estado: 'suspenso' }),
+      'It can be resent once its webhook is active again.',
+    ],
   ])('offers what the API would accept: %s', async (_, changes, record, shown) => {
     const replies = read(
       changes,
@@ -313,6 +316,15 @@ describe('a registration', () => {
       EVENT_NAMES.slice(1).map(evento => ({ evento, url: 'https://hooks.example.com/a', autorizacao: 'Bearer x' })),
     );
     for (const name of EVENT_NAMES.slice(1)) expect(page.html).toContain(`whsec_of_${name}<`);
+  });
+
+  it('keeps its secret for the page that is shown, if Back leads to one that redirects', async () => {
+    const { fake, post, open } = await walkWith({ 'POST /v1/webhooks': secret });
+    await open('/register');
+    await post('/register', { evento: event, url: 'https://hooks.example.com/a' }, { 'x-stay': 'yes' });
+    const webhooks = EVENT_NAMES.map(evento => webhook({ evento }));
+    fake.replies['GET /v1/webhooks'] = { json: { webhooks, eventos_sem_webhook: [] } };
+    expect(textOf(await open('/register'))).toContain('whsec_of_demanda.criada');
   });
 
   it('that fails midway shows the secrets so far, and why it stopped', async () => {
@@ -387,10 +399,7 @@ describe('a change', () => {
     const { fake, post, open } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
     await open(own);
     const page = await post(`${own}/reactivate`);
-    expect([page.path, textOf(page)]).toEqual([
-      own,
-      expect.stringContaining('A change may have been made: look before you repeat it.'),
-    ]);
+    expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('Look whether a change was made.')]);
     expect(fake.count(/reativacao/)).toBe(1);
   });
 
@@ -445,6 +454,13 @@ describe('a replay', () => {
     const { html } = await open(`${own}/replay?state=falhou`);
     expect(html).toContain(`name="desde" value="${webhook().criado_em}"`);
     expect(fake.calls.at(-1)?.path).toContain(`desde=${encodeURIComponent(webhook().criado_em)}`);
+  });
+
+  it('of a time before the registration is not offered', async () => {
+    const { fake, open } = await walkWith(active);
+    const page = await open(`${own}/replay?state=falhou&since=2026-10-01T00:00:00Z&until=2026-10-02T00:00:00Z`);
+    expect(textOf(page)).toContain('None of these can be replayed');
+    expect(fake.count(/reenvios/)).toBe(0);
   });
 
   it('that runs already is led to', async () => {
