@@ -80,7 +80,7 @@ function Counted({ event, filter, tally }: { event: string; filter: Filter; tall
 
 /** Draws the bars, each a link that narrows the list. By keyboard the form above does the same. */
 function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: readonly Bar[] }) {
-  const { folder, language } = useView();
+  const { folder, language, now } = useView();
   const max = Math.max(...bars.map(sumOf));
   const format = timeFormats[language].minute;
   const [first, last] = [bars[0], bars.at(-1)];
@@ -110,7 +110,7 @@ function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: re
       </svg>
       <p class="axis">
         <span>{first && format.format(first.from)}</span>
-        <span>{last && format.format(last.until)}</span>
+        <span>{last && format.format(Math.min(last.until, now))}</span>
       </p>
     </>
   );

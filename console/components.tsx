@@ -215,6 +215,7 @@ const tones: Readonly<Record<string, string>> = {
   entregue: 'good',
   falhou: 'bad',
   retida: 'held',
+  em_andamento: 'wait',
   pendente: 'wait',
 };
 

@@ -1,5 +1,5 @@
 import { NoAnswer, Refusal } from './api.ts';
-import type { Texts } from './texts/texts.ts';
+import type { Texts } from './texts/en.ts';
 import { NotFound } from './view.ts';
 
 /** Returns the message of a failure in the language of the page: that of the API, if it gave one. */

@@ -6,7 +6,8 @@ import { Alert, Button, Code, CopyButton, Link, Time } from './components.tsx';
 import { script } from './script.ts';
 import type { Note } from './sessions.ts';
 import { style } from './style.ts';
-import type { Language, Texts } from './texts/texts.ts';
+import type { Texts } from './texts/en.ts';
+import type { Language } from './texts/texts.ts';
 import { type Page, pathOf, useView, type View, ViewContext } from './view.ts';
 
 /** Writes a page with the frame around it. */
@@ -64,7 +65,7 @@ export function SignIn(entry: {
       <label for={name}>
         <code>{name}</code>
       </label>
-      <input id={name} name={name} type={type} value={value} required autocomplete="off" spellcheck={false} />
+      <input id={name} name={name} type={type} value={value} required spellcheck={false} />
     </div>
   );
   return (

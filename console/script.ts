@@ -37,10 +37,11 @@ async function renew() {
   isRenewing = true;
   try {
     const answer = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(60000) });
-    if (answer.status === 401 || answer.status === 404) return location.reload();
+    const showsSecret = document.querySelector('.note.secret') !== null;
+    if (!showsSecret && (answer.status === 401 || answer.status === 404)) return location.reload();
     if (!answer.ok) throw new Error();
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    if (idsOf(page) !== idsOf(document) && !isInUse(document.body)) return location.reload();
+    if (!showsSecret && idsOf(page) !== idsOf(document) && !isInUse(document.body)) return location.reload();
     seconds = Number(page.body.dataset.renew) || seconds;
     for (const part of page.querySelectorAll('[data-live], footer')) {
       const old = part.id ? document.getElementById(part.id) : document.querySelector('footer');
@@ -48,7 +49,6 @@ async function renew() {
       part.querySelectorAll('.copy').forEach(button => { button.hidden = false; });
       old.replaceWith(part);
     }
-    document.querySelectorAll('.note.done').forEach(note => { note.remove(); });
     banner.hidden = true;
   } catch {
     banner.hidden = false;

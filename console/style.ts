@@ -1,7 +1,7 @@
 /** The style of the pages. `--edge` and marks have a contrast of 3:1 (WCAG 1.4.11), since they alone show where something is. */
 export const style = `
 :root {
-  color-scheme: light dark;
+  color-scheme: light dark; accent-color: var(--accent);
   --text: #17202b; --muted: #566272; --ground: #f5f6f8; --surface: #fff; --line: #e0e4ea; --edge: #7b8696; --hover: #f0f3f7;
   --accent: #3447cf; --on-accent: #fff; --good: #0a7347; --good-ground: #e2f5eb; --bad: #ad241c; --bad-ground: #fdebe9;
   --wait: #855000; --wait-ground: #fff2d9; --held: #573bab; --held-ground: #efeafc; --plain-ground: #e9edf2;
@@ -54,7 +54,7 @@ header.top { background: var(--surface); border-bottom: 1px solid var(--line) }
 .note { background: var(--surface); border: 1px solid var(--line); border-left: 4px solid var(--accent); border-radius: 8px; padding: .75rem 1rem; margin: 0 0 1rem }
 .note.done { border-left-color: var(--mark-good) } .note.failed { border-left-color: var(--mark-bad) } .card .note { margin: .75rem 1rem }
 .note.secret { border-color: var(--held); background: var(--held-ground) } .secret-value { font-size: .9375rem; user-select: all }
-.note.secret dl { display: grid; gap: .25rem; margin: .5rem 0 } .note.secret dl div { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 3fr); gap: .5rem } .note.secret dd { margin: 0; overflow-wrap: anywhere }
+.note.secret dl { display: grid; gap: .75rem; margin: .5rem 0 } .note.secret dl div { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 3fr); gap: .125rem .5rem } .note.secret dd { margin: 0; overflow-wrap: anywhere }
 .advice { border-bottom: 1px solid var(--line) }
 /* Tables: on a narrow screen each row is a block */
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums }
@@ -69,7 +69,7 @@ td pre { max-width: 28rem }
   table thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
   table :is(tbody, tr, td) { display: block } table tr { border-bottom: 1px solid var(--line); padding: .5rem 0 }
   table tbody tr:last-child { border-bottom: 0 }
-  table td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; border: 0; padding: .25rem 1rem; text-align: left; width: auto; overflow-wrap: anywhere } td time { white-space: normal }
+  table td, table td.number { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; border: 0; padding: .25rem 1rem; text-align: left; width: auto; white-space: normal; overflow-wrap: anywhere } td time { white-space: normal }
   table td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem }
   .note.secret dl div { grid-template-columns: minmax(0, 1fr) } td .id { max-width: 100% } .tools { margin-left: 0; padding-bottom: .5rem; width: 100%; justify-content: space-between }
 }
@@ -78,7 +78,7 @@ td pre { max-width: 28rem }
 .badge.good { color: var(--good); background: var(--good-ground) } .badge.bad { color: var(--bad); background: var(--bad-ground) }
 .badge.wait { color: var(--wait); background: var(--wait-ground) } .badge.held { color: var(--held); background: var(--held-ground) }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: 1rem; margin: 0; padding: 1rem }
-.facts dt { font-size: .8125rem; color: var(--muted) } .facts dd { margin: 0; overflow-wrap: anywhere } .facts > :first-child:has(code) { grid-column: 1 / -1 }
+.facts dt { font-size: .8125rem; color: var(--muted) } .facts dd { margin: 0; overflow-wrap: anywhere } .facts > :has(> dd > code) { grid-column: 1 / -1 } .facts time { white-space: nowrap }
 form .facts { padding: 0 0 1rem }
 /* Forms */
 form.inside { display: grid; gap: 1rem; max-width: 48rem; justify-items: start } form.inside > * { margin: 0; width: 100% }
@@ -93,12 +93,12 @@ button, .button { font: inherit; font-weight: 550; line-height: 1.5; color: var(
 button:hover, .button:hover { background: var(--hover); text-decoration: none }
 button.main, .button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent) } :is(button, .button).main:hover { filter: brightness(1.1) }
 button.danger, .button.danger { color: var(--bad); border-color: var(--bad) }
-button.quiet { border: 0; background: none; padding: 0; color: var(--accent); font-weight: 400; font-size: inherit } button.copy { font-size: .8125rem }
+button.quiet { border: 0; background: none; padding: 0; color: var(--accent); font-weight: 400; font-size: inherit } button.copy { font-size: .8125rem; padding: .1875rem .375rem }
 .entry { max-width: 34rem } .other-language { float: right }
 /* Chips, chart, steps */
 .chips { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem }
 .chip { display: inline-block; padding: .125rem .625rem; border: 1px solid var(--edge); border-radius: 99px; font-size: .8125rem; color: var(--text) }
-.chip:hover { background: var(--hover); text-decoration: none } .chip[aria-current], details[open] > .chip { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
+.chip:hover { background: var(--hover); text-decoration: none } .chip[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
 summary.chip { list-style: none } summary.chip::-webkit-details-marker { display: none }
 .chips details[open], .card header:has(details[open]) nav { flex-basis: 100% }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem } .key::before { content: ""; display: inline-block; width: .625rem; height: .625rem; border-radius: 2px; margin-right: .375rem; background: currentColor }

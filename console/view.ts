@@ -1,7 +1,8 @@
 import { type Child, createContext, useContext } from 'hono/jsx';
 import type { Api, Service } from './api.ts';
 import type { Note, Session } from './sessions.ts';
-import type { Language, Texts } from './texts/texts.ts';
+import type { Texts } from './texts/en.ts';
+import type { Language } from './texts/texts.ts';
 
 /** Everything that a page reads: the API, the texts, the request. */
 export interface View {

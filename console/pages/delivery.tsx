@@ -3,7 +3,8 @@ import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Button, Card, Code, CopyButton, Facts, Pre, StateBadge, Table, Time } from '../components.tsx';
 import { isOf } from '../health.tsx';
 import { isTest } from '../tally.ts';
-import { type Texts, textOf } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
+import { textOf } from '../texts/texts.ts';
 import {
   type Handler,
   NotFound,
@@ -87,13 +88,9 @@ function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: Deli
     case 'pendente':
       return last && how ? t.endedWith(last.numero, how) : t.pendingFirst;
     case 'falhou':
-      return last && how ? t.endedWith(last.numero, how) : t.failedUntried;
-    case 'retida':
-      return t.held;
-    case 'cancelada':
-      return t.cancelled;
+      return last && how ? t.givenUp(last.numero, how) : t.failedUntried;
     default:
-      return '';
+      return { retida: t.held, cancelada: t.cancelled }[estado] ?? '';
   }
 
   function howItEnded({ resultado, status }: Attempt): string {
@@ -123,7 +120,7 @@ function Attempts({ delivery: { tentativas } }: { delivery: DeliveryDetail }) {
           [t.delivery.when, ({ iniciada_em }) => <Time at={iniciada_em} />],
           [t.delivery.took, ({ duracao_ms }) => `${duracao_ms} ms`, 'number'],
           [t.delivery.outcome, attempt => <Outcome attempt={attempt} />],
-          [t.delivery.answer, attempt => (attempt.resposta === null ? '–' : <Pre>{attempt.resposta}</Pre>)],
+          [t.delivery.answer, attempt => (attempt.resposta ? <Pre>{attempt.resposta}</Pre> : '–')],
         ]}
       />
       {isCutOff && <p class="inside muted">{t.delivery.olderGone}</p>}

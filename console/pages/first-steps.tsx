@@ -5,6 +5,7 @@ import type { Service } from '../api.ts';
 import { Button, Code, CopyButton, Link, Pre, StateBadge, Time } from '../components.tsx';
 import { eventNames } from '../events.ts';
 import { isOf } from '../health.tsx';
+import { isTest } from '../tally.ts';
 import { type Handler, pathOf, useView } from '../view.ts';
 
 /** Leads a newcomer from a token to a delivery. Each step shows what exists already, however it came to be. */
@@ -13,8 +14,8 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   const asked = [values.get('event'), ...eventNames];
   const webhook = asked.map(event => webhooks.find(({ evento }) => evento === event)).find(found => found);
   const event = webhook?.evento ?? eventNames[0] ?? '';
-  const [newest] = webhook ? (await api.listDeliveries(event, { limite: 1 })).entregas : [];
-  const latest = webhook && newest && isOf(webhook, newest) ? newest : undefined;
+  const { entregas = [] } = webhook ? await api.listDeliveries(event, { limite: 100 }) : {};
+  const latest = entregas.find(one => webhook && isTest(one.id) && isOf(webhook, one));
   const done = [true, webhook !== undefined, latest !== undefined, latest?.estado === 'entregue'];
   const curl = commandsOf(service, event);
   const steps = [

@@ -132,7 +132,7 @@ async function missingEvents({ api }: View): Promise<readonly string[]> {
 }
 
 function settingsIn(values: URLSearchParams): Settings {
-  const autorizacao = values.get('autorizacao') ?? '';
+  const autorizacao = values.has('remove') ? '' : (values.get('autorizacao') ?? '');
   return { url: values.get('url')?.trim() ?? '', ...(autorizacao !== '' && { autorizacao }) };
 }
 

@@ -35,10 +35,8 @@ export async function webhookPage({ api, t, query, now, session }: View, { event
   ]);
   const rows =
     'value' in list && (list.value.rows.length > 0 || list.value.next === null) ? list.value.rows : undefined;
-  const isFiltered = queryOf(filter) !== '';
-  const hasHistory = rows?.length !== 0 || (isFiltered && eventNames.includes(event));
-  const isUntested = webhook && !isFiltered && rows?.every(({ record }) => !isOf(webhook, record)) === true;
-  if (!webhook && !hasHistory) throw new NotFound(t.failures.noWebhook);
+  const isUntested = webhook && !queryOf(filter) && rows?.every(({ record }) => !isOf(webhook, record)) === true;
+  if (!webhook && rows?.length === 0 && !eventNames.includes(event)) throw new NotFound(t.failures.noWebhook);
   return {
     title: event,
     heading: (
@@ -94,7 +92,7 @@ export const test: Handler = async ({ api, t }, { event }) => {
 
 export const reactivate: Handler = async ({ api, t }, { event }) => {
   await api.reactivate(event);
-  return { to: `${pathOf(event)}?state=retida#list`, notes: [{ kind: 'done', text: t.webhook.reactivated }] };
+  return { to: `${pathOf(event)}?state=retida`, notes: [{ kind: 'done', text: t.webhook.reactivated }] };
 };
 
 interface List {

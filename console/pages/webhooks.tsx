@@ -61,7 +61,7 @@ function Webhooks({ rows }: { rows: readonly Row[] }) {
 
 function Verdict({ rows }: { rows: readonly Row[] }) {
   const { t } = useView();
-  const unhealthy = rows.filter(({ webhook }) => webhook && healthOf(webhook) !== 'healthy');
+  const unhealthy = rows.filter(row => (row.webhook ? healthOf(row.webhook) !== 'healthy' : row.droppedAt));
   const registered = rows.filter(({ webhook }) => webhook).length;
   const isWell = registered === rows.length && unhealthy.length === 0 && !rows.some(isUntested);
   return (

@@ -1,8 +1,6 @@
 import { en, type Texts } from './en.ts';
 import { pt } from './pt.ts';
 
-export type { Texts } from './en.ts';
-
 export type Language = 'en' | 'pt';
 
 export const texts: Readonly<Record<Language, Texts>> = { en, pt };

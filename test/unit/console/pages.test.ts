@@ -102,6 +102,7 @@ describe('the list of webhooks', () => {
     expect(page).toMatch(/demanda.criada Healthy.*Failed/);
     expect(page).toMatch(/demanda.cancelada.*Could not be read: Refused: temporarily_unavailable. \(req-1\)/);
     expect(page).toContain('The latest event was dropped 60 min. ago');
+    expect(page).toContain('Needs attention: mensagem.recebida');
   });
 });
 
@@ -210,10 +211,11 @@ describe('a webhook', () => {
     expect(await text(`${own}?${query}`)).toContain(`Not understood, and ignored: ${named}`);
   });
 
-  it('is not found without webhook and history; its history stays after it was deleted', async () => {
-    expect((await (await walkWith({})).open(own)).status).toBe(404);
+  it('is not found if the event is unknown; the history of a known one stays after it was deleted', async () => {
+    expect((await (await walkWith({})).open('/webhooks/fatura.paga')).status).toBe(404);
+    expect(await (await walkWith({})).text(own)).toMatch(/Register .*This event has no webhook\./);
     const { text } = await walkWith({ [`GET ${api}/entregas`]: list([delivery()]) });
-    expect(await text(own)).toContain('Its history stays for 30 days.');
+    expect(await text(own)).toContain('Deliveries of an earlier one stay for 30 days.');
   });
 });
 
@@ -229,12 +231,12 @@ describe('a delivery', () => {
     ],
     [
       { estado: 'falhou', tentativas: [attempt({ ...late, numero: 10 })] },
-      'Failed Attempt 10 ended with: your server answered 500',
+      'Failed Given up after attempt 10: your server answered 500',
     ],
-    [{ estado: 'falhou', tentativas: [late] }, 'Failed Attempt 3 ended with: your server answered 500'],
+    [{ estado: 'falhou', tentativas: [late] }, 'Failed Given up after attempt 3: your server answered 500'],
     [
       { id: `teste_${'b'.repeat(22)}`, estado: 'falhou', tentativas: [attempt({ ...late, numero: 1 })] },
-      'Failed Attempt 1 ended with: your server answered 500',
+      'Failed Given up after attempt 1: your server answered 500',
     ],
     [{ estado: 'falhou', tentativas: [] }, 'Failed 10 days passed without an attempt'],
     [{ estado: 'retida' }, 'Held The webhook was suspended'],
@@ -370,6 +372,7 @@ describe('a change', () => {
   it.each([
     ['typed again', { autorizacao: 'Bearer new' }, { url: 'https://x.example.com', autorizacao: 'Bearer new' }],
     ['removed', { remove: 'yes' }, { url: 'https://x.example.com' }],
+    ['removed, whatever was typed,', { remove: 'yes', autorizacao: 'Bearer x' }, { url: 'https://x.example.com' }],
   ])('of a webhook with a header needs it %s', async (_, form, body) => {
     const { fake, post, open } = await walkWith(set);
     await open(`${own}/change`);
@@ -499,17 +502,15 @@ describe('a token that may only read', () => {
 });
 
 describe('the first steps', () => {
+  const test = { id: `teste_${'b'.repeat(22)}` };
   it.each([
-    [
-      'a delivery of an earlier registration',
-      delivery({ criado_em: '2026-10-01T00:00:00.000Z' }),
-      'Step 3 comes first.',
-    ],
-    ['a pending one', delivery({ estado: 'pendente' }), 'Not delivered yet.'],
-    ['a held one', delivery({ estado: 'retida' }), 'It was not delivered. The delivery shows why'],
-    ['a delivered one', delivery(), 'Your server accepted it.'],
-  ])('judge the last one by the latest delivery: %s', async (_, latest, said) => {
-    const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([latest]) });
+    ['a test of an earlier registration', { ...test, criado_em: '2026-10-01T00:00:00.000Z' }, 'Step 3 comes first.'],
+    ['an event that is no test', {}, 'Step 3 comes first.'],
+    ['a pending one', { ...test, estado: 'pendente' }, 'Not delivered yet.'],
+    ['a held one', { ...test, estado: 'retida' }, 'It was not delivered. The delivery shows why'],
+    ['a delivered one', test, 'Your server accepted it.'],
+  ] as const)('judge the last one by the latest test: %s', async (_, latest, said) => {
+    const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([delivery(latest)]) });
     expect(await text('/first-steps')).toContain(said);
   });
 });
