@@ -8,7 +8,7 @@ export interface Service {
   readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
 }
 
-/** What an integrator signs in with, by the names of RFC 6749 section 4.3.2. */
+/** The credentials of the password grant, by the names of RFC 6749 section 4.3.2. */
 export type Credentials = Readonly<Record<'client_id' | 'client_secret' | 'username' | 'password', string>>;
 
 /** The tokens of one login, with the client that refreshes them. The password is not kept. */
@@ -23,7 +23,7 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly code: string;
-  /** What is wrong with each field, by its name on the wire. */
+  /** The faults of each field, by its name in the API. */
   readonly findings: readonly { readonly field: string; readonly detail: string }[];
   /** The replay that `Location` names. */
   readonly replayId: string | undefined;

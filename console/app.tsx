@@ -69,9 +69,9 @@ export function createConsole(options: ConsoleOptions) {
   app.get('/language', context => {
     const to = context.req.query('to') === 'pt' ? 'pt' : 'en';
     setCookie(context, 'emissor_language', to, { path: '/', sameSite: 'Strict' });
-    const back = context.req.query('back') ?? '/';
-    const url = new URL(back, `http://${host}`);
-    return context.redirect(url.host === host ? url.pathname + url.search : '/', 303);
+    const [back, base] = [context.req.query('back') ?? '/', `http://${host}`];
+    const url = URL.canParse(back, base) ? new URL(back, base) : undefined;
+    return context.redirect(url?.origin === base ? url.href : '/', 303); // a path such as `//other` would lead elsewhere
   });
   app.post(`${folder}/sign-out`, async context => {
     const found = await sessionOf(context);

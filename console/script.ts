@@ -1,4 +1,4 @@
-/** The script of the pages: it sends the token of a link, copies, sends each form once, and renews cards in which nobody works. */
+/** The script of the pages: it sends the token of a link, copies, sends each form once, and renews the cards that are not in use. */
 export const script = `
 const link = document.getElementById('link');
 if (link && location.hash.length > 1) {

@@ -10,7 +10,7 @@ export interface Session {
   readonly formToken: string;
   /** The last click, in milliseconds since the epoch. */
   usedAt: number;
-  /** What the next page shows once. */
+  /** The outcomes that the next page shows once. */
   notes: Note[];
   /** The latest replay of each event. */
   replays: Readonly<Record<string, string>>;

@@ -57,7 +57,7 @@ export interface Parameters {
   readonly id: string;
 }
 
-/** What was asked for does not exist. */
+/** The page, webhook or delivery does not exist. */
 export class NotFound extends Error {}
 
 export const ViewContext = createContext<View | undefined>(undefined);

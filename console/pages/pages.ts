@@ -28,7 +28,7 @@ export const pages: Readonly<Record<string, Handler>> = {
   '/webhooks/:event/deliveries/:id': deliveryPage,
 };
 
-/** What forms do. If an action fails, its outcome is shown on the page one step above. */
+/** The actions of forms. If one fails, the page one step above shows why. */
 export const actions: Readonly<Record<string, Handler>> = {
   '/first-steps/sample': sendSample,
   '/register': register,

@@ -50,7 +50,7 @@ async function api(method: string, path = '', body?: unknown) {
   return { status, json };
 }
 
-/** Registers the webhook anew. */
+/** Registers the webhook again. */
 async function active(): Promise<string> {
   await api('DELETE');
   receiver.script('/hooks', { status: 200 });

@@ -222,7 +222,15 @@ describe('the language', () => {
     await walk.signIn(credentials);
     const page = await walk.send(`/language?to=pt&back=${walk.folder()}/first-steps`);
     expect([page.path, page.html.includes('Primeiros passos')]).toEqual(['/first-steps', true]);
-    for (const back of ['//evil.example', '/%09/evil.example', 'https://evil.example/', '/%5cevil.example'])
+    for (const back of [
+      '//evil.example',
+      '/a/..//evil.example',
+      '/.//evil.example',
+      'http://[',
+      '/%09/evil.example',
+      'https://evil.example/',
+      '/%5cevil.example',
+    ])
       expect((await walk.send(`/language?to=en&back=${back}`)).html).toContain('action="/sign-in"');
   });
 });

@@ -7,7 +7,7 @@ import { type Call, credentials, makeService, problem, tokens } from './fake-ser
 const isRefresh = /^POST \/oauth\/v1\/token/;
 const grantOf = ({ body }: Call) => new URLSearchParams(body).get('grant_type');
 
-/** A service whose access tokens expire when told, and whose refreshes reply as given. */
+/** Creates a service whose access tokens expire at `expire`, and whose refreshes reply as given. */
 function expiring(refreshed: () => ReturnType<typeof problem> = () => ({ json: tokens({ jti: 'new' }, 'rotated') })) {
   const state = { valid: tokens({ jti: 'first' }).access_token };
   const fake = makeService({

@@ -2,7 +2,7 @@ import type { QueueDefinition } from '../../src/sqs/queue.ts';
 import { makeQueues } from '../../src/sqs/queues.ts';
 import { makeTime } from '../../src/time.ts';
 
-/** Opens a queue `q` and one for its dead letters in virtual time, which begins with 0. */
+/** Opens a queue `q` and one for its dead letters in virtual time, which starts at 0. */
 export function openQueues(
   definition: Partial<QueueDefinition> = {},
   faults = { comesAgain: () => false, isEntryRefused: () => false },

@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers());
 const { ask, run, createClient } = operated;
 const stored = async (clientId: string) => parseClient(await operated.item('Clients', { clientId }));
 const rotate = (clientId: string, options = '') => ask(`clients rotate-secret ${clientId}${options}`);
-/** Tells of each secret if the token endpoint accepts it now. */
+/** Returns for each secret whether the token endpoint accepts it now. */
 const accepts = async (clientId: string, ...secrets: readonly string[]) => {
   const client = await stored(clientId);
   return secrets.map(secret => matchingSecret(client, secret, Date.now()) !== undefined);
