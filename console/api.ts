@@ -20,7 +20,6 @@ export interface Login {
 
 /** The API refused a request. Its message is shown as it is. */
 export class Refusal extends Error {
-  override readonly name = 'Refusal';
   readonly status: number;
   readonly code: string;
   /** The faults of each field, by its name in the API. */
@@ -50,7 +49,6 @@ export class Refusal extends Error {
 
 /** The service did not answer. `code` is the system's, such as `ECONNREFUSED`. */
 export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
   readonly code: string;
 
   constructor(code: string) {
@@ -60,9 +58,7 @@ export class NoAnswer extends Error {
 }
 
 /** The tokens are no longer accepted. The person has to sign in again. */
-export class SessionEnded extends Error {
-  override readonly name = 'SessionEnded';
-}
+export class SessionEnded extends Error {}
 
 /** Signs in by the password grant (RFC 6749 4.3). @throws {Refusal} if the service refuses the credentials. */
 export async function signIn(service: Service, credentials: Credentials): Promise<Login> {
@@ -113,10 +109,8 @@ export function makeApi(
       event: string,
       query: Readonly<Record<string, string | number | undefined>>,
     ): Promise<DeliveryList> => {
-      const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[name, String(value)]],
-      );
-      const path = `${pathOf(event)}/entregas?${new URLSearchParams(given)}`;
+      const given = new URLSearchParams(JSON.parse(JSON.stringify(query))); // without what is undefined
+      const path = `${pathOf(event)}/entregas?${given}`;
       return (await orUndefined(get<DeliveryList>(path))) ?? { entregas: [], proximo_cursor: null };
     },
     findDelivery: (event: string, id: string) =>

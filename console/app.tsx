@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type Credentials, claimsOf, type Login, makeApi, revoke, type Service, SessionEnded, signIn } from './api.ts';
 import { Alert } from './components.tsx';
@@ -32,6 +33,7 @@ export function createConsole(options: ConsoleOptions) {
   const refreshes = new WeakMap<Login, Promise<void>>();
   const app = new Hono();
 
+  app.use(bodyLimit({ maxSize: 64 * 1_024, onError: context => context.text('Content Too Large\n', 413) }));
   app.use(async (context, next) => {
     const url = new URL(context.req.url);
     if (url.host !== host) return context.text('Misdirected Request\n', 421);
@@ -40,38 +42,30 @@ export function createConsole(options: ConsoleOptions) {
     if (isPost && context.req.header('origin') !== url.origin) return entry(context, 403, t => t.entry.otherSite);
     return next();
   });
-  app.use(bodyLimit({ maxSize: 64 * 1_024, onError: context => context.text('Content Too Large\n', 413) }));
 
   app.get('/', context => entry(context, 200));
   app.get(folder, context => context.redirect(`${folder}/`, 303));
-  app.post('/link', async context => {
-    const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
-    const madeAt = links.get(key);
-    if (madeAt === undefined || !credentials || now() - madeAt > maxIdle)
-      return entry(context, 403, t => t.entry.usedLink);
-    links.delete(key);
-    return open(context, credentials, true);
-  });
-  app.post('/sign-in', async context => {
-    const form = await formOf(context);
-    const field = (name: string) => form.get(name)?.trim() ?? '';
-    return open(
-      context,
-      {
-        client_id: field('client_id'),
-        client_secret: field('client_secret'),
-        username: field('username'),
-        password: form.get('password') ?? '',
-      },
-      false,
-    );
-  });
+  // In the folder a form that signs in brings the cookie of the session that ended.
+  for (const at of ['', folder]) {
+    app.post(`${at}/link`, async context => {
+      const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
+      const madeAt = links.get(key);
+      if (madeAt === undefined || !credentials || now() - madeAt > maxIdle)
+        return entry(context, 403, t => t.entry.usedLink);
+      links.delete(key);
+      return open(context, credentials, true);
+    });
+    app.post(`${at}/sign-in`, async context => {
+      const form = await formOf(context);
+      const field = (name: string) => form.get(name)?.trim() ?? '';
+      const [client_id, client_secret, username] = [field('client_id'), field('client_secret'), field('username')];
+      return open(context, { client_id, client_secret, username, password: form.get('password') ?? '' }, false);
+    });
+  }
   app.get('/language', context => {
     const to = context.req.query('to') === 'pt' ? 'pt' : 'en';
     setCookie(context, 'emissor_language', to, { path: '/', sameSite: 'Strict' });
-    const [back, base] = [context.req.query('back') ?? '/', `http://${host}`];
-    const url = URL.canParse(back, base) ? new URL(back, base) : undefined;
-    return context.redirect(url?.origin === base ? url.href : '/', 303); // a path such as `//other` would lead elsewhere
+    return context.redirect(ownUrl(context.req.query('back') ?? '/'), 303);
   });
   app.post(`${folder}/sign-out`, async context => {
     const found = await sessionOf(context);
@@ -96,6 +90,7 @@ export function createConsole(options: ConsoleOptions) {
 
   function makeLink(): string {
     const id = randomId();
+    for (const [key, madeAt] of links) if (now() - madeAt > maxIdle) links.delete(key);
     links.set(keyOf(id), now());
     return `http://${host}/#${id}`;
   }
@@ -104,22 +99,35 @@ export function createConsole(options: ConsoleOptions) {
     try {
       const id = randomId();
       const login = await signIn(service, given);
-      await store.save(keyOf(id), { login, byLink, formToken: randomId(), usedAt: now(), notes: [], replays: {} });
+      const oldKey = keyOf(getCookie(context, cookieName) ?? '');
+      const old = await store.load(oldKey);
+      await store.remove(oldKey);
+      const { notes, replays } =
+        old && claimsOf(old.login).sub === claimsOf(login).sub ? old : { notes: [], replays: {} };
+      await save(keyOf(id), { login, byLink, formToken: randomId(), usedAt: now(), hasEnded: false, notes, replays });
       setCookie(context, cookieName, id, { path: folder, httpOnly: true, sameSite: 'Strict' });
-      return context.redirect(`${folder}/`, 303);
+      return context.redirect(ownUrl(folder + (await returnPathOf(context))), 303);
     } catch (error) {
       return entry(context, statusOf(error), t => messageOf(t, error), byLink ? undefined : given);
     }
+  }
+
+  function save(key: string, session: Session): Promise<void> {
+    return store.save(key, session, session.usedAt + maxIdle - now());
+  }
+
+  /** Returns the URL of a page of ours: a path such as `//other` would lead elsewhere. */
+  function ownUrl(path: string): string {
+    const base = `http://${host}`;
+    const url = URL.canParse(path, base) ? new URL(path, base) : undefined;
+    return url?.origin === base ? url.href : '/';
   }
 
   /** Returns the session of a request. Only a click keeps it alive, not a page that renews itself. */
   async function sessionOf(context: Context): Promise<{ key: string; session: Session } | undefined> {
     const key = keyOf(getCookie(context, cookieName) ?? '');
     const session = await store.load(key);
-    if (!session) return undefined;
-    if (now() - session.usedAt < maxIdle) return { key, session };
-    await store.remove(key);
-    return undefined;
+    return session && !session.hasEnded && now() - session.usedAt < maxIdle ? { key, session } : undefined;
   }
 
   async function show(context: Context, handler: Handler): Promise<Response> {
@@ -145,9 +153,7 @@ export function createConsole(options: ConsoleOptions) {
         return await handler(view, parametersOf(context), form);
       } catch (error) {
         if (error instanceof SessionEnded) throw error;
-        // An action is one step below the page that it belongs to.
-        const to = view.path.replace(/\/[^/]*$/, '') || '/';
-        return { to, notes: [{ kind: 'failed', text: messageOf(view.t, error) }] };
+        return { to: above(view.path), notes: [{ kind: 'failed', text: messageOf(view.t, error) }] };
       }
     });
   }
@@ -170,23 +176,24 @@ export function createConsole(options: ConsoleOptions) {
       });
     } catch (error) {
       if (error instanceof SessionEnded) {
-        await store.remove(key);
-        return entry(context, 401, t => t.entry.ended);
+        session.hasEnded = true;
+        session.notes.unshift(...notes); // the next session of the same user shows them
+        await save(key, session);
+        return entry(context, 401, t => t.entry.noSession);
       }
       const status = statusOf(error);
       const title = status === 404 ? view.t.failures.notFound : view.t.failures.title;
       answer = { title, crumbs: [], status, content: <Alert>{messageOf(view.t, error)}</Alert> };
     }
     if ('to' in answer) session.notes.push(...notes, ...(answer.notes ?? []));
-    if (await store.load(key)) await store.save(key, session); // unless another tab has signed out
+    if (await store.load(key)) await save(key, session); // unless another tab has signed out
     if ('to' in answer) return context.redirect(folder + answer.to, 303);
-    return context.html(`<!doctype html>${<Document page={answer} view={view} />}`, statusCode(answer.status ?? 200));
+    return html(context, answer.status ?? 200, <Document page={answer} view={view} />);
   }
 
   function viewOf(context: Context, session: Session, notes: View['notes']): View {
     const [language, url] = [languageOf(context), new URL(context.req.url)];
     const claims = claimsOf(session.login);
-    const { hostname } = new URL(service.baseUrl);
     return {
       api: makeApi(service, session.login, { language, refreshes }),
       service,
@@ -200,30 +207,33 @@ export function createConsole(options: ConsoleOptions) {
       query: url.searchParams,
       now: now(),
       notes,
-      renewSeconds: hostname === '127.0.0.1' ? 5 : 60,
+      renewSeconds: new URL(service.baseUrl).hostname === '127.0.0.1' ? 5 : 60,
     };
   }
 
   /** Shows the page that signs in, with the reason why it is shown and what was typed, less the secrets. */
-  function entry(
+  async function entry(
     context: Context,
     status: number,
     why?: (t: (typeof texts)['en']) => string,
     given?: Credentials,
-  ): Response | Promise<Response> {
+  ): Promise<Response> {
     const language = languageOf(context);
     const t = texts[language];
-    const signIn = (
+    return html(
+      context,
+      status,
       <SignIn
         t={t}
         language={language}
+        folder={context.req.path.startsWith(`${folder}/`) ? folder : ''}
+        returnPath={await returnPathOf(context)}
         host={new URL(service.baseUrl).host}
         trouble={why?.(t)}
         given={given}
         hasLink={credentials !== undefined}
-      />
+      />,
     );
-    return context.html(`<!doctype html>${signIn}`, statusCode(status));
   }
 }
 
@@ -238,6 +248,10 @@ const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+function html(context: Context, status: number, document: Child): Response | Promise<Response> {
+  return context.html(`<!doctype html>${document}`, status as ContentfulStatusCode);
+}
+
 function languageOf(context: Context): Language {
   const chosen = getCookie(context, 'emissor_language');
   return chosen === 'pt' || chosen === 'en' ? chosen : preferredLanguage(context.req.header('accept-language'));
@@ -247,11 +261,19 @@ function parametersOf(context: Context) {
   return { event: context.req.param('event') ?? '', id: context.req.param('id') ?? '' };
 }
 
-async function formOf(context: Context): Promise<URLSearchParams> {
-  return new URLSearchParams(await context.req.text());
+/** Returns the page to show after signing in, below the folder, which differs after a restart. */
+async function returnPathOf(context: Context): Promise<string> {
+  const { pathname, search } = new URL(context.req.url);
+  const below = /^\/[\w-]{22}(\/.*)$/.exec(pathname)?.[1] ?? '/';
+  if (context.req.method !== 'POST') return below + (below === '/' ? '' : search);
+  return (await formOf(context)).get('return_to') ?? above(below);
 }
 
-/** Hono's type knows the numbers of all statuses; ours come from the API. */
-function statusCode(status: number): ContentfulStatusCode {
-  return status as ContentfulStatusCode;
+/** An action is one step below the page that it belongs to. */
+function above(path: string): string {
+  return path.replace(/\/[^/]*$/, '') || '/';
+}
+
+async function formOf(context: Context): Promise<URLSearchParams> {
+  return new URLSearchParams(await context.req.text());
 }

@@ -1,6 +1,7 @@
-import { Chip, Count, Time, timeFormats, Unread } from './components.tsx';
+import { Link, Time, Unread } from './components.tsx';
 import { type Filter, localField, queryOf, ranges } from './filter.ts';
 import type { Bar, Tally } from './tally.ts';
+import { timeFormats } from './times.ts';
 import { type Part, pathOf, useView } from './view.ts';
 
 /** Writes the deliveries of a webhook over time: bars that lead to their deliveries. */
@@ -37,9 +38,9 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
   return (
     <nav class="chips" aria-label={t.webhook.volume}>
       {ranges.map(one => (
-        <Chip to={pathOf(event) + queryOf({ state, range: one })} isChosen={one === chosen}>
+        <Link to={pathOf(event) + queryOf({ state, range: one })} kind="chip" isChosen={one === chosen}>
           {t.webhook.ranges[one]}
-        </Chip>
+        </Link>
       ))}
       <details open={isCustom}>
         <summary class="chip">{t.webhook.custom}</summary>
@@ -63,7 +64,7 @@ function Counted({ event, filter, tally }: { event: string; filter: Filter; tall
         <b>{t.webhook.total(total)}</b>
         {groups.map(group => (
           <span class={`key ${group}`}>
-            {t.webhook.groups[group]}: <Count of={bars.reduce((sum, bar) => sum + bar[group], 0)} />
+            {t.webhook.groups[group]}: {t.number(bars.reduce((sum, bar) => sum + bar[group], 0))}
           </span>
         ))}
       </p>
@@ -80,15 +81,13 @@ function Counted({ event, filter, tally }: { event: string; filter: Filter; tall
 
 /** Draws the bars, each a link that narrows the list. By keyboard the form above does the same. */
 function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: readonly Bar[] }) {
-  const { folder, language, now } = useView();
+  const { t, folder, language, now } = useView();
   const max = Math.max(...bars.map(sumOf));
   const format = timeFormats[language].minute;
   const [first, last] = [bars[0], bars.at(-1)];
   return (
     <>
-      <p class="peak">
-        <Count of={max} />
-      </p>
+      <p class="peak">{t.number(max)}</p>
       <svg class="bars" viewBox={`0 0 ${bars.length * 10} 100`} preserveAspectRatio="none" aria-hidden="true">
         <line class="grid" x1="0" y1="0.5" x2={bars.length * 10} y2="0.5" />
         <line class="grid" x1="0" y1="50" x2={bars.length * 10} y2="50" />

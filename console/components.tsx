@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { messageOf } from './failures.ts';
 import { textOf } from './texts/texts.ts';
+import { distance, timeFormats } from './times.ts';
 import { useView } from './view.ts';
 
 /** Writes a card. A card with an id is renewed while the page is open. */
@@ -23,15 +24,6 @@ export function Alert({ children }: { children?: Child }) {
     <p class="note failed" role="alert">
       {children}
     </p>
-  );
-}
-
-/** Writes one choice of several, as a link to a page. */
-export function Chip(chip: { to: string; isChosen: boolean; children?: Child }) {
-  return (
-    <a class="chip" href={useView().folder + chip.to} aria-current={chip.isChosen ? 'true' : undefined}>
-      {chip.children}
-    </a>
   );
 }
 
@@ -84,27 +76,28 @@ function Hidden({ fields = {} }: { fields?: Readonly<Record<string, string>> | u
 /** Writes a link to a page of the console; as a button that leads to a change, it is left out if the token may only read. */
 export function Link(link: {
   to: string;
-  kind?: 'button' | 'button main' | 'button danger' | undefined;
+  kind?: 'button' | 'button main' | 'button danger' | 'chip' | undefined;
+  isChosen?: boolean;
   children?: Child;
 }) {
   const { folder, mayChange } = useView();
-  if (link.kind && !mayChange) return null;
+  if (link.kind?.startsWith('button') && !mayChange) return null;
   return (
-    <a href={folder + link.to} class={link.kind}>
+    <a href={folder + link.to} class={link.kind} aria-current={link.isChosen ? 'true' : undefined}>
       {link.children}
     </a>
   );
 }
 
 /** Writes a time in the zone of this machine, with UTC in its tooltip. `both` puts the distance from now first. */
-export function Time({ at, form = 'both' }: { at: string | null; form?: 'both' | 'exact' | 'clock' }) {
+export function Time({ at, form = 'both' }: { at: string; form?: 'both' | 'exact' | 'clock' }) {
   const { language, now } = useView();
-  const moment = Date.parse(at ?? '');
+  const moment = Date.parse(at);
   if (Number.isNaN(moment)) return <>–</>;
   const formats = timeFormats[language];
   const exact = (form === 'clock' ? formats.clock : formats.exact).format(moment);
   return (
-    <time datetime={at ?? undefined} title={`${new Date(moment).toISOString().slice(0, 19).replace('T', ' ')} UTC`}>
+    <time datetime={at} title={`${new Date(moment).toISOString().slice(0, 19).replace('T', ' ')} UTC`}>
       {form === 'both' ? (
         <>
           {distance(moment - now, formats.distance)} <small>{exact}</small>
@@ -114,10 +107,6 @@ export function Time({ at, form = 'both' }: { at: string | null; form?: 'both' |
       )}
     </time>
   );
-}
-
-export function Count({ of }: { of: number }) {
-  return <>{of.toLocaleString(locales[useView().language])}</>;
 }
 
 /** Writes the state of a delivery or a replay; the word of the API is in its tooltip. */
@@ -138,11 +127,11 @@ export function Pre({ children }: { children: string }) {
   return <pre>{visible(children)}</pre>;
 }
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
-  const { t } = useView();
+export function CopyButton({ text, of }: { text: string; of: string }) {
+  const { copy, copied } = useView().t.frame;
   return (
-    <button type="button" class="copy quiet" data-copy={text} data-done={t.frame.copied} aria-label={label} hidden>
-      {t.frame.copy}
+    <button type="button" class="copy quiet" data-copy={text} data-done={copied} aria-label={`${copy}: ${of}`} hidden>
+      {copy}
     </button>
   );
 }
@@ -150,27 +139,25 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 /** Reports that a part of the page could not be read, and why. */
 export function Unread({ error }: { error: unknown }) {
   const { t } = useView();
-  return (
-    <p class="note failed inside">
-      {t.failures.unread} {messageOf(t, error)}
-    </p>
-  );
+  return <p class="note failed inside">{`${t.failures.unread} ${messageOf(t, error)}`}</p>;
 }
 
-export function Facts({ rows }: { rows: readonly (readonly [name: Child, value: Child])[] }) {
+export function Facts({ rows }: { rows: readonly (readonly [name: Child, value: Child] | false | undefined)[] }) {
   return (
     <dl class="facts">
-      {rows.map(([name, value]) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {rows
+        .filter(row => !!row)
+        .map(([name, value]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }
 
-/** Writes a table; on a phone each row is a block with the name of each column. */
+/** Writes a table; on a phone each row is a block with the names of the columns that have a value. */
 export function Table<Row>(table: {
   columns: readonly (readonly [name: string, value: (row: Row) => Child, kind?: 'number'])[];
   rows: readonly Row[];
@@ -191,11 +178,14 @@ export function Table<Row>(table: {
       <tbody>
         {table.rows.map(row => (
           <tr>
-            {table.columns.map(([name, value, kind]) => (
-              <td data-label={name} class={kind}>
-                <div>{value(row)}</div>
-              </td>
-            ))}
+            {table.columns.map(([name, value, kind = '']) => {
+              const shown = value(row);
+              return (
+                <td data-label={name} class={shown === '–' ? `none ${kind}` : kind}>
+                  <div>{shown}</div>
+                </td>
+              );
+            })}
           </tr>
         ))}
       </tbody>
@@ -218,37 +208,3 @@ const tones: Readonly<Record<string, string>> = {
   em_andamento: 'wait',
   pendente: 'wait',
 };
-
-function distance(milliseconds: number, format: Intl.RelativeTimeFormat): string {
-  const seconds = Math.round(milliseconds / 1_000);
-  const [length, unit] = units.find(([, , max]) => Math.abs(seconds) < max) ?? [86_400, 'day'];
-  return format.format(Math.round(seconds / length) || -0, unit);
-}
-
-/** Each unit with its seconds, and the seconds from which on the next one is used. */
-const units = [
-  [1, 'second', 90],
-  [60, 'minute', 90 * 60],
-  [3_600, 'hour', 36 * 3_600],
-] as const;
-
-const locales = { en: 'en-US', pt: 'pt-BR' } as const;
-
-export const timeFormats = { en: formatsOf(locales.en), pt: formatsOf(locales.pt) };
-
-function formatsOf(locale: string) {
-  const exact = { day: 'numeric', month: 'short', year: 'numeric' } as const;
-  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
-  return {
-    exact: new Intl.DateTimeFormat(locale, { ...exact, ...clock }),
-    minute: new Intl.DateTimeFormat(locale, {
-      day: 'numeric',
-      month: 'short',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
-    clock: new Intl.DateTimeFormat(locale, { ...clock, timeZoneName: 'short' }),
-    distance: new Intl.RelativeTimeFormat(locale, { style: 'short' }),
-  };
-}

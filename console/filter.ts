@@ -1,7 +1,7 @@
 /** The deliveries that a page shows. Times are milliseconds since the epoch. */
 export interface Filter {
-  readonly state?: State | undefined;
-  readonly range?: Range | undefined;
+  readonly state?: (typeof states)[number] | undefined;
+  readonly range?: (typeof ranges)[number] | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly cursor?: string | undefined;
@@ -11,11 +11,7 @@ export interface Filter {
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 
-type Range = (typeof ranges)[number];
-
 export const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
-
-type State = (typeof states)[number];
 
 /** A span of time, and the steps that it is in. Milliseconds. */
 export interface Span {
@@ -35,12 +31,8 @@ export function filterOf(values: URLSearchParams): Filter {
   const cursor = read('cursor', text => text);
   if (since === undefined || until === undefined || since < until)
     return { state, range, since, until, cursor, unknown };
-  return {
-    state,
-    range,
-    cursor,
-    unknown: [...unknown, `since=${values.get('since')}`, `until=${values.get('until')}`],
-  };
+  unknown.push(`since=${values.get('since')}`, `until=${values.get('until')}`);
+  return { state, range, cursor, unknown };
 
   function read<Value>(name: string, parse: (text: string) => Value | undefined): Value | undefined {
     const text = values.get(name)?.trim();
@@ -89,7 +81,7 @@ export function localField(time: number | undefined): string {
 
 const [minute, hour] = [60_000, 3_600_000];
 
-const lengths: Readonly<Record<Range, readonly [length: number, step: number]>> = {
+const lengths: Readonly<Record<(typeof ranges)[number], readonly [length: number, step: number]>> = {
   '1h': [hour, minute],
   '24h': [24 * hour, hour / 2],
   '7d': [7 * 24 * hour, 4 * hour],

@@ -1,8 +1,9 @@
 import type { DeliveryRecord } from '../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../lambdas/webhooks/representation.ts';
-import { timeFormats } from './components.tsx';
+import type { DeliveryList } from './api.ts';
 import { textOf } from './texts/texts.ts';
-import { useView } from './view.ts';
+import { timeFormats } from './times.ts';
+import { type Part, useView } from './view.ts';
 
 export type Health = 'healthy' | 'failing' | 'slow' | 'suspended';
 
@@ -13,7 +14,6 @@ export function healthOf({ estado, falhando_desde, lento_desde }: WebhookRecord)
   return lento_desde === null ? 'healthy' : 'slow';
 }
 
-/** @param isUntested - true if there was no delivery since the registration. */
 export function HealthBadge({ webhook, isUntested }: { webhook: WebhookRecord | undefined; isUntested?: boolean }) {
   const { t } = useView();
   if (!webhook) return <span class="badge">{t.health.none}</span>;
@@ -38,6 +38,11 @@ export function HealthText({ webhook }: { webhook: WebhookRecord }) {
 /** Returns whether a delivery was for a registration, to within the clocks of queue and registration (0.5 s). */
 export function isOf(webhook: WebhookRecord, { criado_em }: Pick<DeliveryRecord, 'criado_em'>): boolean {
   return Date.parse(criado_em) + 500 >= Date.parse(webhook.criado_em);
+}
+
+/** Returns whether there was no delivery since the registration, for certain. `latest` is a list of the latest one. */
+export function isUntested(webhook: WebhookRecord, latest: Part<DeliveryList>): boolean {
+  return latest.value !== undefined && !latest.value.entregas.some(one => isOf(webhook, one));
 }
 
 const tones = { healthy: 'good', failing: 'bad', slow: 'wait', suspended: 'held' } as const;

@@ -25,8 +25,8 @@ export function Document({ page, view }: { page: Page; view: View }) {
           {t.frame.notRenewed}
         </p>
         <main id="content" tabindex={-1}>
-          {page.crumbs && <Crumbs events={page.crumbs} />}
           <Notes notes={view.notes} />
+          {page.crumbs && <Crumbs events={page.crumbs} />}
           <div class="heading">
             <h1 id="heading" data-live>
               {page.heading ?? page.title}
@@ -53,13 +53,16 @@ export function Document({ page, view }: { page: Page; view: View }) {
 export function SignIn(entry: {
   readonly t: Texts;
   readonly language: Language;
-  /** The host of the API. */
+  /** The folder of the page that was asked for, if it is that of this process. */
+  readonly folder: string;
+  /** The page to show after signing in, below the folder. */
+  readonly returnPath: string;
   readonly host: string;
   readonly trouble: string | undefined;
   readonly given: Credentials | undefined;
   readonly hasLink: boolean;
 }) {
-  const { t, language, host, trouble, given, hasLink } = entry;
+  const { t, language, folder, returnPath, host, trouble, given, hasLink } = entry;
   const field = (name: string, value = '', type = 'text') => (
     <div class="field">
       <label for={name}>
@@ -71,25 +74,21 @@ export function SignIn(entry: {
   return (
     <Html title={t.entry.title} language={language} renewSeconds={0}>
       <main id="content" class="entry">
-        <a
-          class="other-language"
-          lang={language === 'pt' ? 'en' : 'pt-BR'}
-          href={`/language?to=${language === 'pt' ? 'en' : 'pt'}`}
-        >
-          {t.frame.otherLanguage}
-        </a>
+        <OtherLanguage t={t} language={language} back={folder + returnPath} />
         <h1>{t.entry.title}</h1>
         <p class="lead">{t.entry.lead(host)}</p>
         {trouble && <Alert>{trouble}</Alert>}
         {hasLink && (
-          <form id="link" class="card inside" method="post" action="/link">
+          <form id="link" class="card inside" method="post" action={`${folder}/link`}>
+            <input type="hidden" name="return_to" value={returnPath} />
             <h2>{t.entry.byLink}</h2>
             <p class="muted">{t.entry.aboutLink}</p>
             {field('token', '', 'password')}
             <button class="main">{t.entry.signIn}</button>
           </form>
         )}
-        <form class="card inside" method="post" action="/sign-in">
+        <form class="card inside" method="post" action={`${folder}/sign-in`}>
+          <input type="hidden" name="return_to" value={returnPath} />
           <h2>{t.entry.byCredentials}</h2>
           <p class="muted">{t.entry.aboutCredentials}</p>
           {field('client_id', given?.client_id)}
@@ -108,13 +107,17 @@ function Crumbs({ events }: { events: readonly string[] }) {
   return (
     <nav class="crumbs" aria-label={t.nav.webhooks}>
       <Link to="/">{t.nav.webhooks}</Link>
-      {events.map(event => (
-        <>
-          {' / '}
-          <Link to={pathOf(event)}>{event}</Link>
-        </>
-      ))}
+      {events.map(event => [' / ', <Link to={pathOf(event)}>{event}</Link>])}
     </nav>
+  );
+}
+
+function OtherLanguage({ t, language, back }: { t: Texts; language: Language; back: string }) {
+  const [to, lang] = language === 'pt' ? ['en', 'en'] : ['pt', 'pt-BR'];
+  return (
+    <a class="other-language" lang={lang} href={`/language?to=${to}&back=${encodeURIComponent(back)}`}>
+      {t.frame.otherLanguage}
+    </a>
   );
 }
 
@@ -138,7 +141,6 @@ function Html(page: { title: string; language: Language; renewSeconds: number; c
 
 function Header() {
   const { t, folder, path, language, claims } = useView();
-  const other = language === 'pt' ? 'en' : 'pt';
   const isAtSteps = path.startsWith('/first-steps');
   return (
     <header class="top">
@@ -159,12 +161,7 @@ function Header() {
             <span class="wide-only">{t.frame.account} </span>
             <Code>{String(claims.account_id)}</Code>
           </span>
-          <a
-            lang={other === 'pt' ? 'pt-BR' : 'en'}
-            href={`/language?to=${other}&back=${encodeURIComponent(folder + path)}`}
-          >
-            {t.frame.otherLanguage}
-          </a>
+          <OtherLanguage t={t} language={language} back={folder + path} />
           <Button action="/sign-out" kind="quiet">
             {t.frame.signOut}
           </Button>
@@ -196,7 +193,7 @@ function Notes({ notes }: { notes: readonly Note[] }) {
               <div>
                 <dt>{event}</dt>
                 <dd>
-                  <code class="secret-value">{secret}</code> <CopyButton text={secret} label={t.secret.copy(event)} />
+                  <code class="secret-value">{secret}</code> <CopyButton text={secret} of={event} />
                 </dd>
               </div>
             ))}

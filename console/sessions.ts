@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Login } from './api.ts';
+import type { ReplayCount } from './tally.ts';
 
 /** The session of one browser. It can be written as JSON, for a store outside of the process. */
 export interface Session {
@@ -10,10 +11,12 @@ export interface Session {
   readonly formToken: string;
   /** The last click, in milliseconds since the epoch. */
   usedAt: number;
+  /** True if the service ended its login. Its notes wait for the next one of the same user. */
+  hasEnded: boolean;
   /** The outcomes that the next page shows once. */
   notes: Note[];
-  /** The latest replay of each event. */
-  replays: Readonly<Record<string, string>>;
+  /** The latest replay of each event, with the number of deliveries that its question counted. */
+  replays: Readonly<Record<string, { readonly id: string; readonly counted?: ReplayCount | undefined }>>;
 }
 
 /** The outcome of an action, until a page has shown it. */
@@ -24,16 +27,24 @@ export type Note =
 /** Keeps sessions by the SHA-256 of their id: the time of a lookup reveals nothing about an id. */
 export interface SessionStore {
   load(key: string): Promise<Session | undefined>;
-  save(key: string, session: Session): Promise<void>;
+  /** Keeps a session for `lifetime` milliseconds, then forgets it. */
+  save(key: string, session: Session, lifetime: number): Promise<void>;
   remove(key: string): Promise<void>;
 }
 
 export function makeMemoryStore(): SessionStore {
-  const sessions = new Map<string, Session>();
+  const kept = new Map<string, { readonly session: Session; readonly timer: NodeJS.Timeout }>();
+  const remove = async (key: string) => {
+    clearTimeout(kept.get(key)?.timer);
+    kept.delete(key);
+  };
   return {
-    load: async key => sessions.get(key),
-    save: async (key, session) => void sessions.set(key, session),
-    remove: async key => void sessions.delete(key),
+    load: async key => kept.get(key)?.session,
+    save: async (key, session, lifetime) => {
+      clearTimeout(kept.get(key)?.timer);
+      kept.set(key, { session, timer: setTimeout(remove, lifetime, key).unref() });
+    },
+    remove,
   };
 }
 

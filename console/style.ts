@@ -39,7 +39,7 @@ header.top { background: var(--surface); border-bottom: 1px solid var(--line) }
 .brand { font-weight: 700; font-size: 1.125rem; color: var(--text); letter-spacing: -.01em }
 .bar nav { display: flex; gap: 1.25rem } .bar nav a { padding: .875rem 0; color: var(--muted); border-bottom: 2px solid transparent }
 .bar nav a[aria-current] { color: var(--text); border-color: var(--accent) }
-.tools { margin-left: auto; display: flex; align-items: center; gap: 1rem; font-size: .8125rem; color: var(--muted) }
+.tools a { text-decoration: none } .tools { margin-left: auto; display: flex; align-items: center; gap: 1rem; font-size: .8125rem; color: var(--muted) }
 .banner { background: var(--bad-ground); color: var(--bad); padding: .625rem 1.5rem; margin: 0; text-align: center }
 .crumbs { color: var(--muted); font-size: .8125rem; margin-bottom: .375rem }
 .heading { display: flex; flex-wrap: wrap; align-items: flex-start; justify-content: space-between; gap: .75rem 1.5rem; margin-bottom: 1rem }
@@ -52,11 +52,11 @@ header.top { background: var(--surface); border-bottom: 1px solid var(--line) }
 .inside { padding: 1rem } .inside + .inside:not(.card) { padding-top: 0 } .health { margin: 0; padding-bottom: 0 } .health:empty { display: none }
 .empty { padding: 1.5rem 1rem; color: var(--muted); text-align: center }
 .note { background: var(--surface); border: 1px solid var(--line); border-left: 4px solid var(--accent); border-radius: 8px; padding: .75rem 1rem; margin: 0 0 1rem }
-.note.done { border-left-color: var(--mark-good) } .note.failed { border-left-color: var(--mark-bad) } .card .note { margin: .75rem 1rem }
+.note.done { border-left-color: var(--mark-good) } .note.failed { border-left-color: var(--mark-bad) } .card .note { margin: .75rem 1rem } .note:has(+ form) { max-width: 48rem }
 .note.secret { border-color: var(--held); background: var(--held-ground) } .secret-value { font-size: .9375rem; user-select: all }
 .note.secret dl { display: grid; gap: .75rem; margin: .5rem 0 } .note.secret dl div { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 3fr); gap: .125rem .5rem } .note.secret dd { margin: 0; overflow-wrap: anywhere }
 .advice { border-bottom: 1px solid var(--line) }
-/* Tables: on a narrow screen each row is a block */
+/* Tables: on a phone each row is a block */
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums }
 th { text-align: left; font-size: .8125rem; font-weight: 550; color: var(--muted); padding: .5rem 1rem; border-bottom: 1px solid var(--line) }
 td { padding: .625rem 1rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: break-word }
@@ -64,16 +64,20 @@ tbody tr:last-child td { border-bottom: 0 } tbody tr:hover { background: var(--h
 .number { text-align: right; white-space: nowrap; width: 1% } td time, td .badge { white-space: nowrap } :is(td, .facts) time small { display: block }
 td .id { font-family: var(--mono); font-size: .8125rem; display: block; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 td pre { max-width: 28rem }
-@media (max-width: 52rem) {
-  main, .bar, footer { padding-left: 1rem; padding-right: 1rem } .wide-only { display: none }
+@media (max-width: 64rem) { main, .bar, footer { padding-left: 1rem; padding-right: 1rem } }
+@media (min-width: 47.5rem) and (max-width: 76rem) {
+  table { font-size: .875rem } :is(th, td):not(:first-child) { padding-left: .3125rem } :is(th, td):not(:last-child) { padding-right: .3125rem }
+  td time { white-space: normal; display: inline-block; min-width: 5rem } td time small { font-size: .75rem } td .id { max-width: 5rem } th { font-size: .75rem } td .badge { padding: .0625rem .375rem }
+}
+@media (max-width: 47.49rem) {
+  .wide-only { display: none }
   table thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
   table :is(tbody, tr, td) { display: block } table tr { border-bottom: 1px solid var(--line); padding: .5rem 0 }
   table tbody tr:last-child { border-bottom: 0 }
   table td, table td.number { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; border: 0; padding: .25rem 1rem; text-align: left; width: auto; white-space: normal; overflow-wrap: anywhere } td time { white-space: normal }
-  table td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem }
+  table td.none { display: none } table td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem }
   .note.secret dl div { grid-template-columns: minmax(0, 1fr) } td .id { max-width: 100% } .tools { margin-left: 0; padding-bottom: .5rem; width: 100%; justify-content: space-between }
 }
-/* Badges, facts */
 .badge { display: inline-block; padding: .0625rem .5rem; border-radius: 99px; font-size: .8125rem; font-weight: 550; white-space: nowrap; color: var(--muted); background: var(--plain-ground); vertical-align: middle; letter-spacing: 0 }
 .badge.good { color: var(--good); background: var(--good-ground) } .badge.bad { color: var(--bad); background: var(--bad-ground) }
 .badge.wait { color: var(--wait); background: var(--wait-ground) } .badge.held { color: var(--held); background: var(--held-ground) }
@@ -94,7 +98,7 @@ button:hover, .button:hover { background: var(--hover); text-decoration: none }
 button.main, .button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent) } :is(button, .button).main:hover { filter: brightness(1.1) }
 button.danger, .button.danger { color: var(--bad); border-color: var(--bad) }
 button.quiet { border: 0; background: none; padding: 0; color: var(--accent); font-weight: 400; font-size: inherit } button.copy { font-size: .8125rem; padding: .1875rem .375rem }
-.entry { max-width: 34rem } .other-language { float: right }
+.entry { max-width: 34rem } .entry .other-language { float: right }
 /* Chips, chart, steps */
 .chips { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem }
 .chip { display: inline-block; padding: .125rem .625rem; border: 1px solid var(--edge); border-radius: 99px; font-size: .8125rem; color: var(--text) }

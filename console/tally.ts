@@ -39,7 +39,7 @@ export async function tally(api: Api, event: string, { desde, ate, from, until, 
   return { bars, total, ...end };
 }
 
-/** Counts the deliveries that a replay sends, tests left out, with at most 8 calls. */
+/** Counts the deliveries of a state, tests left out, with at most 8 calls. */
 export async function countReplayable(api: Api, event: string, range: { desde: string; ate: string; estado: string }) {
   let count = 0;
   const end = await readPages(api, event, range, 8, ({ id }) => {
@@ -47,6 +47,9 @@ export async function countReplayable(api: Api, event: string, range: { desde: s
   });
   return { count, isAll: end.countedSince === undefined };
 }
+
+/** A number of deliveries, and whether that is all of them. */
+export type ReplayCount = Awaited<ReturnType<typeof countReplayable>>;
 
 /** A test has no event of its own, and is not sent again. */
 export function isTest(id: string): boolean {

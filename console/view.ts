@@ -36,7 +36,6 @@ export interface Page {
   /** The steps from the list of webhooks to the page: no event, or one. */
   readonly crumbs?: readonly string[];
   readonly content: Child;
-  /** @default 200 */
   readonly status?: number;
   /** Seconds after which the page renews itself; 0 for a page with a form. @default - those of the view */
   readonly renewSeconds?: number;
@@ -51,8 +50,7 @@ export interface Redirect {
 /** A page, or an action: `values` are those of the form. */
 export type Handler = (view: View, parameters: Parameters, values: URLSearchParams) => Promise<Page | Redirect>;
 
-/** The named parts of a path. */
-export interface Parameters {
+interface Parameters {
   readonly event: string;
   readonly id: string;
 }
@@ -76,7 +74,9 @@ export function pathOf(event: string, id?: string): string {
 }
 
 /** A part of a page that was read, or why it was not: the other parts are shown anyway. */
-export type Part<Value> = { readonly value: Value } | { readonly error: unknown };
+export type Part<Value> =
+  | { readonly value: Value; readonly error?: undefined }
+  | { readonly value?: undefined; readonly error: unknown };
 
 export async function partOf<Value>(reading: Promise<Value>): Promise<Part<Value>> {
   return reading.then(

@@ -4,22 +4,12 @@ import { Button, Card, Code, CopyButton, Facts, Pre, StateBadge, Table, Time } f
 import { isOf } from '../health.tsx';
 import { isTest } from '../tally.ts';
 import type { Texts } from '../texts/en.ts';
-import { textOf } from '../texts/texts.ts';
-import {
-  type Handler,
-  NotFound,
-  type Page,
-  type Parameters,
-  type Part,
-  partOf,
-  pathOf,
-  useView,
-  type View,
-} from '../view.ts';
+import { resultOf, textOf } from '../texts/texts.ts';
+import { type Handler, NotFound, type Part, partOf, pathOf, useView } from '../view.ts';
 import { numberIn } from './webhook.tsx';
 
 /** Shows a delivery: what became of it and why, its attempts and its body. */
-export async function deliveryPage({ api, t }: View, { event, id }: Parameters): Promise<Page> {
+export const deliveryPage: Handler = async ({ api, t }, { event, id }) => {
   const [delivery, webhook] = await Promise.all([api.findDelivery(event, id), partOf(api.findWebhook(event))]);
   if (!delivery) throw new NotFound(t.failures.noDelivery);
   const obstacle = obstacleOf(t, delivery, webhook);
@@ -43,33 +33,34 @@ export async function deliveryPage({ api, t }: View, { event, id }: Parameters):
     content: (
       <>
         <Card id="overview">
-          {last?.detalhe && <p class="inside advice">{textOf(t.advice, last.detalhe)}</p>}
+          {last && adviceOf(t, last) && <p class="inside advice">{adviceOf(t, last)}</p>}
           <Facts
             rows={[
               [
                 'webhook-id',
                 <>
-                  <Code>{id}</Code> <CopyButton text={id} label={t.delivery.copyId} />
+                  <Code>{id}</Code> <CopyButton text={id} of="webhook-id" />
                 </>,
               ],
-              ...('value' in webhook && webhook.value
-                ? [[t.webhook.receiverNow, <Code>{webhook.value.url}</Code>] as const]
-                : []),
+              webhook.value && [t.webhooks.receiver, <Code>{webhook.value.url}</Code>],
               [t.webhook.accepted, <Time at={delivery.criado_em} />],
               [t.webhook.demand, numberIn(delivery, 'id_demanda')],
               [t.webhook.proposal, numberIn(delivery, 'id_proposta')],
-              ...(delivery.proxima_tentativa_em
-                ? [[t.webhook.next, <Time at={delivery.proxima_tentativa_em} />] as const]
-                : []),
+              delivery.proxima_tentativa_em !== null && [t.webhook.next, <Time at={delivery.proxima_tentativa_em} />],
             ]}
           />
         </Card>
         <Attempts delivery={delivery} />
-        <Body body={delivery.corpo} />
+        <Card title={t.delivery.body} aside={<CopyButton text={delivery.corpo} of={t.delivery.body} />}>
+          <div class="inside">
+            <p class="muted">{t.delivery.signedBody}</p>
+            <Pre>{delivery.corpo}</Pre>
+          </div>
+        </Card>
       </>
     ),
   };
-}
+};
 
 export const resend: Handler = async ({ api, t }, { event, id }) => {
   await api.resend(event, id);
@@ -77,6 +68,15 @@ export const resend: Handler = async ({ api, t }, { event, id }) => {
 };
 
 type Attempt = DeliveryDetail['tentativas'][number];
+
+/** Returns what to check after an attempt that failed. */
+export function adviceOf({ advice, statusAdvice }: Texts, attempt: Attempt): string | undefined {
+  const { resultado, status, detalhe } = attempt;
+  if (detalhe !== null) return textOf(advice, detalhe);
+  const texts: Readonly<Record<string, string>> = statusAdvice;
+  if (resultado !== 'http' || status === null) return texts[resultado];
+  return texts[status === 405 ? 404 : status] ?? texts[`${Math.floor(status / 100)}xx`] ?? texts.other;
+}
 
 /** Returns what became of a delivery, and why. The badge before it is the state. */
 function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: DeliveryDetail): string {
@@ -99,12 +99,16 @@ function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: Deli
 }
 
 /** Returns why a delivery cannot be resent now; the API would refuse it. */
-function obstacleOf({ delivery: t }: Texts, delivery: DeliveryDetail, webhook: Part<WebhookRecord | undefined>) {
+function obstacleOf(
+  { delivery: t, webhook: { reactivateFirst } }: Texts,
+  delivery: DeliveryDetail,
+  webhook: Part<WebhookRecord | undefined>,
+) {
   if (isTest(delivery.id)) return t.isTest;
   if ('error' in webhook) return undefined;
   if (!webhook.value) return t.noWebhook;
   if (!isOf(webhook.value, delivery)) return t.isReplaced;
-  return webhook.value.estado === 'suspenso' ? t.reactivateFirst : undefined;
+  return webhook.value.estado === 'suspenso' ? reactivateFirst : undefined;
 }
 
 function Attempts({ delivery: { tentativas } }: { delivery: DeliveryDetail }) {
@@ -113,14 +117,14 @@ function Attempts({ delivery: { tentativas } }: { delivery: DeliveryDetail }) {
   return (
     <Card id="attempts" title={t.webhook.attempts}>
       <Table
-        rows={tentativas.toReversed()}
+        rows={tentativas.map((attempt, at) => [attempt, tentativas[at + 1]] as const).toReversed()}
         empty={t.delivery.noAttempt}
         columns={[
-          ['#', ({ numero }) => numero, 'number'],
-          [t.delivery.when, ({ iniciada_em }) => <Time at={iniciada_em} />],
-          [t.delivery.took, ({ duracao_ms }) => `${duracao_ms} ms`, 'number'],
-          [t.delivery.outcome, attempt => <Outcome attempt={attempt} />],
-          [t.delivery.answer, attempt => (attempt.resposta ? <Pre>{attempt.resposta}</Pre> : '–')],
+          ['#', ([{ numero }]) => numero, 'number'],
+          [t.delivery.when, ([{ iniciada_em }]) => <Time at={iniciada_em} />],
+          [t.delivery.took, ([{ duracao_ms }]) => `${duracao_ms} ms`, 'number'],
+          [t.delivery.outcome, ([attempt, next]) => <Outcome attempt={attempt} next={next} />],
+          [t.delivery.answer, ([{ resposta }]) => (resposta ? <Pre>{resposta}</Pre> : '–')],
         ]}
       />
       {isCutOff && <p class="inside muted">{t.delivery.olderGone}</p>}
@@ -128,31 +132,21 @@ function Attempts({ delivery: { tentativas } }: { delivery: DeliveryDetail }) {
   );
 }
 
-function Outcome({ attempt: { resultado, status, detalhe } }: { attempt: Attempt }) {
+/** Writes the result of an attempt, and what to check, unless the next attempt or the card above says the same. */
+function Outcome({ attempt, next }: { attempt: Attempt; next: Attempt | undefined }) {
   const { t } = useView();
+  const { resultado, status, detalhe } = attempt;
+  const advice = adviceOf(t, attempt);
   const tone = resultado === 'entregue' ? 'good' : resultado === 'lenta' || resultado === 'interno' ? 'wait' : 'bad';
   return (
     <>
-      <span class={`badge ${tone}`}>
-        {[status, textOf(t.results, resultado)].filter(part => part !== null).join(' ')}
-      </span>
+      <span class={`badge ${tone}`}>{resultOf(t, resultado, status)}</span>
       {detalhe !== null && (
         <small class="block">
-          <Code>{detalhe}</Code>: {textOf(t.advice, detalhe)}
+          <Code>{detalhe}</Code>
         </small>
       )}
+      {next && advice !== adviceOf(t, next) && <small class="block">{advice}</small>}
     </>
-  );
-}
-
-function Body({ body }: { body: string }) {
-  const { t } = useView();
-  return (
-    <Card title={t.delivery.body} aside={<CopyButton text={body} label={t.delivery.copyBody} />}>
-      <div class="inside">
-        <p class="muted">{t.delivery.signedBody}</p>
-        <Pre>{body}</Pre>
-      </div>
-    </Card>
   );
 }

@@ -19,9 +19,16 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   const done = [true, webhook !== undefined, latest !== undefined, latest?.estado === 'entregue'];
   const curl = commandsOf(service, event);
   const steps = [
-    [t.steps.token, <TokenStep claims={claims} />, curl.token],
-    [t.steps.webhook, <WebhookStep event={event} webhook={webhook} />, curl.webhook],
-    [t.steps.sample, <SampleStep event={event} webhook={webhook} latest={latest} />, curl.sample],
+    [
+      t.steps.token,
+      <>
+        <p>{t.steps.aboutToken}</p>
+        <Pre>{JSON.stringify(claims, null, 2)}</Pre>
+      </>,
+      curl.token,
+    ],
+    [t.register.title, <WebhookStep event={event} webhook={webhook} />, curl.webhook],
+    [t.webhook.test, <SampleStep event={event} webhook={webhook} latest={latest} />, curl.sample],
     [t.steps.delivery, <DeliveryStep event={event} latest={latest} />, curl.delivery],
   ] as const;
   const isAwaited = latest?.estado === 'pendente' && now - Date.parse(latest.criado_em) < 120_000;
@@ -63,18 +70,9 @@ function Step(step: { number: number; name: string; isDone: boolean; command: st
       <details class="inside">
         <summary>{t.steps.withCurl}</summary>
         <pre>{command}</pre>
-        <CopyButton text={command} label={t.steps.copy(name)} />
+        <CopyButton text={command} of={name} />
       </details>
     </li>
-  );
-}
-
-function TokenStep({ claims }: { claims: Readonly<Record<string, unknown>> }) {
-  return (
-    <>
-      <p>{useView().t.steps.aboutToken}</p>
-      <Pre>{JSON.stringify(claims, null, 2)}</Pre>
-    </>
   );
 }
 

@@ -2,16 +2,7 @@ import type { Handler } from '../view.ts';
 import { deliveryPage, resend } from './delivery.tsx';
 import { firstStepsPage, sendSample } from './first-steps.tsx';
 import { askReplay, cancelReplay, startReplay } from './replay.tsx';
-import {
-  change,
-  changePage,
-  register,
-  registrationPage,
-  removalPage,
-  remove,
-  replaceSecret,
-  secretPage,
-} from './settings.tsx';
+import * as settings from './settings.tsx';
 import { reactivate, test, webhookPage } from './webhook.tsx';
 import { webhooksPage } from './webhooks.tsx';
 
@@ -19,11 +10,11 @@ import { webhooksPage } from './webhooks.tsx';
 export const pages: Readonly<Record<string, Handler>> = {
   '/': webhooksPage,
   '/first-steps': firstStepsPage,
-  '/register': registrationPage,
+  '/register': settings.registerPage,
   '/webhooks/:event': webhookPage,
-  '/webhooks/:event/change': changePage,
-  '/webhooks/:event/secret': secretPage,
-  '/webhooks/:event/delete': removalPage,
+  '/webhooks/:event/change': settings.changePage,
+  '/webhooks/:event/secret': settings.secretPage,
+  '/webhooks/:event/delete': settings.removePage,
   '/webhooks/:event/replay': askReplay,
   '/webhooks/:event/deliveries/:id': deliveryPage,
 };
@@ -31,12 +22,12 @@ export const pages: Readonly<Record<string, Handler>> = {
 /** The actions of forms. If one fails, the page one step above shows why. */
 export const actions: Readonly<Record<string, Handler>> = {
   '/first-steps/sample': sendSample,
-  '/register': register,
+  '/register': settings.register,
   '/webhooks/:event/test': test,
   '/webhooks/:event/reactivate': reactivate,
-  '/webhooks/:event/change': change,
-  '/webhooks/:event/secret': replaceSecret,
-  '/webhooks/:event/delete': remove,
+  '/webhooks/:event/change': settings.change,
+  '/webhooks/:event/secret': settings.replaceSecret,
+  '/webhooks/:event/delete': settings.remove,
   '/webhooks/:event/replay': startReplay,
   '/webhooks/:event/cancel-replay': cancelReplay,
   '/webhooks/:event/deliveries/:id/resend': resend,

@@ -1,8 +1,9 @@
 import { Refusal, type Replay } from '../api.ts';
-import { Button, Card, Count, Facts, Form, StateBadge, Time } from '../components.tsx';
+import { Button, Card, Facts, Form, StateBadge, Time } from '../components.tsx';
 import { filterOf, iso, queryOf, timesOf } from '../filter.ts';
-import { countReplayable } from '../tally.ts';
-import { type Handler, NotFound, partOf, pathOf, useView, type View } from '../view.ts';
+import { countReplayable, type ReplayCount } from '../tally.ts';
+import type { Texts } from '../texts/en.ts';
+import { type Handler, NotFound, type Part, partOf, pathOf, useView, type View } from '../view.ts';
 
 /** Asks before deliveries are replayed, with their number. */
 export const askReplay: Handler = async (view, { event }) => {
@@ -15,10 +16,12 @@ export const askReplay: Handler = async (view, { event }) => {
   const isEmpty = range.desde >= range.ate;
   const counted = isEmpty ? { value: { count: 0, isAll: true } } : await partOf(countReplayable(api, event, range));
   const back = `${pathOf(event)}${queryOf(filterOf(query))}`;
-  if ('value' in counted && counted.value.count === 0 && counted.value.isAll)
-    return { to: back, notes: [{ kind: 'failed', text: t.replay.nothing }] };
+  if (isNone(counted)) return { to: back, notes: [{ kind: 'failed', text: t.replay.nothing }] };
+  const { value } = counted;
+  const fields = { ...range, back, ...(value && { count: String(value.count), more: value.isAll ? '' : 'yes' }) };
+  const submit = t.replay.submit(value && t.replay.count(value.count, value.isAll));
   const content = (
-    <Form action={`${pathOf(event)}/replay`} fields={{ ...range, back }} back={back} submit={t.replay.submit}>
+    <Form action={`${pathOf(event)}/replay`} fields={fields} back={back} submit={submit}>
       <p>{t.replay.means}</p>
       <Facts
         rows={[
@@ -30,7 +33,7 @@ export const askReplay: Handler = async (view, { event }) => {
               <Time at={range.desde} form="exact" /> – <Time at={range.ate} form="exact" />
             </>,
           ],
-          [t.webhook.deliveries, 'value' in counted ? <Counted {...counted.value} /> : t.replay.uncounted],
+          !value && [t.webhook.deliveries, t.replay.uncounted],
         ]}
       />
     </Form>
@@ -50,7 +53,9 @@ export const startReplay: Handler = async ({ api, t, session }, { event }, form)
   }
 
   function leadTo(id: string, kind: 'done' | 'failed', text: string) {
-    session.replays = { ...session.replays, [event]: id };
+    const count = Number.parseInt(form.get('count') ?? '', 10);
+    const counted = kind === 'failed' || Number.isNaN(count) ? undefined : { count, isAll: form.get('more') !== 'yes' };
+    session.replays = { ...session.replays, [event]: { id, counted } };
     const back = form.get('back') ?? '';
     return { to: back.startsWith(pathOf(event)) ? back : pathOf(event), notes: [{ kind, text }] };
   }
@@ -64,13 +69,15 @@ export const cancelReplay: Handler = async ({ api, t }, { event }, form) => {
   return { to: pathOf(event), notes: [{ kind: 'done', text: t.replay.cancelled }] };
 };
 
-/** Shows the progress of a replay. */
-export function ReplayCard({ event, replay: { id, estado, enviadas } }: { event: string; replay: Replay }) {
+/** Shows the progress of a replay, with the number that its question counted unless it has sent more. */
+export function ReplayCard({ event, replay, counted }: { event: string; replay: Replay; counted?: ReplayCount }) {
   const { t } = useView();
+  const { id, estado, enviadas } = replay;
+  const of = counted && counted.count >= enviadas ? t.replay.count(counted.count, counted.isAll) : undefined;
   return (
     <Card id="replay" title={t.replay.of} aside={<StateBadge state={estado} />}>
       <div class="inside actions">
-        <p>{t.replay.sent(enviadas)}</p>
+        <p>{t.replay.sent(enviadas, of)}</p>
         {estado === 'em_andamento' && (
           <Button action={`${pathOf(event)}/cancel-replay`} fields={{ id }}>
             {t.replay.cancel}
@@ -81,9 +88,13 @@ export function ReplayCard({ event, replay: { id, estado, enviadas } }: { event:
   );
 }
 
-function Counted({ count, isAll }: { count: number; isAll: boolean }) {
-  const { t } = useView();
-  return isAll ? <Count of={count} /> : t.replay.atLeast(count);
+/** Returns whether no delivery was found, for certain. */
+export function isNone(counted: Part<ReplayCount>): boolean {
+  return counted.value?.count === 0 && counted.value.isAll;
+}
+
+export function countIn({ replay }: Texts, counted: Part<ReplayCount>): string {
+  return counted.value ? replay.count(counted.value.count, counted.value.isAll) : replay.uncounted;
 }
 
 function rangeOf({ t, now }: View, query: URLSearchParams) {

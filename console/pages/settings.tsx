@@ -1,22 +1,25 @@
 import type { Child } from 'hono/jsx';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Refusal, SessionEnded, type Settings } from '../api.ts';
-import { Alert, Form, Link, StateBadge } from '../components.tsx';
+import { Alert, Facts, Form, Link, StateBadge } from '../components.tsx';
 import { eventNames } from '../events.ts';
 import { messageOf } from '../failures.ts';
+import { iso } from '../filter.ts';
 import type { Note } from '../sessions.ts';
-import { isTest } from '../tally.ts';
-import { type Handler, NotFound, type Page, type Part, partOf, pathOf, useView, type View } from '../view.ts';
+import { countReplayable } from '../tally.ts';
+import { type Handler, NotFound, type Page, partOf, pathOf, useView, type View } from '../view.ts';
+import { countIn, isNone } from './replay.tsx';
+import { oldSecretsOf } from './webhook.tsx';
 
 /** The form that registers the webhook of one event, or with the event `*` of all events that have none. */
-export const registrationPage: Handler = async (view, _, values) => {
+export const registerPage: Handler = async (view, _, values) => {
   const missing = await missingEvents(view);
   return missing.length === 0 ? { to: '/' } : formPage(view, missing, values);
 };
 
 /** Registers one webhook or all that are missing. Each secret is shown once, on the next page. */
 export const register: Handler = async (view, _, values) => {
-  const { api, t } = view;
+  const { api, t, session } = view;
   const asked = values.get('evento') ?? '';
   const missing = await missingEvents(view);
   const events = asked === '*' ? missing : [asked];
@@ -26,7 +29,10 @@ export const register: Handler = async (view, _, values) => {
       const { segredo } = await api.register(event, settingsIn(values));
       notes.push({ kind: 'secret', event, secret: segredo });
     } catch (error) {
-      if (notes.length === 0 && error instanceof SessionEnded) throw error;
+      if (error instanceof SessionEnded) {
+        session.notes.push(...notes); // shown after the next sign-in
+        throw error;
+      }
       if (notes.length === 0 && error instanceof Refusal) return formPage(view, missing, values, error);
       notes.push({ kind: 'failed', text: t.register.failed(event, messageOf(t, error)) });
       break;
@@ -48,22 +54,23 @@ export const change: Handler = async ({ api, t }, { event }, values) => {
   const url = values.get('url') ?? '';
   const settings = settingsIn(values);
   const isUndecided = webhook.autorizacao_definida && !settings.autorizacao && !values.has('remove');
-  if (isUndecided) {
-    const findings = [{ field: 'autorizacao', detail: t.change.typeOrRemove }];
-    return changeForm(t, event, true, url, { message: t.register.nothingChanged, findings });
-  }
   try {
-    await api.change(event, settings);
+    // The API refuses an empty header, with all that is wrong with the URL.
+    await api.change(event, isUndecided ? { ...settings, autorizacao: '' } : settings);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return changeForm(t, event, webhook.autorizacao_definida, url, error);
+    const findings = error.findings.map(({ field, detail }) => ({
+      field,
+      detail: isUndecided && field === 'autorizacao' ? t.change.typeOrRemove : detail,
+    }));
+    return changeForm(t, event, webhook.autorizacao_definida, url, Object.assign(error, { findings }));
   }
   return { to: pathOf(event), notes: [{ kind: 'done', text: t.change.done }] };
 };
 
 export const secretPage: Handler = async ({ api, t }, { event }) => {
-  await existing(api, t, event);
-  const title = t.secret.title(event);
+  const webhook = await existing(api, t, event);
+  const title = `${t.webhook.replaceSecret}: ${event}`;
   const choice = (value: string, text: string) => (
     <label class="choice">
       <input type="radio" name="immediate" value={value} checked={value === 'no'} /> {text}
@@ -72,6 +79,7 @@ export const secretPage: Handler = async ({ api, t }, { event }) => {
   const content = (
     <Form action={`${pathOf(event)}/secret`} back={pathOf(event)} submit={t.webhook.replaceSecret}>
       <p>{t.secret.lead}</p>
+      {webhook.segredos_anteriores.length > 0 && <Facts rows={oldSecretsOf(t, webhook)} />}
       <fieldset>
         <legend class="unseen">{title}</legend>
         {choice('no', t.secret.keep)}
@@ -88,25 +96,21 @@ export const replaceSecret: Handler = async ({ api }, { event }, values) => {
 };
 
 /** Asks before a webhook is deleted, with the deliveries that are lost. */
-export const removalPage: Handler = async ({ api, t }, { event }) => {
+export const removePage: Handler = async ({ api, t, now }, { event }) => {
   await existing(api, t, event);
   const title = t.remove.title(event);
-  const lost = await Promise.all(
+  const range = { desde: iso(0), ate: iso(now) };
+  const counted = await Promise.all(
     (['pendente', 'falhou', 'retida'] as const).map(async estado => {
-      return [estado, await partOf(api.listDeliveries(event, { estado, limite: 100 }))] as const;
+      return [estado, await partOf(countReplayable(api, event, { ...range, estado }))] as const;
     }),
   );
+  const lost = counted.filter(([, count]) => !isNone(count));
   const content = (
     <Form action={`${pathOf(event)}/delete`} back={pathOf(event)} submit={t.webhook.remove} kind="danger">
       <p>{t.remove.lead}</p>
-      <p>{t.remove.losses}</p>
-      <ul>
-        {lost.map(([state, page]) => (
-          <li>
-            <StateBadge state={state} /> {lossesIn(t, page)}
-          </li>
-        ))}
-      </ul>
+      {lost.length > 0 && <p>{t.remove.losses}</p>}
+      <Facts rows={lost.map(([state, count]) => [<StateBadge state={state} />, countIn(t, count)])} />
     </Form>
   );
   return { title, crumbs: [event], content, renewSeconds: 0 };
@@ -116,9 +120,6 @@ export const remove: Handler = async ({ api, t }, { event }) => {
   await api.remove(event);
   return { to: '/', notes: [{ kind: 'done', text: t.remove.done(event) }] };
 };
-
-/** Why a form is shown again: a message, and what is wrong with each field. */
-type Trouble = Pick<Refusal, 'message' | 'findings'> & { readonly code?: string };
 
 async function existing(api: View['api'], t: View['t'], event: string): Promise<WebhookRecord> {
   const webhook = await api.findWebhook(event);
@@ -136,7 +137,7 @@ function settingsIn(values: URLSearchParams): Settings {
   return { url: values.get('url')?.trim() ?? '', ...(autorizacao !== '' && { autorizacao }) };
 }
 
-function formPage({ t }: View, missing: readonly string[], values: URLSearchParams, trouble?: Trouble): Page {
+function formPage({ t }: View, missing: readonly string[], values: URLSearchParams, trouble?: Refusal): Page {
   const asked = values.get('evento') ?? missing[0] ?? '';
   const offered = asked === '*' || missing.includes(asked) ? missing : [asked, ...missing];
   const back = values.get('back') ?? '';
@@ -173,7 +174,7 @@ function formPage({ t }: View, missing: readonly string[], values: URLSearchPara
   return { title, lead, crumbs: [], content, renewSeconds: 0, ...(trouble && { status: 422 }) };
 }
 
-function changeForm(t: View['t'], event: string, isSet: boolean, url: string, trouble?: Trouble): Page {
+function changeForm(t: View['t'], event: string, isSet: boolean, url: string, trouble?: Refusal): Page {
   const content = (
     <>
       <TroubleNote trouble={trouble} />
@@ -187,12 +188,12 @@ function changeForm(t: View['t'], event: string, isSet: boolean, url: string, tr
       </Form>
     </>
   );
-  const { title, lead } = t.change;
-  return { title: title(event), lead, crumbs: [event], content, renewSeconds: 0, ...(trouble && { status: 422 }) };
+  const title = `${t.webhook.change} ${event}`;
+  return { title, lead: t.change.lead, crumbs: [event], content, renewSeconds: 0, ...(trouble && { status: 422 }) };
 }
 
 /** Writes why a form failed, with the findings that belong to no field of it. */
-function TroubleNote({ trouble, event }: { trouble: Trouble | undefined; event?: string }) {
+function TroubleNote({ trouble, event }: { trouble: Refusal | undefined; event?: string }) {
   const { t } = useView();
   if (!trouble) return null;
   if (trouble.findings.some(({ field }) => ['evento', 'url', 'autorizacao'].includes(field)))
@@ -205,7 +206,7 @@ function TroubleNote({ trouble, event }: { trouble: Trouble | undefined; event?:
   );
 }
 
-function Inputs({ url, hint, trouble }: { url: string; hint: string; trouble: Trouble | undefined }) {
+function Inputs({ url, hint, trouble }: { url: string; hint: string; trouble: Refusal | undefined }) {
   const { t } = useView();
   const input = { autocomplete: 'new-password', spellcheck: false };
   return (
@@ -226,7 +227,7 @@ function Field(field: {
   name: string;
   label: string;
   hint?: string;
-  trouble: Trouble | undefined;
+  trouble: Refusal | undefined;
   children: (attributes: Readonly<Record<string, string | undefined>>) => Child;
 }) {
   const { name, label, hint, trouble } = field;
@@ -253,11 +254,4 @@ function Field(field: {
       )}
     </div>
   );
-}
-
-/** Writes a number of deliveries of which one page was read, without tests: they are not sent again. */
-function lossesIn(t: View['t'], page: Part<Awaited<ReturnType<View['api']['listDeliveries']>>>): string {
-  if ('error' in page) return t.replay.uncounted;
-  const count = page.value.entregas.filter(({ id }) => !isTest(id)).length;
-  return page.value.proximo_cursor === null ? String(count) : `${count} ${t.remove.orMore}`;
 }

@@ -1,47 +1,35 @@
 import type { DeliveryDetail, DeliveryRecord } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Chart } from '../chart.tsx';
-import {
-  Alert,
-  Button,
-  Card,
-  Chip,
-  Code,
-  Facts,
-  Link,
-  StateBadge,
-  Table,
-  Time,
-  timeFormats,
-  Unread,
-} from '../components.tsx';
+import { Alert, Button, Card, Code, Facts, Link, StateBadge, Table, Time, Unread } from '../components.tsx';
 import { eventNames } from '../events.ts';
 import { type Filter, filterOf, queryOf, spanOf, states, timesOf } from '../filter.ts';
-import { HealthBadge, HealthText, isOf } from '../health.tsx';
+import { HealthBadge, HealthText, isUntested } from '../health.tsx';
 import { isTest, tally } from '../tally.ts';
-import { textOf } from '../texts/texts.ts';
-import { type Handler, NotFound, type Page, type Parameters, partOf, pathOf, useView, type View } from '../view.ts';
+import type { Texts } from '../texts/en.ts';
+import { resultOf } from '../texts/texts.ts';
+import { timeFormats } from '../times.ts';
+import { type Handler, NotFound, partOf, pathOf, useView, type View } from '../view.ts';
 import { ReplayCard } from './replay.tsx';
 
 /** Shows a webhook: its health, its volume, and its deliveries by state and time. */
-export async function webhookPage({ api, t, query, now, session }: View, { event }: Parameters): Promise<Page> {
+export const webhookPage: Handler = async ({ api, t, query, now, session }, { event }) => {
   const filter = filterOf(query);
-  const replayId = session.replays[event];
-  const [webhook, counted, list, replay] = await Promise.all([
+  const replayed = session.replays[event];
+  const [webhook, counted, list, latest, replay] = await Promise.all([
     api.findWebhook(event),
     partOf(tally(api, event, spanOf(filter, now))),
     partOf(readList(api, event, filter, now)),
-    replayId === undefined ? undefined : partOf(api.findReplay(event, replayId)),
+    partOf(api.listDeliveries(event, { limite: 1 })),
+    replayed && partOf(api.findReplay(event, replayed.id)),
   ]);
-  const rows =
-    'value' in list && (list.value.rows.length > 0 || list.value.next === null) ? list.value.rows : undefined;
-  const isUntested = webhook && !queryOf(filter) && rows?.every(({ record }) => !isOf(webhook, record)) === true;
-  if (!webhook && rows?.length === 0 && !eventNames.includes(event)) throw new NotFound(t.failures.noWebhook);
+  const isEmpty = list.value?.rows.length === 0 && list.value.next === null;
+  if (!webhook && isEmpty && !eventNames.includes(event)) throw new NotFound(t.failures.noWebhook);
   return {
     title: event,
     heading: (
       <>
-        {event} {webhook && <HealthBadge webhook={webhook} isUntested={isUntested === true} />}
+        {event} {webhook && <HealthBadge webhook={webhook} isUntested={isUntested(webhook, latest)} />}
       </>
     ),
     actions: webhook ? (
@@ -63,13 +51,13 @@ export async function webhookPage({ api, t, query, now, session }: View, { event
           </Alert>
         )}
         {webhook ? <Overview webhook={webhook} /> : <p class="note">{t.webhook.deleted}</p>}
-        {replay && 'error' in replay && <Unread error={replay.error} />}
-        {replay && 'value' in replay && replay.value && <ReplayCard event={event} replay={replay.value} />}
+        {replay?.error !== undefined && <Unread error={replay.error} />}
+        {replay?.value && <ReplayCard event={event} replay={replay.value} counted={replayed?.counted} />}
         <Chart event={event} filter={filter} counted={counted} />
         <section class="card" id="list">
           <header>
             <h2>{t.webhook.deliveries}</h2>
-            {webhook && rows?.length !== 0 && <ReplayLink webhook={webhook} filter={filter} />}
+            {webhook && !isEmpty && <ReplayLink webhook={webhook} filter={filter} />}
           </header>
           <StateChoice event={event} filter={filter} />
           <div id="deliveries" data-live>
@@ -83,7 +71,7 @@ export async function webhookPage({ api, t, query, now, session }: View, { event
       </>
     ),
   };
-}
+};
 
 export const test: Handler = async ({ api, t }, { event }) => {
   const { id } = await api.test(event);
@@ -108,7 +96,7 @@ async function readList(api: View['api'], event: string, filter: Filter, now: nu
   const details = await Promise.all(page.entregas.map(({ id }) => partOf(api.findDelivery(event, id))));
   const rows = page.entregas.map((record, at) => {
     const detail = details[at];
-    return { record, detail: detail && 'value' in detail ? detail.value : undefined };
+    return { record, detail: detail?.value };
   });
   return { rows, next: page.proximo_cursor };
 }
@@ -141,7 +129,7 @@ function Actions({ webhook: { evento, estado, motivo_suspensao } }: { webhook: W
 
 function Overview({ webhook }: { webhook: WebhookRecord }) {
   const { t } = useView();
-  const { url, autorizacao_definida, estado, criado_em, atualizado_em, segredos_anteriores } = webhook;
+  const { url, autorizacao_definida, estado, criado_em, atualizado_em } = webhook;
   return (
     <Card id="overview">
       <p class="inside health">
@@ -152,16 +140,17 @@ function Overview({ webhook }: { webhook: WebhookRecord }) {
           [t.webhooks.receiver, <Code>{url}</Code>],
           [t.webhook.authorization, autorizacao_definida ? t.webhook.set : t.webhook.notSet],
           [t.webhook.registered, <Time at={criado_em} />],
-          ...(atualizado_em === criado_em || estado === 'suspenso'
-            ? []
-            : [[t.webhook.changed, <Time at={atualizado_em} />] as const]),
-          ...segredos_anteriores.map(
-            ({ valido_ate }) => [t.webhook.oldSecrets, <Time at={valido_ate} form="exact" />] as const,
-          ),
+          atualizado_em !== criado_em && estado === 'ativo' && [t.webhook.changed, <Time at={atualizado_em} />],
+          ...oldSecretsOf(t, webhook),
         ]}
       />
     </Card>
   );
+}
+
+/** Returns the replaced secrets that still sign, with the end of each. */
+export function oldSecretsOf({ webhook: t }: Texts, { segredos_anteriores }: WebhookRecord) {
+  return segredos_anteriores.map(({ valido_ate }) => [t.oldSecrets, <Time at={valido_ate} form="exact" />] as const);
 }
 
 function ReplayLink({ webhook: { evento, estado }, filter }: { webhook: WebhookRecord; filter: Filter }) {
@@ -184,14 +173,14 @@ function StateChoice({ event, filter }: { event: string; filter: Filter }) {
   return (
     <nav class="chips inside" aria-label={t.webhook.state}>
       {[undefined, ...states].map(one => (
-        <Chip to={to({ state: one, range, since, until })} isChosen={state === one}>
+        <Link to={to({ state: one, range, since, until })} kind="chip" isChosen={state === one}>
           {one === undefined ? t.webhook.allStates : t.states[one]}
-        </Chip>
+        </Link>
       ))}
       {(since !== undefined || until !== undefined) && (
-        <Chip to={to({ state, range })} isChosen>
+        <Link to={to({ state, range })} kind="chip" isChosen>
           {span} ✕<span class="unseen"> {t.webhook.clearTime}</span>
-        </Chip>
+        </Link>
       )}
     </nav>
   );
@@ -219,7 +208,7 @@ function Deliveries({ event, filter, list: { rows, next } }: { event: string; fi
             ),
           ],
           [t.webhook.state, ({ record }) => <StateBadge state={record.estado} />],
-          [t.webhook.result, ({ record }) => <Result record={record} />],
+          [t.webhook.result, ({ record }) => resultOf(t, record.ultimo_resultado, record.ultimo_status)],
           [t.webhook.accepted, ({ record }) => <Time at={record.criado_em} />],
           [
             t.webhook.demand,
@@ -228,7 +217,7 @@ function Deliveries({ event, filter, list: { rows, next } }: { event: string; fi
           ],
           [t.webhook.proposal, row => numberIn(row.detail, 'id_proposta'), 'number'],
           [t.webhook.attempts, ({ record }) => record.tentativas, 'number'],
-          [t.webhook.next, ({ record }) => <Time at={record.proxima_tentativa_em} />],
+          [t.webhook.next, ({ record: { proxima_tentativa_em: at } }) => (at === null ? '–' : <Time at={at} />)],
         ]}
       />
       {(filter.cursor || next) && (
@@ -237,17 +226,6 @@ function Deliveries({ event, filter, list: { rows, next } }: { event: string; fi
           {next !== null && <Link to={to(next)}>{t.webhook.older}</Link>}
         </p>
       )}
-    </>
-  );
-}
-
-/** Writes the last result, unless the state says the same. */
-function Result({ record: { estado, ultimo_resultado, ultimo_status } }: { record: DeliveryRecord }) {
-  const { t } = useView();
-  if (ultimo_resultado === null) return <>–</>;
-  return (
-    <>
-      {ultimo_resultado !== estado && textOf(t.results, ultimo_resultado)} {ultimo_status}
     </>
   );
 }

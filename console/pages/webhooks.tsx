@@ -1,9 +1,12 @@
+import type { DeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import type { DeliveryList } from '../api.ts';
 import { Card, Code, Link, StateBadge, Table, Time, Unread } from '../components.tsx';
 import { eventNames } from '../events.ts';
-import { HealthBadge, HealthText, healthOf, isOf } from '../health.tsx';
+import { HealthBadge, HealthText, healthOf, isUntested } from '../health.tsx';
+import { resultOf } from '../texts/texts.ts';
 import { type Page, type Part, partOf, pathOf, useView, type View } from '../view.ts';
+import { adviceOf } from './delivery.tsx';
 
 /** Lists all events: the health of each webhook and its latest delivery, and what arrived without one. */
 export async function webhooksPage({ api, t }: View): Promise<Page> {
@@ -14,7 +17,10 @@ export async function webhooksPage({ api, t }: View): Promise<Page> {
       const webhook = known.get(event);
       const droppedAt = eventos_sem_webhook.find(({ evento }) => evento === event)?.ultimo_em ?? null;
       const latest = await partOf(api.listDeliveries(event, { limite: 1 }));
-      return { event, webhook, droppedAt, latest };
+      const id = latest.value?.entregas[0]?.id;
+      const isFailing = webhook && healthOf(webhook) === 'failing' && id !== undefined;
+      const detail = isFailing ? await partOf(api.findDelivery(event, id)) : undefined;
+      return { event, webhook, droppedAt, latest, lastAttempt: detail?.value?.tentativas.at(-1) };
     }),
   );
   const missing = rows.filter(({ webhook }) => !webhook).length;
@@ -23,21 +29,9 @@ export async function webhooksPage({ api, t }: View): Promise<Page> {
       {t.webhooks.registerAll(missing)}
     </Link>
   );
-  return { title: t.nav.webhooks, actions, content: <Webhooks rows={rows} /> };
-}
-
-interface Row {
-  readonly event: string;
-  readonly webhook: WebhookRecord | undefined;
-  readonly latest: Part<DeliveryList>;
-  readonly droppedAt: string | null;
-}
-
-function Webhooks({ rows }: { rows: readonly Row[] }) {
-  const { t } = useView();
-  return (
+  const content = (
     <>
-      {rows.every(({ webhook }) => !webhook) && (
+      {missing === rows.length && (
         <p class="note">
           <Link to="/first-steps">{t.webhooks.noneYet}</Link>
         </p>
@@ -57,23 +51,32 @@ function Webhooks({ rows }: { rows: readonly Row[] }) {
       </Card>
     </>
   );
+  return { title: t.nav.webhooks, actions, content };
+}
+
+interface Row {
+  readonly event: string;
+  readonly webhook: WebhookRecord | undefined;
+  readonly latest: Part<DeliveryList>;
+  readonly droppedAt: string | null;
+  /** Of the latest delivery, if the webhook is failing. */
+  readonly lastAttempt: DeliveryDetail['tentativas'][number] | undefined;
 }
 
 function Verdict({ rows }: { rows: readonly Row[] }) {
   const { t } = useView();
   const unhealthy = rows.filter(row => (row.webhook ? healthOf(row.webhook) !== 'healthy' : row.droppedAt));
   const registered = rows.filter(({ webhook }) => webhook).length;
-  const isWell = registered === rows.length && unhealthy.length === 0 && !rows.some(isUntested);
+  const isWell =
+    registered === rows.length &&
+    unhealthy.length === 0 &&
+    !rows.some(({ webhook, latest }) => webhook && isUntested(webhook, latest));
   return (
     <p class="verdict" id="verdict" data-live>
       {isWell ? t.webhooks.allHealthy(rows.length) : t.webhooks.counts(registered, rows.length)}{' '}
       {unhealthy.length > 0 && t.webhooks.unhealthy(unhealthy.map(({ event }) => event).join(', '))}
     </p>
   );
-}
-
-function isUntested({ webhook, latest }: Row): boolean {
-  return webhook !== undefined && 'value' in latest && !latest.value.entregas.some(one => isOf(webhook, one));
 }
 
 /** Writes the event, as a link if there is a webhook or history. */
@@ -84,11 +87,18 @@ function EventCell({ row: { event, webhook, latest } }: { row: Row }) {
 }
 
 function HealthCell({ row }: { row: Row }) {
-  const { webhook } = row;
+  const { t } = useView();
+  const { webhook, latest, lastAttempt } = row;
   if (!webhook) return <HealthBadge webhook={webhook} />;
   return (
     <>
-      <HealthBadge webhook={webhook} isUntested={isUntested(row)} />
+      <HealthBadge webhook={webhook} isUntested={isUntested(webhook, latest)} />
+      {lastAttempt && (
+        <small class="block">
+          {t.webhook.result}: <b>{resultOf(t, lastAttempt.resultado, lastAttempt.status)}</b>.{' '}
+          {adviceOf(t, lastAttempt)}
+        </small>
+      )}
       <small class="block">
         <HealthText webhook={webhook} />
       </small>

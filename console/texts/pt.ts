@@ -4,6 +4,7 @@ const number = (count: number) => count.toLocaleString('pt-BR');
 const deliveries = (count: number) => (count === 1 ? '1 entrega' : `${number(count)} entregas`);
 
 export const pt: Texts = {
+  number,
   nav: { webhooks: 'Webhooks', firstSteps: 'Primeiros passos' },
   frame: {
     skip: 'Ir para o conteúdo',
@@ -27,8 +28,7 @@ export const pt: Texts = {
     aboutCredentials: 'As que o seu servidor usa. A senha não é guardada, e os tokens não chegam ao navegador.',
     signIn: 'Entrar',
     usedLink: 'Este link já foi usado, é antigo demais ou está incompleto. Tecle Enter no terminal para obter outro.',
-    noSession: 'Você saiu: após uma hora sem clique, em outra aba, ou por um reinício do console.',
-    ended: 'A sua sessão terminou no serviço. Entre de novo.',
+    noSession: 'A sua sessão terminou: após uma hora sem clique, em outra aba, por um reinício, ou no serviço.',
     otherSite: 'Esta requisição veio de outro site, ou de uma página de uma sessão anterior. Nada foi alterado.',
   },
   failures: {
@@ -92,6 +92,18 @@ export const pt: Texts = {
     sem_cabecalhos:
       'Os cabeçalhos da resposta não chegaram a tempo. Responda antes de trabalhar. Se o seu programa não viu a requisição, confira o balanceador e os proxies: o handshake TLS pode não ter terminado.',
   },
+  statusAdvice: {
+    '3xx': 'Redirecionamentos nunca são seguidos. Cadastre o endereço final.',
+    401: 'Confira se o cabeçalho Authorization continua cadastrado e se o servidor web o repassa ao seu programa.',
+    403: 'Confira se nenhum firewall ou proteção contra CSRF recusa a requisição.',
+    404: 'Confira se o caminho da URL está certo e aceita POST.',
+    410: '410 diz que o receptor não existe mais, e o webhook é suspenso. Responda 2xx e reative o webhook.',
+    429: 'O seu servidor limita as requisições. Confira o limite e envie Retry-After para definir a espera, até 24 horas.',
+    '5xx': 'O seu servidor falhou. Veja o log do programa. Se ele não viu a requisição, quem respondeu foi um proxy.',
+    other: 'Confira se a resposta é do seu programa: muitas vezes quem respondeu foi um proxy.',
+    bloqueada: 'Um endereço do nome é privado. A URL precisa de um nome ou de um endereço IPv4 público.',
+    lenta: 'O seu servidor levou mais de 2 s. Responda antes de fazer o trabalho.',
+  },
   health: {
     healthy: 'Saudável',
     failing: 'Falhando',
@@ -132,7 +144,6 @@ export const pt: Texts = {
     nothingChanged: 'Nada foi alterado. Corrija os campos abaixo.',
   },
   change: {
-    title: event => `Alterar ${event}`,
     lead: 'Uma alteração vale a partir da próxima tentativa, também para entregas pendentes.',
     authorizationSet: 'Há um definido. Digite-o de novo para mantê-lo, digite outro, ou marque para removê-lo.',
     remove: 'Remover o cabeçalho',
@@ -141,19 +152,16 @@ export const pt: Texts = {
     done: 'A alteração foi salva.',
   },
   secret: {
-    title: event => `Trocar o segredo de assinatura de ${event}`,
     lead: 'Você recebe um segredo novo. Instale-o no seu servidor.',
     keep: 'O segredo antigo assina por mais 24 horas, junto com o novo. Nada falha durante a troca.',
     drop: 'O segredo antigo deixa de valer já: para um que vazou. As entregas falham até o servidor ter o novo.',
     once: count => (count === 1 ? 'Este segredo aparece só agora' : 'Estes segredos aparecem só agora'),
     use: 'Copie antes de sair desta página e guarde como uma senha. Com ele o seu servidor verifica a assinatura de cada entrega.',
-    copy: event => `Copiar o segredo de ${event}`,
   },
   remove: {
     title: event => `Excluir o webhook de ${event}?`,
     lead: 'Os eventos a partir de agora são descartados. O segredo e o cabeçalho Authorization se perdem. O histórico fica por 30 dias.',
     losses: 'Estas entregas não serão mais enviadas:',
-    orMore: 'ou mais',
     done: event => `O webhook de ${event} foi excluído.`,
   },
   webhook: {
@@ -193,7 +201,6 @@ export const pt: Texts = {
     attempts: 'Tentativas',
     next: 'Próxima tentativa',
     testShort: 'teste',
-    receiverNow: 'Receptor atual',
     noneMatch: 'Nenhuma entrega corresponde. Escolha outro estado ou um período maior.',
     nonePage: 'Nenhuma nesta página. Pode haver mais antigas.',
     none: 'Nenhum evento chegou ainda. Um teste mostra como um é entregue.',
@@ -201,20 +208,21 @@ export const pt: Texts = {
     newest: 'Mais novas',
     older: 'Mais antigas',
     replayThese: 'Reenviar todas estas',
-    reactivateFirst: 'Podem ser reenviadas quando o webhook estiver ativo de novo.',
+    reactivateFirst: 'Antes, reative o webhook.',
   },
   replay: {
     title: 'Reenviar estas entregas?',
     means: 'São enviadas em segundo plano, cerca de 10 por segundo. Testes e cadastros anteriores ficam de fora.',
-    atLeast: count => `pelo menos ${number(count)}`,
     uncounted: 'não foi possível contar',
     nothing: 'Nenhuma destas pode ser reenviada: são testes, de um cadastro anterior, ou já não existem.',
     badState: 'Escolha o estado Falhou ou Retida: essas podem ser reenviadas.',
-    submit: 'Reenviar',
+    submit: count => (count === undefined ? 'Reenviar' : `Reenviar ${count}`),
+    count: (count, isAll) => `${isAll ? '' : 'pelo menos '}${deliveries(count)}`,
     started: 'O reenvio começou.',
     running: 'Já havia um reenvio em andamento. Este é o progresso dele.',
     of: 'Reenvio em lote',
-    sent: count => (count === 1 ? '1 entrega enviada.' : `${deliveries(count)} enviadas.`),
+    sent: (count, of) =>
+      `${of ? `${number(count)} de ${of}` : deliveries(count)} ${of || count !== 1 ? 'enviadas' : 'enviada'}.`,
     cancel: 'Cancelar o reenvio',
     cancelled: 'O que ainda não foi enviado fica como está. O cancelamento leva até um minuto.',
   },
@@ -237,21 +245,16 @@ export const pt: Texts = {
     answer: 'Resposta',
     body: 'Corpo',
     signedBody: 'São exatamente estes bytes que são assinados.',
-    copyBody: 'Copiar o corpo',
-    copyId: 'Copiar o id',
     isTest: 'Um teste não é reenviado. Envie outro.',
     isReplaced: 'Ela é de um cadastro anterior e não pode ser reenviada.',
     noWebhook: 'Não há webhook para recebê-la.',
-    reactivateFirst: 'Pode ser reenviada quando o webhook estiver ativo de novo.',
   },
   steps: {
     lead: 'De um token a uma entrega, clicando. Cada passo mostra o comando curl que faz o mesmo.',
     token: 'Obter um token',
     aboutToken: 'O console entrou com um token próprio, que diz:',
-    webhook: 'Cadastrar um webhook',
     aboutWebhook: 'O seu servidor recebe os eventos de um nome em uma URL HTTPS, com um segredo para verificá-los.',
     goesTo: event => `${event} é enviado a`,
-    sample: 'Enviar um teste',
     aboutSample: 'Um teste é um evento cujos números são 0. Ele é assinado e entregue como qualquer outro.',
     delivery: 'Ver a entrega',
     delivered: 'O seu servidor a aceitou. Verifique a assinatura com o segredo antes de confiar em um corpo.',
@@ -261,6 +264,5 @@ export const pt: Texts = {
     before: step => `Antes vem o passo ${step}.`,
     done: 'Feito',
     withCurl: 'Com curl',
-    copy: step => `Copiar o comando: ${step}`,
   },
 };

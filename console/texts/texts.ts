@@ -11,6 +11,12 @@ export function preferredLanguage(acceptLanguage = ''): Language {
   return asked.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
 }
 
+/** Returns the result of an attempt, with the status of the answer if there was one. */
+export function resultOf({ results }: Texts, result: string | null, status: number | null): string {
+  if (result === null) return '–';
+  return status === null ? textOf(results, result) : `${status} ${textOf(results, result)}`;
+}
+
 /** Returns the text for a word of the API; the word itself if a later release of the API added it. */
 export function textOf(table: Readonly<Record<string, string>>, word: string): string {
   return Object.hasOwn(table, word) ? (table[word] ?? word) : word;

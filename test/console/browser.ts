@@ -51,7 +51,7 @@ export async function openWindow(
     await page.fill('[name=client_secret]', client.clientSecret);
     await page.fill('[name=username]', user.email);
     await page.fill('[name=password]', user.password);
-    await page.click('form[action="/sign-in"] button');
+    await page.click('form[action$="/sign-in"] button');
   }
   await page.waitForURL(url => url.pathname.length > 10);
   return { context, page, base: page.url().replace(/\/$/, ''), troubles };
@@ -150,7 +150,7 @@ const faintGraphics = `(() => {
 export async function keepPicture(page: Page): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
   const { pathname, search } = new URL(page.url());
-  const size = (page.viewportSize()?.width ?? 0) < 500 ? 'phone' : 'desktop';
+  const size = { 360: 'phone', 768: 'tablet' }[page.viewportSize()?.width ?? 0] ?? 'desktop';
   const [, name] =
     pictures.find(([pattern]) => pattern.test(`${size} ${pathname.replace(/^\/[^/]+/, '')}${search}`)) ?? [];
   if (folder === undefined || name === undefined) return;
@@ -160,7 +160,7 @@ export async function keepPicture(page: Page): Promise<void> {
 
 const pictures: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^desktop \/$/, 'webhooks'],
-  [/ \/webhooks\/proposta\.recebida$/, 'webhook'],
+  [/^(desktop|phone) \/webhooks\/proposta\.recebida$/, 'webhook'],
   [/^desktop .*\/deliveries\/[^/]+$/, 'delivery'],
   [/^desktop \/first-steps$/, 'first-steps'],
   [/^desktop \/pt\/$/, 'site-front'],

@@ -103,6 +103,7 @@ describe('every page', () => {
 
   it.each([
     ['a desktop, light', { viewport: { width: 1440, height: 900 }, colorScheme: 'light' }],
+    ['a tablet, in Portuguese', { viewport: { width: 768, height: 1_024 }, colorScheme: 'light', locale: 'pt-BR' }],
     ['a phone, dark, in Portuguese', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
   ] as const)(
     'passes axe on %s, fits, and asks no other host',

@@ -230,5 +230,5 @@ it('asks to sign in again once the session was ended at the service', async () =
   const walk = await walkAs(client, user);
   await ops(['sessions', 'end', '--user', user.userId, '--yes']);
   const page = await walk.open('/');
-  expect([page.status, textOf(page)]).toEqual([401, expect.stringContaining('Your session has ended')]);
+  expect([page.status, textOf(page)]).toEqual([401, expect.stringContaining('You are signed out')]);
 });

@@ -88,6 +88,16 @@ describe('the list of webhooks', () => {
     expect(untried).toContain('No delivery yet');
   });
 
+  it('shows the last result of a failing webhook, and what to check', async () => {
+    const failed = delivery({ estado: 'pendente', tentativas: [attempt({ resultado: 'http', status: 401 })] });
+    const { text } = await walkWith({
+      ...listed(webhook({ falhando_desde: '2026-11-28T11:00:00.000Z' })),
+      ...read(failed),
+      [`GET ${api}/entregas`]: list([failed]),
+    });
+    expect(await text('/')).toContain(`Last result: 401 error answer . ${en.statusAdvice[401]}`);
+  });
+
   it('shows the latest delivery, what was dropped, and which part could not be read', async () => {
     const json = {
       webhooks: [webhook(), webhook({ evento: 'demanda.cancelada' })],
@@ -128,7 +138,7 @@ describe('a webhook', () => {
     const page = await open(`${own}?range=30d`);
     expect(textOf(page)).toContain('The chart reads at most 2,400 deliveries.');
     expect(textOf(page)).toContain('2,400 deliveries counted');
-    expect(fake.calls.length).toBe(24 + 1 + 1 + 20); // chart, webhook, list, details
+    expect(fake.calls.length).toBe(24 + 1 + 1 + 1 + 20); // chart, webhook, list, latest, details
     expect(page.html.length).toBeLessThan(100_000);
   });
 
@@ -258,6 +268,23 @@ describe('a delivery', () => {
     },
   );
 
+  it.each([
+    [302, '3xx'],
+    [401, '401'],
+    [403, '403'],
+    [404, '404'],
+    [405, '404'],
+    [410, '410'],
+    [429, '429'],
+    [422, 'other'],
+    [503, '5xx'],
+  ] as const)('says what to check after %i, in both languages, once', async (status, key) => {
+    const failed = attempt({ resultado: 'http', status });
+    const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed, { ...failed, numero: 2 }] }));
+    expect((await open(one)).html.split(en.statusAdvice[key]).length).toBe(2);
+    expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.statusAdvice[key]);
+  });
+
   it('shows what a receiver sent as text, with invisible characters as escapes', async () => {
     const hostile = '<script>alert(1)</script>\u202egnp.exe\u0007"\'&';
     const { open } = await walkWith(read({ corpo: '{"a":"</pre>"}', tentativas: [attempt({ resposta: hostile })] }));
@@ -277,12 +304,7 @@ describe('a delivery', () => {
       'It belongs to an earlier registration',
     ],
     ['of this registration, by a clock that differs', {}, webhook({ criado_em: '2026-11-28T10:00:00.500Z' }), 'Resend'],
-    [
-      'of a suspended webhook',
-      {},
-      webhook({ estado: 'suspenso' }),
-      'It can be resent once its webhook is active again.',
-    ],
+    ['of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook first.'],
   ])('offers what the API would accept: %s', async (_, changes, record, shown) => {
     const replies = read(
       changes,
@@ -340,6 +362,26 @@ describe('a registration', () => {
     expect(page.match(/whsec_of_/g)?.length).toBe(2);
   });
 
+  it('during which the session ends asks to sign in, then shows the secrets so far, to the same user alone', async () => {
+    let made = 0;
+    const { fake, post, open, signIn } = await walkWith({
+      'POST /v1/webhooks': call => (made++ < 2 ? secret(call) : problem(401, 'invalid_token')),
+    });
+    const signInAs = async (sub: string) => {
+      fake.replies['POST /oauth/v1/token'] = { json: tokens({ sub }) };
+      return textOf(await signIn(credentials));
+    };
+    for (const sub of ['u1', 'u2']) {
+      made = 0;
+      await open('/register');
+      fake.replies['POST /oauth/v1/token'] = { status: 400, json: { error: 'invalid_grant' } };
+      const page = await post('/register', { evento: '*', url: 'https://hooks.example.com/a' });
+      expect([page.status, page.html.includes('whsec_')]).toEqual([401, false]);
+      expect((await open('/nowhere')).html).not.toContain('whsec_');
+      expect((await signInAs(sub)).match(/whsec_of_/g)?.length).toBe(sub === 'u1' ? 2 : undefined);
+    }
+  });
+
   it('shows all findings of a field next to it, and what was typed', async () => {
     const errors = [
       { pointer: '/url', code: 'url_not_https', detail: 'Not https.' },
@@ -366,8 +408,17 @@ describe('a registration', () => {
 
 describe('a change', () => {
   const set = {
-    [`GET ${api}`]: { json: webhook({ autorizacao_definida: true }) },
-    [`PUT ${api}`]: { json: webhook() },
+    [`GET ${api}`]: {
+      json: webhook({ autorizacao_definida: true, segredos_anteriores: [{ valido_ate: '2026-11-29T10:00:00.000Z' }] }),
+    },
+    [`PUT ${api}`]: ({ body }: { body: string }) => {
+      const { url, autorizacao } = JSON.parse(body);
+      const errors = [
+        ...(url.startsWith('https:') ? [] : [{ pointer: '/url', detail: 'Not https.' }]),
+        ...(autorizacao === '' ? [{ pointer: '/autorizacao', detail: 'Not a header.' }] : []),
+      ];
+      return errors.length > 0 ? problem(422, 'validation_failed', { errors }) : { json: webhook() };
+    },
   };
   it.each([
     ['typed again', { autorizacao: 'Bearer new' }, { url: 'https://x.example.com', autorizacao: 'Bearer new' }],
@@ -376,21 +427,27 @@ describe('a change', () => {
   ])('of a webhook with a header needs it %s', async (_, form, body) => {
     const { fake, post, open } = await walkWith(set);
     await open(`${own}/change`);
-    expect((await post(`${own}/change`, { url: 'https://x.example.com' })).status).toBe(422);
-    expect(fake.count(/^PUT/)).toBe(0);
+    const refused = await post(`${own}/change`, { url: 'http://x' });
+    expect([refused.status, textOf(refused)]).toEqual([
+      422,
+      expect.stringMatching(/Not https\..*Type the header again/),
+    ]);
     expect((await post(`${own}/change`, { url: 'https://x.example.com', ...form })).path).toBe(own);
-    expect(JSON.parse(fake.calls.find(({ method }) => method === 'PUT')?.body ?? '')).toEqual(body);
+    expect(fake.calls.filter(({ method }) => method === 'PUT').map(put => JSON.parse(put.body))).toEqual([
+      { url: 'http://x', autorizacao: '' }, // which the API refuses
+      body,
+    ]);
   });
 
   it.each([
     ['yes', true],
     ['no', false],
   ])('of the secret asks how long the old one signs: immediate %s', async (immediate, imediato) => {
-    const { fake, post, open } = await walkWith({
+    const { fake, post, text } = await walkWith({
       ...set,
       [`POST ${api}/segredo`]: { status: 201, json: { segredo: 'whsec_new' } },
     });
-    await open(`${own}/secret`);
+    expect(await text(`${own}/secret`)).toContain('Replaced secrets sign until Nov 29, 2026');
     expect(textOf(await post(`${own}/secret`, { immediate }))).toContain('whsec_new');
     expect(JSON.parse(fake.calls.find(({ path }) => path.endsWith('segredo'))?.body ?? '')).toEqual({ imediato });
   });
@@ -417,7 +474,7 @@ describe('a change', () => {
             ? problem(503, 'x')
             : list([]),
     });
-    expect(await text(`${own}/delete`)).toMatch(/Pending 1 or more .*Failed could not be counted .*Held 0/);
+    expect(await text(`${own}/delete`)).toMatch(/Pending at least 8 deliveries Failed could not be counted Delete/);
   });
 });
 
@@ -426,7 +483,7 @@ describe('a replay', () => {
   it('is asked about with the number that it sends, tests left out', async () => {
     const deliveries = [delivery({ estado: 'falhou' }), delivery({ id: `teste_${'b'.repeat(22)}`, estado: 'falhou' })];
     const { text } = await walkWith({ ...active, [`GET ${api}/entregas`]: list(deliveries) });
-    expect(await text(`${own}/replay?state=falhou`)).toMatch(/State Failed .*Deliveries 1 Replay/);
+    expect(await text(`${own}/replay?state=falhou`)).toMatch(/State Failed .* Replay 1 delivery Cancel/);
   });
 
   it('sends the range, shows its progress, and can be cancelled', async () => {
@@ -439,8 +496,11 @@ describe('a replay', () => {
     });
     await open(own);
     const range = { estado: 'falhou', desde: '2026-11-28T10:00:00.000Z', ate: '2026-11-28T11:00:00.000Z' };
-    const page = textOf(await post(`${own}/replay`, range));
-    expect(page).toMatch(/The replay has started\..*Replay Running 12 deliveries sent\. Cancel the replay/);
+    const counted = { count: '800', more: 'yes' };
+    const page = textOf(await post(`${own}/replay`, { ...range, ...counted }));
+    expect(page).toMatch(
+      /The replay has started\..*Replay Running 12 of at least 800 deliveries sent\. Cancel the replay/,
+    );
     expect(JSON.parse(fake.calls.find(({ method }) => method === 'POST')?.body ?? '')).toEqual(range);
     await post(`${own}/cancel-replay`, { id: 'r1' });
     expect(fake.count(/^DELETE/)).toBe(1);

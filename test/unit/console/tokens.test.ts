@@ -39,7 +39,7 @@ it('asks to sign in again if the refresh token is refused', async () => {
   await walk.signIn(credentials);
   expire();
   const page = await walk.open('/');
-  expect([page.status, textOf(page)]).toEqual([401, expect.stringContaining('Your session has ended')]);
+  expect([page.status, textOf(page)]).toEqual([401, expect.stringContaining('You are signed out')]);
 });
 
 it('signs in again by itself with the credentials of a local run', async () => {
