@@ -1,6 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { contextConfiguration } from './config.ts';
+import { releaseLabel } from './release.ts';
 import { addStage } from './stage.ts';
 import { ConfigurationError } from './stage-files.ts';
 
@@ -8,7 +9,9 @@ import { ConfigurationError } from './stage-files.ts';
 export function makeApp(): void {
   const app = new App();
   try {
-    addStage(app, contextConfiguration(app.node.getAllContext()));
+    const context = app.node.getAllContext();
+    const configuration = contextConfiguration(context);
+    addStage(app, configuration, releaseLabel(configuration.stage, context.release));
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     console.error(error.message);

@@ -15,9 +15,9 @@ import { authRoutes } from '../lambdas/auth/routes.ts';
 import { authAlarms } from './alarms.ts';
 import { stageVariables } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
-import { DeploymentTrigger } from './constructs/deployment-trigger.ts';
-import { GradualReleases } from './constructs/gradual-releases.ts';
+import { FirstRun } from './constructs/first-run.ts';
 import { NodeFunction } from './constructs/node-function.ts';
+import { Releases } from './constructs/releases.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -36,22 +36,20 @@ export class AuthStack extends Stack {
     const { configuration, data } = props;
     this.#props = props;
 
-    const { rotateKeys, firstKeys } = this.#addRotateKeys();
+    const rotateKeys = this.#addRotateKeys();
     const token = this.#addToken();
-    // The function checks itself: whether `crypto.argon2` works depends on Lambda's image, and whether it may use its keys and read its
-    // tables on its own role. Nothing that another function does, or the first login, would tell in time.
-    new DeploymentTrigger(this, 'PasswordHashing', { configuration, handler: token }).node.addDependency(firstKeys);
     const revoke = this.#addRevoke();
     const introspect = this.#addIntrospect();
     const discovery = this.#addDiscovery();
     const topics = data.alarmTopics;
     new Alarms(this, 'Alarms', { configuration, topics, rows: authAlarms(configuration, data) });
     const services = { token, revoke, introspect, discovery };
-    new GradualReleases(this, 'Releases', { configuration, topics, services });
+    new Releases(this, 'Releases', { configuration, topics, services, others: [rotateKeys] });
 
     const functions = { Token: token, Revoke: revoke, Introspect: introspect, Jwks: discovery, Metadata: discovery };
     data.auth.addRoutes(this, authRoutes, name => functions[name]);
     data.auth.addDefaultRoute(this, discovery);
+    data.auth.addStage(this, 'auth');
 
     this.requestLogs = Object.values(services).map(({ logGroup }) => logGroup);
     // The operator's command line applies the stage's rule for passwords, invokes the rotation, and rotates with its settings.
@@ -138,7 +136,7 @@ export class AuthStack extends Stack {
     });
   }
 
-  /** The rotation of keys runs once a day, and when a deployment changes it: the first deployment makes the first keys. */
+  /** The rotation of keys runs once a day, and at the first deployment, which needs the first keys. */
   #addRotateKeys() {
     const { configuration, data } = this.#props;
     const rotateKeys = new NodeFunction<z.input<typeof rotateKeysEnvironment>>(this, 'RotateKeys', {
@@ -157,7 +155,7 @@ export class AuthStack extends Stack {
       schedule: events.Schedule.rate(Duration.days(1)),
       targets: [new targets.LambdaFunction(rotateKeys.live)],
     });
-    const firstKeys = new DeploymentTrigger(this, 'FirstKeys', { configuration, handler: rotateKeys });
-    return { rotateKeys, firstKeys };
+    new FirstRun(this, 'FirstKeys', { configuration, handler: rotateKeys });
+    return rotateKeys;
   }
 }

@@ -26,16 +26,16 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
 
 /**
  * Returns the configuration that the context of a CDK app asks for: `-c stage=NAME` (default `dev`). In the stages `local` and
- * `dev`, `-c KEY=VALUE` tries another value. Any other stage is what its file says: a value given once on a command line would be
- * undone by the next deployment.
+ * `dev`, `-c KEY=VALUE` tries another value. Any other stage is what its file says, except for `gradual`: a value given once on a command
+ * line would be undone by the next deployment. `release` is not a value of a stage (`release.ts`).
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
 export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
-  const { stage = 'dev', ...others } = context;
+  const { stage = 'dev', release: _, ...others } = context;
   // The CDK's own keys all contain a colon or a slash. A key without one was meant for us, perhaps misspelt.
   const overrides = Object.fromEntries(Object.entries(others).filter(([key]) => !/[:/]/.test(key)));
-  const keys = Object.keys(overrides);
+  const keys = Object.keys(overrides).filter(key => key !== 'gradual');
   if (keys.length > 0 && isStageName(stage) && hasCustomers({ stage })) {
     throw new ConfigurationError(
       `Stage ${stage}: ${keys.join(', ')} was given by -c, which the next deployment would undo: write it into stages/${stage}.ts.`,

@@ -7,7 +7,6 @@ import { certificateAlarms } from './alarms.ts';
 import { Alarms, AlarmTopics } from './constructs/alarms.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
-import { makeRollbackNumber } from './constructs/rollback-number.ts';
 import { SecretParameter } from './constructs/secret-parameter.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
@@ -116,7 +115,6 @@ export class DataStack extends Stack {
     const accessLogs = [this.auth, this.base].map(({ accessLogs: { logGroupName } }) => logGroupName);
     new CfnOutput(this, 'AccessLogGroups', { value: accessLogs.join(',') });
     new CfnOutput(this, 'AuditLogGroup', { value: auditTrail.logGroupName });
-    makeRollbackNumber(this, configuration);
   }
 
   /** Adds the outputs for a domain's DNS record: a CNAME to the target, or an alias of the target in its hosted zone. */

@@ -9,9 +9,9 @@ import { deliveriesApiEnvironment, sweepEnvironment } from '../lambdas/delivery/
 import { deliveryAlarms } from './alarms.ts';
 import { hasCustomers, stageVariables } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
-import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
+import { Releases } from './constructs/releases.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import { StageDashboard } from './dashboard.ts';
 import type { DataStack } from './data-stack.ts';
@@ -48,7 +48,7 @@ export class DeliveryStack extends Stack {
       refusedEvents: this.#refusedEvents,
     });
     const { queues, deadLetterQueue, consumers } = this.#lanes;
-    this.#addSweep();
+    const sweep = this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
     const topics = data.alarmTopics;
     new Alarms(this, 'Alarms', {
@@ -67,7 +67,7 @@ export class DeliveryStack extends Stack {
       });
     }
     const services = { history: deliveriesApi };
-    new GradualReleases(this, 'Releases', { configuration, topics, services });
+    new Releases(this, 'Releases', { configuration, topics, services, others: [...Object.values(consumers), sweep] });
 
     addPublishers(this, { configuration, queue: queues.first, refusedEvents: this.#refusedEvents });
     this.eventsQueue = queues.first;
@@ -87,7 +87,7 @@ export class DeliveryStack extends Stack {
     }
   }
 
-  #addSweep(): void {
+  #addSweep(): NodeFunction {
     const { configuration, data } = this.#props;
     const { retry } = this.#lanes.queues;
     const sweep = new NodeFunction<z.input<typeof sweepEnvironment>>(this, 'Sweep', {
@@ -114,6 +114,7 @@ export class DeliveryStack extends Stack {
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });
+    return sweep;
   }
 
   #addDeliveriesApi() {

@@ -9,6 +9,7 @@ import { receiverConcurrency } from './account-concurrency.ts';
 import { smokeAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
+import { Releases } from './constructs/releases.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
@@ -42,7 +43,8 @@ export class SmokeStack extends Stack {
       tables: {},
       environment: {},
     });
-    const { url } = receiver.live.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
+    // Without an alias: it has no state and no settings, and the scheduled test, which waits for its URL, would wait for its release.
+    const { url } = receiver.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
     new CfnOutput(this, 'SmokeReceiverUrl', { value: url });
     return url;
   }
@@ -72,6 +74,8 @@ export class SmokeStack extends Stack {
     });
     // A failure is told, and not tried again. A test that finds no free place in 5 minutes is left out.
     test.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
-    new Alarms(this, 'Alarms', { configuration, topics: data.alarmTopics, rows: smokeAlarms(test, interval) });
+    const topics = data.alarmTopics;
+    new Alarms(this, 'Alarms', { configuration, topics, rows: smokeAlarms(test, interval) });
+    new Releases(this, 'Releases', { configuration, topics, others: [test] });
   }
 }

@@ -111,8 +111,11 @@ export const stageValues = z.object({
   removalPolicy: choice('retain', 'destroy').prefault('retain'),
   /** Makes stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
   protection: flag.prefault(false),
-  /** Shifts traffic to a release of the functions behind the APIs bit by bit, and takes the release back when they fail. */
-  gradual: flag.prefault(false),
+  /**
+   * Releases by CodeDeploy: a hook checks each new version before it gets traffic, and on a stage with customers traffic shifts gradually. Off
+   * (`-c gradual=false`) for the deployment after `ops rollback`.
+   */
+  gradual: flag.prefault(true),
 
   /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
   smokeReceiverUrl: httpsUrl().optional(),

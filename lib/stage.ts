@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type App, CfnOutput, type CfnResource, DefaultStackSynthesizer, Lazy, Tags } from 'aws-cdk-lib';
+import { type App, CfnOutput, DefaultStackSynthesizer, Tags } from 'aws-cdk-lib';
 import { AuthStack } from './auth-stack.ts';
 import { hasSmokeStack, type StageConfiguration } from './config.ts';
-import { NodeFunction } from './constructs/node-function.ts';
-import { endRelease } from './constructs/release-end.ts';
 import { Table } from './constructs/table.ts';
 import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
+import { setRelease } from './release.ts';
 import { addRequestQuery, addSavedQueries } from './saved-queries.ts';
 import { SmokeStack } from './smoke-stack.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
@@ -16,8 +14,11 @@ import { WebhooksStack } from './webhooks-stack.ts';
 /**
  * Adds the stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`, and `-Smoke` where smoke
  * tests need something of the stage's own.
+ *
+ * @param release - the label of the release (`release.ts`): every function carries it.
  */
-export function addStage(app: App, configuration: StageConfiguration): void {
+export function addStage(app: App, configuration: StageConfiguration, release: string): void {
+  setRelease(app, release);
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
   const { account, region } = configuration;
   const tags = { ...configuration.tags, service: 'emissor', stage: configuration.stage };
@@ -45,9 +46,7 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   // A global table has the tags of its replicas, not those of its stack.
   for (const table of app.node.findAll().filter(child => child instanceof Table))
     for (const [key, value] of Object.entries(tags)) Tags.of(table).add(key, value);
-  const functions = app.node.findAll().filter(child => child instanceof NodeFunction);
-  // A deployment that publishes any version updates every stack with functions: `ops rollback` tells by that what it published.
-  for (const stack of [auth, webhooks, delivery, ...smoke]) endRelease(stack, configuration, releaseOf(functions));
+  for (const stack of [auth, webhooks, delivery, ...smoke]) new CfnOutput(stack, 'Release', { value: release });
   addSavedQueries(auth, 'auth', configuration);
   addSavedQueries(webhooks, 'webhooks', configuration);
   addSavedQueries(delivery, 'delivery', configuration);
@@ -58,18 +57,6 @@ export function addStage(app: App, configuration: StageConfiguration): void {
     webhooks.requestLog,
     delivery.requestLog,
   ]);
-}
-
-/** Returns a text that changes with the code or the settings of any function. */
-function releaseOf(functions: readonly NodeFunction[]): string {
-  return Lazy.uncachedString({
-    produce: () => {
-      const versions = functions.map(({ currentVersion, stack }) =>
-        stack.resolve((currentVersion.node.defaultChild as CfnResource).logicalId),
-      );
-      return createHash('sha256').update(versions.join()).digest('hex').slice(0, 16);
-    },
-  });
 }
 
 /** The stack holds nothing, and a stage gets it when it pleases: one that failed to come about must be deleted first. */

@@ -8,8 +8,8 @@ import { webhookRoutes } from '../lambdas/webhooks/routes.ts';
 import { webhooksAlarms } from './alarms.ts';
 import { stageVariables } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
-import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
+import { Releases } from './constructs/releases.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -48,10 +48,11 @@ export class WebhooksStack extends Stack {
 
     const topics = data.alarmTopics;
     new Alarms(this, 'Alarms', { configuration, topics, rows: webhooksAlarms(configuration) });
-    new GradualReleases(this, 'Releases', { configuration, topics, services: { webhooks: api } });
+    new Releases(this, 'Releases', { configuration, topics, services: { webhooks: api } });
 
     this.requestLog = api.logGroup;
     data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);
     data.base.addDefaultRoute(this, api);
+    data.base.addStage(this, 'management');
   }
 }

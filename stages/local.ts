@@ -9,5 +9,6 @@ export const stage: StageFile = {
   accountConcurrency: 80,
   logRetentionDays: 1,
   removalPolicy: 'destroy',
+  gradual: false,
   smokeReceiverUrl: 'https://receiver.example.com/smoke',
 };

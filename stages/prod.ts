@@ -21,7 +21,6 @@ export const stage: StageFile = {
   removalPolicy: 'retain',
   /** Switch this on after the first deployment: CloudFormation must be able to delete a deployment that failed. */
   protection: false,
-  gradual: true,
   /** The stage tests itself, and wakes somebody when it fails. The test needs credentials: docs/runbook.md, "Smoke test". */
   smokeSchedule: '15m',
 };

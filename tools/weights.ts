@@ -7,21 +7,21 @@ import path from 'node:path';
 
 /** Git's paths of a folder, separated by spaces, and the most lines of its text files. `:!` excludes a path. */
 const bounds: Readonly<Record<string, number>> = {
-  'lambdas/auth': 3_684,
+  'lambdas/auth': 3_656,
   'lambdas/webhooks': 1_021,
   'lambdas/delivery': 6_098,
-  'lambdas/platform': 3_705,
+  'lambdas/platform': 3_434,
   'lambdas/api lambdas/base-api': 1_062,
   'lambdas/smoke': 361,
-  'lib stages': 3_367,
-  'ops bin': 11_297,
+  'lib stages': 3_149,
+  'ops bin': 10_857,
   console: 3_498,
-  'packages/cloud': 10_896,
+  'packages/cloud': 10_882,
   'packages/publisher': 408,
   lab: 10_217,
   tools: 3_524,
-  'test :!test/generators/recorded': 39_987,
-  'docs :!docs/api': 6_402,
+  'test :!test/generators/recorded': 39_194,
+  'docs :!docs/api': 6_371,
   'site :!site/package-lock.json': 459,
 };
 

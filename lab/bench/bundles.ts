@@ -38,7 +38,7 @@ export function measureBundles(runs: number, progress: (what: string) => void): 
 /** Returns the functions of a stage, one per entry, with what their handlers read from the environment. */
 function functions(outdir: string): { name: string; entry: string; environment: Record<string, string> }[] {
   const app = new App({ outdir, context: { 'aws:cdk:bundling-stacks': [] } });
-  addStage(app, stageConfiguration('local'));
+  addStage(app, stageConfiguration('local'), 'bench');
   return app.node
     .findAll()
     .filter(construct => construct instanceof NodeFunction)

@@ -17,7 +17,7 @@ export const logNames = {
   event: ['conflicting_copy', 'duplicate', 'not_noted', 'refused', 'without_webhook'],
   invocation: ['failed'],
   introspect: ['granted', 'refused'],
-  keys: ['refused', 'rotated'],
+  keys: ['rotated'],
   message: ['deferred', 'not_deleted', 'not_received', 'visibility_unchanged'],
   password: ['not_judged'],
   refusal: ['not_told'],
@@ -27,6 +27,7 @@ export const logNames = {
   revoke: ['granted', 'refused'],
   smoke: ['failed', 'passed'],
   token: ['granted', 'refused'],
+  version: ['checked', 'failed'],
   webhook: [
     'announced',
     'answered',

@@ -67,17 +67,6 @@ export function writeBundle(bundle: HandlerBundle | undefined, directory: string
   return path;
 }
 
-/** Bundles code that runs at deployments only. Returns a script, which the CDK's own entry can load. */
-export function bundleScript(entry: string): string {
-  const { outputFiles } = buildSync({
-    ...bundleOptions(),
-    entryPoints: [entry],
-    format: 'cjs',
-    write: false,
-  });
-  return outputFiles[0]?.text ?? '';
-}
-
 const root = join(import.meta.dirname, '../..');
 
 /** A handler whose own code is one file. */

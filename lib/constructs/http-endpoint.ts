@@ -5,12 +5,11 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Route, RouteTable } from '../../lambdas/platform/route-table.ts';
+import type { Route, RouteTable, ThrottleClass } from '../../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
 import { limitsOf } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
-import { RouteThrottle } from './route-throttle.ts';
 
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
@@ -21,8 +20,8 @@ export interface HttpEndpointProps {
 }
 
 /**
- * A bare HTTP API: a host and a `$default` stage with access logs, without routes. Stacks that own functions
- * add their routes, so that two stacks can know each other's URL without depending on each other.
+ * A bare HTTP API, without routes and stage. The stacks that own functions add their routes, and one of them adds the `$default` stage, so
+ * that two stacks can know each other's URL without depending on each other.
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
@@ -34,6 +33,8 @@ export class HttpEndpoint extends Construct {
   readonly accessLogs: logs.LogGroup;
   readonly customDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
+  readonly #routes: { readonly route: apigateway.HttpRoute; readonly key: string; readonly throttle: ThrottleClass }[] =
+    [];
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
@@ -55,27 +56,14 @@ export class HttpEndpoint extends Construct {
       apiName: `Emissor ${configuration.stage} ${area}`,
       createDefaultStage: false,
     });
-    const stage = new apigateway.HttpStage(this, 'Stage', {
-      httpApi: this.api,
-      stageName: '$default',
-      autoDeploy: true,
-      // Of a route until it has a throttle of its own. The most that one has: an update of this stack comes minutes before the routes'.
-      throttle: limitsOf(configuration, 'token'),
-      accessLogSettings: {
-        destination: new apigateway.LogGroupLogDestination(this.accessLogs),
-        format: accessLogFormat,
-      },
-      ...(this.customDomain ? { domainMapping: { domainName: this.customDomain } } : {}),
-    });
-    stage.node.addDependency(this.accessLogs);
     const { apiEndpoint } = this.api;
     this.url = domain ? `https://${domain.name}` : apiEndpoint;
     this.hosts = [...(domain ? [domain.name] : []), Fn.select(2, Fn.split('/', apiEndpoint))];
   }
 
   /**
-   * Routes every method of each path of a table to a function, which answers 405 itself, with a throttle of its class. The routes
-   * belong to `scope`, because the function's stack depends on the endpoint's and not vice versa.
+   * Routes every method of each path of a table to a function, which answers 405 itself. The routes belong to `scope`, because the
+   * function's stack depends on the endpoint's and not vice versa.
    */
   addRoutes<Table extends RouteTable>(
     scope: Construct,
@@ -83,6 +71,37 @@ export class HttpEndpoint extends Construct {
     functionOf: (name: keyof Table & string) => NodeFunction,
   ): void {
     for (const [name, route] of Object.entries(table)) this.#addRoute(scope, `${name}Route`, route, functionOf(name));
+  }
+
+  /**
+   * Adds the `$default` stage, with the custom domain, to the stack of the routes added so far. Each route has a token bucket of its own
+   * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-throttling.html).
+   *
+   * Routes of another throttle class than the default get settings, and must then stay for good: API Gateway refuses every update of a stage with
+   * settings of a missing route, and CloudFormation does not remove settings (docs/runbook.md, "A route with settings was removed").
+   *
+   * @param throttle - the class of all other routes, including those that later stacks add.
+   */
+  addStage(scope: Construct, throttle: ThrottleClass): void {
+    const settingsOf = (of: ThrottleClass) => {
+      const { rateLimit, burstLimit } = limitsOf(this.#configuration, of);
+      return { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
+    };
+    const stage = new apigateway.HttpStage(scope, 'Stage', {
+      httpApi: this.api,
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: limitsOf(this.#configuration, throttle),
+      accessLogSettings: {
+        destination: new apigateway.LogGroupLogDestination(this.accessLogs),
+        format: accessLogFormat,
+      },
+      ...(this.customDomain ? { domainMapping: { domainName: this.customDomain } } : {}),
+    });
+    const others = this.#routes.filter(added => added.throttle !== throttle);
+    const settings = others.map(({ key, throttle: own }) => [key, settingsOf(own)]);
+    (stage.node.defaultChild as apigateway.CfnStage).routeSettings = Object.fromEntries(settings);
+    stage.node.addDependency(...others.map(({ route }) => route));
   }
 
   /** Routes what no other route takes to a function. */
@@ -109,13 +128,7 @@ export class HttpEndpoint extends Construct {
       id: 'AwsSolutions::AwsSolutions-APIG4',
       reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
     });
-    new RouteThrottle(scope, `${id}Throttle`, {
-      configuration: this.#configuration,
-      api: this.api,
-      route,
-      routeKey: key.key,
-      throttle,
-    });
+    this.#routes.push({ route, key: key.key, throttle });
   }
 }
 

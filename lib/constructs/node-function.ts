@@ -6,9 +6,9 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { metricsNamespace, type StageConfiguration } from '../config.ts';
+import { releaseOf } from '../release.ts';
 import { retentionOf } from '../stage-props.ts';
 import { bundleHandlers, type HandlerBundle, writeBundle } from './bundle.ts';
-import { rollbackNumber } from './rollback-number.ts';
 import type { TableAccess } from './table.ts';
 
 export interface NodeFunctionProps<Environment extends Record<string, string>> {
@@ -39,12 +39,7 @@ type TableVariable<Environment> = Extract<keyof Environment, `${string}_TABLE`>;
 export class NodeFunction<Environment extends Record<string, string> = Record<string, string>> extends lambda.Function {
   readonly entry: string;
   readonly variables: Readonly<Record<string, string>>;
-  /**
-   * The alias that gateways, queues and schedules call. It leads to the version of the latest deployment that succeeded. A version
-   * is published when the template of the function changes. A change of a value that the template only refers to publishes none.
-   * The deployment after a roll-back publishes a new version of every function.
-   */
-  readonly live: lambda.Alias;
+  #live: lambda.Alias | undefined;
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps<Environment>) {
     const { logRetention: retention, removalPolicy } = retentionOf(props.configuration);
@@ -57,7 +52,7 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
     const tables = Object.entries<TableAccess>(props.tables);
     const tableNames = Object.fromEntries(tables.map(([variable, { table }]) => [variable, table.tableName]));
     const variables = { ...tableNames, ...props.environment };
-    const rollbacks = rollbackNumber(scope, props.configuration);
+    const release = releaseOf(scope);
     super(scope, id, {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -71,12 +66,12 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
       environment: {
         LOG_LEVEL: 'INFO',
         POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
-        ROLLBACK_NUMBER: rollbacks, // Lambda publishes no version of a function that did not change
+        RELEASE: release, // Lambda publishes no version of a function that did not change
         ...variables,
       },
       currentVersionOptions: {
-        description: `after roll-back ${rollbacks}`, // CloudFormation publishes a version anew where this changes
-        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // to go back to it; all go with their function
+        description: release, // `ops rollback` finds the versions of a release by it
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // all are deleted with their function
       },
       timeout: props.timeout,
       memorySize: props.memorySize,
@@ -87,8 +82,16 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
     });
     this.entry = props.entry;
     this.variables = variables;
-    this.live = new lambda.Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion });
     for (const [, access] of tables) access.grant(this);
+  }
+
+  /**
+   * The alias that gateways, queues and schedules call. It points to the version of the latest deployment that succeeded, or of the
+   * release that `ops rollback` chose. Each release publishes a version of every function that has an alias.
+   */
+  get live(): lambda.Alias {
+    this.#live ??= new lambda.Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion });
+    return this.#live;
   }
 }
 

@@ -23,7 +23,8 @@ export interface Subject {
   readonly delivery?: string | undefined;
   readonly replay?: string | undefined;
   readonly messages?: readonly string[] | undefined;
-  /** Names of functions, with the versions that they were led from and to. */
+  /** A release, and the functions whose aliases were moved to it, with their versions. */
+  readonly release?: string | undefined;
   readonly functions?: readonly string[] | undefined;
   /** Kinds of keys, with the generations that were made and deleted. */
   readonly keys?: readonly string[] | undefined;

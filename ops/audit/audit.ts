@@ -9,8 +9,8 @@ export type Effect = 'reads' | 'writes' | 'looks';
 export interface Audited<Given, Value> {
   readonly effect: Effect;
   readonly act: (task: AuditedTask, given: Given) => Promise<Value>;
-  /** Tells a call that shows a body from one that does not, which is no more than a read. */
-  readonly isLook?: (given: Given) => boolean;
+  /** Returns whether a call writes or discloses anything: otherwise it only reads, and leaves no audit line. */
+  readonly isAudited?: (given: Given) => boolean;
   /** Completes what was given before the audit line is begun: that tells it as it is done. */
   readonly withDefaults?: (task: Pick<Task, 'target'>, given: Given) => Given;
   /** Names what it works on. It looks up what was typed: a line names nothing that the stage does not hold. */
@@ -34,12 +34,10 @@ export interface AuditedTask extends Task {
 
 /** Returns an action that does nothing unless its audit line was begun, where it writes or looks at a body. */
 export function audited<Given, Value>(command: string, row: Audited<Given, Value>): Act<Given, Value> {
-  const { effect, isLook = () => true, withDefaults = (_task, given) => given } = row;
+  const { effect, isAudited = () => true, withDefaults = (_task, given) => given } = row;
   return async function act(task, asked) {
     const given = withDefaults(task, asked);
-    if (effect === 'writes' || (effect === 'looks' && isLook(given))) {
-      return actBetweenLines(command, row, task, given);
-    }
+    if (effect !== 'reads' && isAudited(given)) return actBetweenLines(command, row, task, given);
     return row.act({ ...task, nameDone: () => {}, nameMore: async () => {}, nameEach: () => {} }, given);
   };
 }

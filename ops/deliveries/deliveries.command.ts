@@ -145,7 +145,7 @@ const showDelivery = command('deliveries show', {
   about: "show the state of a delivery, its attempts and the receiver's answers",
   given: { ...ofDelivery, body: flag('show the body that is sent, too; the audit trail tells that you looked') },
   effect: 'looks',
-  isLook: ({ body = false }) => body,
+  isAudited: ({ body = false }) => body,
   act: async ({ target }, { id }) => {
     const { readAnswers, findWebhook } = openDeliveries(target);
     const found = await requireDelivery(target, id);

@@ -46,7 +46,7 @@ const listLetters = command('dlq list', {
   about: 'list messages, with the reason; --json shows their bodies',
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: forPrograms },
   effect: 'looks',
-  isLook: ({ bodies }) => bodies,
+  isAudited: ({ bodies }) => bodies,
   act: (task, { limit, bodies }) =>
     interruptible(task, async ({ target, progress, warn, nameDone, interruption }) => {
       const queues = openQueues(target);

@@ -1,105 +1,92 @@
 import type { AliasConfiguration } from '@aws-sdk/client-lambda';
-import { type RollbackRecord, readRecord, rollbackState } from '../../lambdas/platform/deployment/rollback-record.ts';
-import type { DeployedStack } from '../stage/stage-stacks.ts';
+import { type DeployedStack, isLeftOver, type StageStacks } from '../stage/stage-stacks.ts';
 import type { Connect } from '../stage/world.ts';
 import { isDeployed } from './stack-states.ts';
 
-/** A deployed function, and where its alias `live` leads. */
+/** A deployed function, and the version that its alias `live` points to. */
 export interface LiveFunction {
   /** Its name in the code and on every page: `Token`. */
   readonly name: string;
   /** Its name in Lambda. */
   readonly functionName: string;
-  /** Its stack in CloudFormation. */
-  readonly stackName: string;
   readonly version: number;
-  /** The versions that the alias gives a part of the requests, while CodeDeploy shifts them. */
+  /** The versions that the alias gives a part of the traffic, while CodeDeploy shifts it. */
   readonly sharing: readonly number[];
+  /** The version in the template of the last deployment. CodeDeploy starts the next one from it. */
+  readonly deployedVersion: number | undefined;
   /** Of the alias: it changes with each change of it. */
   readonly revisionId: string | undefined;
-  readonly record: RollbackRecord | undefined;
 }
 
 /** The name of the alias that everything calls. */
 export const liveAlias = 'live';
 
-/** Returns the functions of stacks, sorted by their names, and where their aliases lead. */
+/** Returns the stacks that a stage's file asks for. */
+export function ownStacks({
+  stacks,
+  configuration,
+}: Pick<StageStacks, 'stacks' | 'configuration'>): readonly DeployedStack[] {
+  return stacks.filter(stack => !isLeftOver(stack, configuration));
+}
+
+/** Returns the functions of stacks, sorted by their names, and the versions that their aliases point to. */
 export async function readLiveFunctions(
   connect: Connect,
   stacks: readonly DeployedStack[],
 ): Promise<readonly LiveFunction[]> {
   const { GetAliasCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
   const lambda = connect(LambdaClient);
-  const functions = await listFunctions(connect, stacks);
+  const resources = await Promise.all(stacks.filter(isDeployed).map(stack => listVersionedFunctions(connect, stack)));
+  const functions = resources.flat().sort((one, other) => (one.name < other.name ? -1 : 1));
   return Promise.all(
     functions.map(async found => {
       const alias = await lambda.send(new GetAliasCommand({ FunctionName: found.functionName, Name: liveAlias }));
-      return { ...found, ...leadsTo(alias) };
+      return { ...found, ...versionsOf(alias) };
     }),
   );
 }
 
-/** Returns where an alias leads. */
-export function leadsTo({ FunctionVersion, RoutingConfig, RevisionId, Description }: AliasConfiguration) {
+/** A function whose alias is not at the version of the last deployment, or gives a part of the traffic to another one. */
+export type MovedAlias = Pick<LiveFunction, 'version' | 'deployedVersion' | 'sharing'> & { readonly function: string };
+
+/** Returns the functions whose aliases were moved since the last deployment, or still shift. */
+export function findMovedAliases(functions: readonly LiveFunction[]): readonly MovedAlias[] {
+  return functions
+    .filter(({ version, deployedVersion, sharing }) => version !== deployedVersion || sharing.length > 0)
+    .map(({ name, version, deployedVersion, sharing }) => ({ function: name, version, deployedVersion, sharing }));
+}
+
+function versionsOf({ FunctionVersion, RoutingConfig, RevisionId }: AliasConfiguration) {
   return {
     version: Number(FunctionVersion),
     sharing: Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {}).map(Number),
     revisionId: RevisionId,
-    record: readRecord(Description),
   };
 }
 
-/** Returns the functions of stacks. CloudFormation knows the alias of each under the function's name in the code. */
-export async function listFunctions(connect: Connect, stacks: readonly DeployedStack[]) {
+/** Lists the functions of a stack that have an alias, under their names in the code, with the version that CloudFormation published. */
+async function listVersionedFunctions(connect: Connect, { stackName: StackName }: DeployedStack) {
   const { CloudFormationClient, paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
   const client = connect(CloudFormationClient);
-  const listIn = async ({ stackName }: DeployedStack) => {
-    const found: Pick<LiveFunction, 'name' | 'functionName' | 'stackName'>[] = [];
-    for await (const { StackResourceSummaries = [] } of paginateListStackResources(
-      { client },
-      { StackName: stackName },
-    )) {
-      for (const { ResourceType, LogicalResourceId = '', PhysicalResourceId = '' } of StackResourceSummaries) {
-        const name = functionOf(LogicalResourceId);
-        const functionName = PhysicalResourceId.split(':').at(-2);
-        if (ResourceType === 'AWS::Lambda::Alias' && name && functionName)
-          found.push({ name, functionName, stackName });
-      }
+  const names = new Map<string, string>();
+  const versions = new Map<string, number>();
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {
+    for (const {
+      ResourceType,
+      ResourceStatus,
+      LogicalResourceId = '',
+      PhysicalResourceId = '',
+    } of StackResourceSummaries) {
+      if (ResourceStatus?.startsWith('DELETE_')) continue; // an earlier version that could not be deleted
+      const [functionName = '', qualifier] = PhysicalResourceId.split(':').slice(-2); // of `…:function:NAME:QUALIFIER`
+      const [, name] = /^(\w+)Live[0-9A-F]{8}$/.exec(LogicalResourceId) ?? [];
+      if (ResourceType === 'AWS::Lambda::Alias' && name) names.set(functionName, name);
+      if (ResourceType === 'AWS::Lambda::Version') versions.set(functionName, Number(qualifier));
     }
-    return found;
-  };
-  const found = await Promise.all(stacks.filter(isDeployed).map(listIn));
-  return found.flat().sort((one, other) => (one.name < other.name ? -1 : 1));
-}
-
-/** Returns the name in the code of the function that an alias of a template leads to; `undefined` where it is no alias of ours. */
-function functionOf(aliasId: string): string | undefined {
-  return /^(\w+)Live[0-9A-F]{8}$/.exec(aliasId)?.[1];
-}
-
-/** One function that is not at the version that its latest deployment led to, or not with all requests. */
-export interface RolledBack {
-  readonly function: string;
-  readonly from: number;
-  readonly to: number;
-  readonly at: string | null;
-  /**
-   * `returned`: it leads to a version again that was taken back, since a later deployment failed and was undone. `shifting`: it gives a
-   * part of the requests to another version (`from`).
-   */
-  readonly state: 'rolled back' | 'returned' | 'shifting';
-}
-
-/** Returns what is rolled back of some functions, was and returned, or is shifting. */
-export function findRolledBack(
-  functions: readonly Pick<LiveFunction, 'name' | 'version' | 'sharing' | 'record'>[],
-): readonly RolledBack[] {
-  return functions.flatMap(({ name, version, sharing, record }): RolledBack[] => {
-    if (sharing.length > 0)
-      return [{ function: name, from: Math.max(...sharing), to: version, at: null, state: 'shifting' }];
-    const state = rollbackState(version, record);
-    if (!record || !state) return [];
-    const [newest = 0] = record.from;
-    return [{ function: name, from: state === 'returned' ? version : newest, to: record.to, at: record.at, state }];
-  });
+  }
+  return [...names].map(([functionName, name]) => ({
+    name,
+    functionName,
+    deployedVersion: versions.get(functionName),
+  }));
 }

@@ -1,79 +1,84 @@
 import * as z from 'zod';
 import { command, type Noun } from '../audit/command.ts';
 import { makeShape, type Report } from '../command-line/report.ts';
-import { flag, furtherArguments } from '../command-line/words.ts';
-import { isUnread } from '../stage/operator.ts';
-import { type MoveView, nameAsked, type Rollback, rollBack } from './rollback.ts';
+import { optionalArgument } from '../command-line/words.ts';
+import { CliError } from '../stage/operator.ts';
+import { nextDeployment } from './next-deployment.ts';
+import { type Move, readReleases, rollBack } from './rollback.ts';
 
-const examples = `
-It needs a deployed stage, and takes seconds: versions are kept, and only the alias that everything calls changes. Repeated, it
-changes nothing more. It is refused during a deployment; after one that was taken back whole, the release before stays unless its
-functions are named. Tables and queues stay as they are, and so do permissions.
-Where that did not help, --again takes back what the release before published, and leaves the rest; with names it takes those
-one more version back.
-The next deployment publishes a new version of every function, and leads all of them to it.
+const notes = `
+Without RELEASE it lists the releases and the version that each function runs. With RELEASE it points all functions to
+that release, forward or back, within seconds: versions are kept, and only the aliases change. You can repeat it. It
+refuses to run during a deployment. Tables, queues and permissions stay as they are.
 
 Examples:
   npm run ops -- --stage prod rollback
-  npm run ops -- --stage prod rollback Token --yes`;
+  npm run ops -- --stage prod rollback 0.2.0-1a2b3c4d5e6f`;
 
-const move = makeShape<MoveView>([
-  { json: 'function', heading: 'function' },
-  { json: 'from', heading: 'from' },
-  { json: 'fromPublishedAt', heading: 'published' },
-  { json: 'to', heading: 'to' },
-  { json: 'toPublishedAt', heading: 'published' },
-  { json: 'missingGrants' },
-]);
-
-const functionName = z.string().regex(/^[A-Za-z]\w{0,63}$/, 'It must be the name of a function, such as Token.');
+const releaseName = z.string().regex(/^[\w.-]{1,128}$/, 'It must be a release, as "rollback" lists them.');
 
 export const rollback: Noun = {
   name: 'rollback',
   commands: [
     command('rollback', {
-      about:
-        'lead functions back to the version before, at once: all that the latest deployment published, or those named',
-      notes: examples,
-      given: {
-        functions: furtherArguments(
-          'function',
-          'names of functions, such as Token, as docs/permissions.md has them',
-          functionName,
-        ),
-        again: flag('go on from a roll-back: what the release before published, or those named, one more version back'),
-      },
+      about: 'list the releases, or point all functions to one of them at once',
+      notes,
+      given: { release: optionalArgument('RELEASE', 'as listed', releaseName) },
       effect: 'writes',
-      act: (task, { functions, again = false }) => rollBack(task, { names: [...new Set(functions)], again }),
-      subject: ({ target }, { functions, again = false }) => nameAsked(target, { names: functions, again }),
-      report: reportRollback,
+      isAudited: ({ release }) => release !== undefined,
+      act: async (task, { release }): Promise<Report> => {
+        const { deployed, label } = task.target;
+        if (!deployed)
+          throw new CliError(`${label} has one release only. Name a deployed stage: ops --stage NAME rollback.`);
+        if (release === undefined) return reportReleases(await readReleases(task.target, deployed));
+        const outcome = await rollBack(task, deployed, release);
+        return reportMoves({ ...outcome, stage: deployed.configuration.stage, next: nextDeployment(deployed) });
+      },
+      report: report => report,
     }),
   ],
 };
 
-function reportRollback({ stage, moved, already, stuck }: Rollback): Report {
-  const missing = moved.flatMap(({ function: name, to, missingGrants: grants }) =>
-    isUnread(grants) || grants.length === 0 ? [] : [`- ${name} ${to}: ${grants.join(', ')}`],
-  );
-  const unread = moved.flatMap(({ missingGrants: grants }) => (isUnread(grants) ? [grants.unread] : []));
-  const sections = [
-    ...(moved.length > 0 ? [move.table(moved, '')] : []),
-    ...(already.length > 0
-      ? [
-          `Rolled back before, and not changed: ${already.join(', ')}. Where that did not help: "rollback --again" takes back what the release before published, "rollback --again ${already.join(' ')}" these one more version.`,
-        ]
-      : []),
-    ...(stuck.length > 0 ? [`No version to go back to, and not changed: ${stuck.join(', ')}.`] : []),
-    ...(missing.length > 0
-      ? [`Named by the older version, without any grant in its role of today:\n${missing.join('\n')}`]
-      : []),
-    ...(unread.length > 0 ? [`Which grants are missing could not be read: ${unread[0]}`] : []),
-    ...(moved.length > 0 && missing.length + unread.length === 0
-      ? [
-          'The roles have grants on everything that the older versions name. Whether on each action that they use, only their commit tells: compare docs/permissions.md.',
-        ]
-      : []),
-    `Next: npm run smoke -- --stage ${stage}. The next deployment leads every function to a new version.`,
+function reportReleases({ functions, releases }: Awaited<ReturnType<typeof readReleases>>): Report {
+  const listed = releases.map(({ release, publishedAt, versions }) => {
+    const running = functions.filter(({ name, version }) => versions.get(name) === version).length;
+    return { release, publishedAt, functions: versions.size, running };
+  });
+  const live = functions.map(({ name, version, deployedVersion, sharing }) => {
+    const found = releases.find(({ versions }) => versions.get(name) === version);
+    return { function: name, version, release: found?.release ?? null, deployedVersion, sharing };
+  });
+  const releaseShape = makeShape<(typeof listed)[number]>([
+    { json: 'release', heading: 'release' },
+    { json: 'publishedAt', heading: 'published' },
+    { json: 'functions', heading: 'functions' },
+    { json: 'running', heading: 'running' },
+  ]);
+  const liveShape = makeShape<(typeof live)[number]>([
+    { json: 'function', heading: 'function' },
+    { json: 'version', heading: 'version' },
+    { json: 'release', heading: 'release' },
+    { json: 'deployedVersion', heading: 'last deployed' },
+    { json: 'sharing', heading: 'shifting to', text: ({ sharing }) => sharing.join(', ') || undefined },
+  ]);
+  const text = `${releaseShape.table(listed, 'no release')}\n\n${liveShape.table(live, 'no function')}`;
+  return { json: { releases: listed, functions: live.map(liveShape.json) }, text };
+}
+
+function reportMoves(json: {
+  release: string;
+  moved: readonly Move[];
+  without: readonly string[];
+  stage: string;
+  next: string;
+}): Report {
+  const { release, moved, without, stage, next } = json;
+  const lines = [
+    ...moved.map(({ function: name, from, to }) => `${name}: version ${from} to ${to}`),
+    ...(moved.length === 0 ? [`All functions of the release run ${release} already.`] : []),
+    ...(without.length > 0 ? [`Not in the release, and not moved: ${without.join(', ')}.`] : []),
+    `Next: npm run smoke -- --stage ${stage}`,
+    `Next deployment: ${next}`,
   ];
-  return { json: { stage, moved: moved.map(move.json), already, stuck }, text: sections.join('\n\n') };
+  return { json, text: lines.join('\n') };
 }

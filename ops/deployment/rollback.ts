@@ -1,119 +1,121 @@
-import { IAMClient } from '@aws-sdk/client-iam';
-import { LambdaClient } from '@aws-sdk/client-lambda';
-import { SSMClient } from '@aws-sdk/client-ssm';
-import { isoTime } from '../../lambdas/platform/clock.ts';
+import { LambdaClient, paginateListVersionsByFunction, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import type { AuditedTask } from '../audit/audit.ts';
-import type { Subject } from '../audit/audit-log.ts';
-import { CliError } from '../stage/operator.ts';
-import type { StageStacks } from '../stage/stage-stacks.ts';
-import { requireOutput, type Target } from '../stage/target.ts';
-import { moveAll, raiseNumber } from './alias-moves.ts';
-import { type Deployed, readCandidates } from './kept-versions.ts';
-import { ownStacks, publishedByLatest, refuseWhileDeploying } from './latest-deployment.ts';
-import { type LiveFunction, listFunctions } from './live-functions.ts';
-import { readMissingGrants } from './missing-grants.ts';
-import { type Choice, type Move, planRollback, refuseAgain, refuseNothing, type Version } from './rollback-plan.ts';
+import { CliError, describeError } from '../stage/operator.ts';
+import { describeStacks, type StageStacks } from '../stage/stage-stacks.ts';
+import type { Target } from '../stage/target.ts';
+import { type LiveFunction, liveAlias, ownStacks, readLiveFunctions } from './live-functions.ts';
+import { isChanging, refuseWhileDeploying } from './stack-states.ts';
 
-export type Rollback = Awaited<ReturnType<typeof rollBack>>;
+/** A release that Lambda keeps versions of. */
+export interface Release {
+  readonly release: string;
+  /** RFC 3339: the time of its last version. */
+  readonly publishedAt: string;
+  /** Its newest version of each function, by the function's name in the code. */
+  readonly versions: ReadonlyMap<string, number>;
+}
 
-/** The way back of one function, for people and programs. */
-export type MoveView = Awaited<ReturnType<typeof viewMove>>;
+/** Reads the functions of a stage and the releases that Lambda keeps, the newest first. */
+export async function readReleases({ connect }: Pick<Target, 'connect'>, deployed: StageStacks) {
+  const client = connect(LambdaClient);
+  const functions = await readLiveFunctions(connect, ownStacks(deployed));
+  const published = await Promise.all(
+    functions.map(async ({ name, functionName: FunctionName }) => {
+      const found: { name: string; release: string; version: number; publishedAt: string }[] = [];
+      for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName })) {
+        for (const { Version = '', Description: release = '', LastModified = '' } of Versions) {
+          if (/^\d+$/.test(Version)) found.push({ name, release, version: Number(Version), publishedAt: LastModified });
+        }
+      }
+      return found.sort((one, other) => one.version - other.version);
+    }),
+  );
+  const releases = [...Map.groupBy(published.flat(), ({ release }) => release)].map(([release, versions]): Release => {
+    const at = Math.max(...versions.map(({ publishedAt }) => Date.parse(publishedAt)));
+    return {
+      release,
+      publishedAt: new Date(at).toISOString(),
+      versions: new Map(versions.map(({ name, version }) => [name, version])),
+    };
+  });
+  return { functions, releases: releases.sort((one, other) => (one.publishedAt < other.publishedAt ? 1 : -1)) };
+}
+
+/** The move of one alias. */
+export interface Move {
+  readonly function: string;
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
- * Leads the aliases of functions back to the version before, all at once. It may be repeated: what is rolled back stays, and what is not
- * follows.
+ * Points all aliases of a stage to the versions of a release, and removes their weights. It can be repeated.
  *
- * @throws {CliError} for a local run, during a deployment, for an unknown function, and where there is nothing to go back to.
+ * @throws {CliError} for a release that no function has, during a deployment, and if an alias could not be moved.
  */
-export async function rollBack({ target, progress, confirm, nameDone }: AuditedTask, { names, again }: Choice) {
-  const { connect, clock } = target;
-  const deployed = requireStage(target);
-  const parameter = requireOutput(target, 'RollbackNumberParameter');
+export async function rollBack(task: AuditedTask, deployed: StageStacks, release: string) {
+  const { target, progress, confirm, nameDone } = task;
+  const describe = () => describeStacks(deployed.configuration, target.connect);
   refuseWhileDeploying(deployed);
-  progress('Reading where the functions lead');
-  const candidates = await readCandidates(connect, deployed);
-  refuseUnknown(names, candidates);
-  if (again && names.length === 0) refuseAgain(target.label, candidates);
-
-  const { moves, already, stuck } = planRollback(candidates, { names, again });
-  const nameOf = ({ name }: LiveFunction) => name;
-  if (stuck.length > 0 && (names.length > 0 || moves.length + already.length === 0)) {
-    throw new CliError(noVersion(stuck.map(nameOf)));
+  progress('Reading the releases');
+  const { functions, releases } = await readReleases(target, deployed);
+  const chosen = releases.find(one => one.release === release);
+  if (!chosen) {
+    const known = releases.map(one => one.release).join(', ') || 'none';
+    throw new CliError(`${target.label} has no release ${release}. Its releases are: ${known}.`);
   }
-  if (moves.length + already.length === 0) {
-    refuseNothing(target.label, candidates, publishedByLatest(ownStacks(deployed)).undone);
+  nameDone({ release });
+  const without = functions.filter(({ name }) => !chosen.versions.has(name)).map(({ name }) => name);
+  const moves = functions.flatMap(one => {
+    const to = chosen.versions.get(one.name);
+    const isThere = to === undefined || (one.version === to && one.sharing.length === 0);
+    return isThere ? [] : [{ ...one, to }];
+  });
+  const outcome = { release, moved: moves.map(moveOf), without };
+  if (moves.length === 0) return outcome;
+  const sentence = moves.map(({ name, version, to }) => `${name} from version ${version} to ${to}`).join(', ');
+  await confirm(`This points ${sentence} of ${target.label}.`);
+  refuseWhileDeploying(await describe());
+  progress('Moving the aliases');
+  const lambda = target.connect(LambdaClient);
+  const results = await Promise.allSettled(moves.map(move => moveAlias(lambda, move)));
+  const done = moves.filter((_, index) => results[index]?.status === 'fulfilled');
+  nameDone({ functions: done.map(({ name, version, to }) => `${name} ${version}->${to}`) });
+  const failed = results.flatMap((result, index) =>
+    result.status === 'rejected' ? [`${moves[index]?.name} (${describeError(result.reason, target.unreachable)})`] : [],
+  );
+  const now = await describe();
+  if (now.stacks.some(isChanging) || timesOf(now) !== timesOf(deployed)) {
+    throw new CliError(
+      'A deployment started meanwhile, and may move the aliases again. Run the same command again when it has ended.',
+    );
   }
-  const iam = connect(IAMClient);
-  const views = await Promise.all(moves.map(move => viewMove(iam, move)));
-  const outcome = {
-    stage: deployed.configuration.stage,
-    moved: views,
-    already: already.map(nameOf),
-    stuck: stuck.map(nameOf),
-  };
-  const functions: string[] = [];
-  if (moves.length === 0) {
-    nameDone({ functions });
-    return outcome;
-  }
-  const left = already.length === 0 ? '' : ` It leaves where they are: ${already.map(nameOf).join(', ')}.`;
-  await confirm(`This leads ${views.map(sentenceOf).join(', ')} of ${target.label}.${left}`);
-  progress('Leading the functions back');
-  // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
-  await raiseNumber(connect(SSMClient), parameter, candidates);
-  const onMoved = ({ function: { name }, from, to }: Move) => {
-    functions.push(`${name} ${from.version}->${to.version}`);
-    nameDone({ functions });
-  };
-  await moveAll(connect(LambdaClient), moves, { again, now: clock.now(), onMoved });
-  return outcome;
-}
-
-function requireStage({ deployed, label }: Target): StageStacks {
-  if (deployed) return deployed;
+  if (failed.length === 0) return outcome;
   throw new CliError(
-    `${label} has one version of each function, and none to go back to: name a deployed stage (ops --stage NAME rollback).`,
+    `${failed.length} of ${moves.length} aliases were not moved: ${failed.join(', ')}. Run the same command again.`,
   );
 }
 
-function refuseUnknown(names: readonly string[], known: readonly LiveFunction[]): void {
-  const unknown = names.filter(name => known.every(one => one.name !== name));
-  if (unknown.length === 0) return;
-  throw new CliError(
-    `there is no function ${unknown.join(', ')}: the functions are ${known.map(({ name }) => name).join(', ')}.`,
+/** Returns when stacks were last updated, as a text. */
+function timesOf({ stacks }: Pick<StageStacks, 'stacks'>): string {
+  return stacks.map(({ found }) => found?.LastUpdatedTime?.toISOString()).join();
+}
+
+function moveOf({ name, version, to }: LiveFunction & { readonly to: number }): Move {
+  return { function: name, from: version, to };
+}
+
+async function moveAlias(
+  lambda: LambdaClient,
+  { functionName, revisionId, to }: LiveFunction & { readonly to: number },
+) {
+  await lambda.send(
+    new UpdateAliasCommand({
+      FunctionName: functionName,
+      Name: liveAlias,
+      FunctionVersion: String(to),
+      RoutingConfig: { AdditionalVersionWeights: {} },
+      ...(revisionId === undefined ? {} : { RevisionId: revisionId }), // fails if the alias was moved meanwhile
+    }),
   );
-}
-
-function noVersion(names: readonly string[]): string {
-  const which = names.join(', ');
-  return `${which} ${names.length === 1 ? 'has' : 'have'} no version to go back to: it would be the first, was deleted, or was rolled back itself. Deploy the earlier commit.`;
-}
-
-async function viewMove(iam: IAMClient, { function: one, from, to }: Move<Deployed>) {
-  const wants = one.wants.get(to.version);
-  return {
-    function: one.name,
-    from: from.version,
-    fromPublishedAt: timeOf(from),
-    to: to.version,
-    toPublishedAt: timeOf(to),
-    /** The resources that the older version names and its role has no grant on. */
-    missingGrants: wants ? await readMissingGrants(iam, wants, one.wants.get(from.version)?.environment ?? {}) : [],
-  };
-}
-
-function timeOf({ publishedAt }: Version): string | null {
-  return Number.isNaN(publishedAt) ? null : isoTime(publishedAt);
-}
-
-function sentenceOf({ function: name, from, fromPublishedAt, to, toPublishedAt }: MoveView): string {
-  return `${name} from version ${from} (${fromPublishedAt ?? '?'}) back to ${to} (${toPublishedAt ?? '?'})`;
-}
-
-/** Names the functions that a stage has; without names, by which deployment they were published. */
-export async function nameAsked({ deployed, connect }: Target, { names, again }: Choice): Promise<Subject> {
-  if (!deployed) return {};
-  if (names.length === 0) return { all: again ? 'of the deployment before' : 'of the latest deployment' };
-  const known = await listFunctions(connect, ownStacks(deployed));
-  return { functions: names.filter(name => known.some(one => one.name === name)) };
 }

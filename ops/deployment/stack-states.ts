@@ -1,3 +1,4 @@
+import { CliError } from '../stage/operator.ts';
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 
 /**
@@ -45,6 +46,30 @@ export function adviceOn(
     return `${about}: it was prepared and never made. The next deployment goes on with it.`;
   }
   return `${about}: a deployment is under way. Wait until it has ended.`;
+}
+
+/**
+ * Refuses to go on during a deployment, which would point the aliases to its own versions when it ends.
+ *
+ * @throws {CliError} with the commands that end it, or wait for its end.
+ */
+export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stacks' | 'region'>): void {
+  const changing = stacks.find(isChanging);
+  if (!changing?.found) return;
+  const { stackName, found } = changing;
+  const state = found.StackStatus ?? '';
+  const options = `--region ${region} --stack-name ${stackName}`;
+  const waitFor = (change: string) => `aws cloudformation wait stack-${change}-complete ${options}`;
+  const end =
+    state === 'UPDATE_IN_PROGRESS'
+      ? `To stop it and roll it back: aws cloudformation cancel-update-stack ${options}, then ${waitFor('rollback')}. Otherwise wait`
+      : 'Wait';
+  const isFirst = state === 'ROLLBACK_IN_PROGRESS'; // no waiter succeeds
+  const [change = ''] = state.startsWith('UPDATE_ROLLBACK') ? ['rollback'] : state.toLowerCase().split('_');
+  const until = isFirst ? `${waitFor('create')}, which then ends with 255` : waitFor(change);
+  throw new CliError(
+    `A deployment is in progress: stack ${stackName} is in state ${state}. ${end} until it has ended (${until}), then run this command again.`,
+  );
 }
 
 /** Returns whether CloudFormation is at work on a stack. */

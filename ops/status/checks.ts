@@ -16,7 +16,7 @@ import {
   stackProblems,
 } from './deployment-checks.ts';
 import { recipientProblems } from './recipients.ts';
-import { inUseAgain, shiftingProblems, stageProblems } from './stage-problems.ts';
+import { aliasProblems, stageProblems } from './stage-problems.ts';
 import type { Facts } from './status-facts.ts';
 import { alarmProblems, backlogProblems, deadLetterProblems, keyProblems, webhookProblems } from './status-problems.ts';
 
@@ -29,7 +29,7 @@ export type Check = { readonly name: string } & (
 
 /** The facts of checks that `ops status` and the preflight both ask. */
 interface SharedSubject {
-  readonly facts: Pick<Facts, 'rolledBack' | 'stage'>;
+  readonly facts: Pick<Facts, 'movedAliases'>;
   /** `undefined` for a local run. */
   readonly deployed: StageStacks | undefined;
 }
@@ -42,9 +42,8 @@ interface StatusSubject extends SharedSubject {
 
 /** All checks, the worst problems of `ops status` first. */
 export const checks: readonly Check[] = [
-  { name: 'roll-backs', when: 'both', find: ({ facts }) => inUseAgain(facts) },
   { name: 'stage', when: 'status', find: ({ facts, deployed }) => (deployed ? stageProblems(facts, deployed) : []) },
-  { name: 'shifts', when: 'both', find: ({ facts, deployed }) => shiftingProblems(facts, deployed) },
+  { name: 'aliases', when: 'both', find: ({ facts, deployed }) => aliasProblems(facts, deployed) },
   { name: 'alarms', when: 'status', find: ({ facts }) => alarmProblems(facts) },
   { name: 'AWS', when: 'status', find: ({ facts }) => awsProblems(facts) },
   { name: 'recipients', when: 'status', find: ({ facts }) => recipientProblems(facts.recipients) },

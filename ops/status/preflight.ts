@@ -6,7 +6,7 @@ import { CliError, describeError, type ShowProgress } from '../stage/operator.ts
 import { isLeftOver } from '../stage/stage-stacks.ts';
 import type { Target } from '../stage/target.ts';
 import { checks } from './checks.ts';
-import { readRolledBack } from './status-facts.ts';
+import { readMovedAliases } from './status-facts.ts';
 import type { Synthesis, Template } from './synthesis.ts';
 
 /** The problems that would make a deployment of a stage fail or lose data. */
@@ -45,7 +45,7 @@ export async function findBeforeDeployment(
     const read = stacks.map(async ({ name, stackName }) => [name, await readTemplate(target, stackName)] as const);
     return new Map(await Promise.all(read));
   });
-  const readShared = once(async () => ({ facts: { stage, rolledBack: await readRolledBack(target) }, deployed }));
+  const readShared = once(async () => ({ facts: { movedAliases: await readMovedAliases(target) }, deployed }));
   const [problems, unread]: [Finding[], Finding[]] = [[], []];
   for (const check of checks) {
     if (check.when === 'status') continue;

@@ -1,4 +1,5 @@
-import type { RolledBack } from '../deployment/live-functions.ts';
+import type { MovedAlias } from '../deployment/live-functions.ts';
+import { nextDeployment } from '../deployment/next-deployment.ts';
 import { adviceOn, isChanging } from '../deployment/stack-states.ts';
 import { isUnread, opsOf } from '../stage/operator.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
@@ -12,16 +13,6 @@ export function stageProblems(facts: Facts, deployed: StageStacks): readonly str
     ...stackStates(deployed),
     ...differentVersions(facts, deployed),
     ...missingProtection(facts, deployed),
-    ...rolledBackProblems(facts),
-  ];
-}
-
-/** Says that versions are in use again that were taken back: the first line of all, since somebody has to type at once. */
-export function inUseAgain({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly string[] {
-  const functions = inState(rolledBack, 'returned');
-  if (functions.length === 0) return [];
-  return [
-    `the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of ${listed(functions)}: ${opsOf(stage)} rollback takes them back again.`,
   ];
 }
 
@@ -84,30 +75,29 @@ function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configurat
   return [`${listed(open)} can be deleted by mistake: nothing protects them. ${next}.`];
 }
 
-/** Finds aliases that still shift although no deployment is in progress. */
-export function shiftingProblems(
-  { rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>,
-  deployed: Pick<StageStacks, 'stacks'> | undefined,
+/** Finds aliases that point elsewhere than the last deployment left them, which the next deployment must know. */
+export function aliasProblems(
+  { movedAliases }: Pick<Facts, 'movedAliases'>,
+  deployed: StageStacks | undefined,
 ): readonly string[] {
-  const functions = deployed?.stacks.some(isChanging) ? [] : inState(rolledBack, 'shifting');
-  if (functions.length === 0) return [];
+  if (!deployed || isUnread(movedAliases) || deployed.stacks.some(isChanging)) return [];
+  const listOf = (isWanted: (alias: MovedAlias) => boolean) => listed(movedAliases.filter(isWanted).map(wayOf));
+  const moved = listOf(({ version, deployedVersion }) => version !== deployedVersion);
+  const shifting = listOf(({ version, deployedVersion, sharing }) => version === deployedVersion && sharing.length > 0);
+  const ops = opsOf(deployed.configuration.stage);
   return [
-    `no deployment is in progress, and a part of the requests still goes to the newer version of ${listed(functions)}: ${opsOf(stage)} rollback ends that.`,
+    ...(moved
+      ? [`Aliases were moved since the last deployment: ${moved}. Next deployment: ${nextDeployment(deployed)}`]
+      : []),
+    ...(shifting
+      ? [
+          `No deployment is in progress, but a part of the traffic still goes to another version: ${shifting}. ${ops} rollback lists the releases; ${ops} rollback RELEASE ends that.`,
+        ]
+      : []),
   ];
 }
 
-function rolledBackProblems({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly string[] {
-  const functions = inState(rolledBack, 'rolled back');
-  if (functions.length === 0) return [];
-  return [
-    `rolled back: ${listed(functions)}. Correct what was wrong, and deploy: that leads every function to a new version. If that fails, ${opsOf(stage)} rollback at once (docs/runbook.md, "A bad version was deployed").`,
-  ];
-}
-
-function inState(rolledBack: Facts['rolledBack'], wanted: RolledBack['state']): readonly string[] {
-  return isUnread(rolledBack) ? [] : rolledBack.filter(({ state }) => state === wanted).map(wayOf);
-}
-
-function wayOf({ function: name, from, to }: RolledBack): string {
-  return `${name} (${from} to ${to})`;
+function wayOf({ function: name, version, deployedVersion, sharing }: MovedAlias): string {
+  const others = sharing.length > 0 ? ` and ${sharing.join(', ')}` : '';
+  return `${name} (at version ${version}${others}, deployed ${deployedVersion ?? 'unknown'})`;
 }

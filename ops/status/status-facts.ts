@@ -5,8 +5,7 @@ import { keyKinds } from '../../lambdas/platform/keyring.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ownStacks, releasesOf } from '../deployment/latest-deployment.ts';
-import { findRolledBack, type RolledBack, readLiveFunctions } from '../deployment/live-functions.ts';
+import { findMovedAliases, type MovedAlias, ownStacks, readLiveFunctions } from '../deployment/live-functions.ts';
 import { readAges, readAlarms } from '../stage/cloudwatch.ts';
 import { describeError, type Part, type ShowProgress } from '../stage/operator.ts';
 import { readDepth } from '../stage/queues.ts';
@@ -39,13 +38,13 @@ export async function readFacts(target: Target, progress: ShowProgress) {
   const { deployed } = target;
   const tablesRead = readTables(target);
   const recipients = attempt(() => readRecipients(target));
-  const [tables, throttles, kmsKey, certificates, rolledBack, queues, alarms, webhooks, deliveries, keys] =
+  const [tables, throttles, kmsKey, certificates, movedAliases, queues, alarms, webhooks, deliveries, keys] =
     await Promise.all([
       attempt(() => tablesRead),
       attempt(async () => readThrottles(target, await tablesRead)),
       attempt(() => readKmsKey(target)),
       attempt(() => readCertificates(target)),
-      attempt(() => readRolledBack(target)),
+      attempt(() => readMovedAliases(target)),
       attempt(() => readQueues(target)),
       attempt(() => readAlarms(target)),
       attempt(() => readWebhooks(target)),
@@ -68,7 +67,7 @@ export async function readFacts(target: Target, progress: ShowProgress) {
     kmsKey: kmsKey.part,
     certificates: certificates.part,
     recipients: (await recipients).part,
-    rolledBack: rolledBack.part,
+    movedAliases: movedAliases.part,
     queues: queues.part,
     alarms: alarms.part,
     webhooks: webhooks.part,
@@ -86,12 +85,13 @@ export async function readFacts(target: Target, progress: ShowProgress) {
 }
 
 function viewStack({ stackName, found }: DeployedStack) {
+  const outputOf = (name: string) => found?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue ?? null;
   return {
     name: stackName,
     state: found?.StackStatus ?? null,
-    version: found?.Outputs?.find(output => output.OutputKey === 'ServiceVersion')?.OutputValue ?? null,
-    /** Of its functions: another one at each deployment that publishes a version of any. */
-    release: releasesOf(found)[0]?.release ?? null,
+    version: outputOf('ServiceVersion'),
+    /** The label of the release that was last deployed: `null` for the data stack, which has no functions. */
+    release: outputOf('Release'),
     updatedAt: (found?.LastUpdatedTime ?? found?.CreationTime)?.toISOString() ?? null,
     terminationProtection: found?.EnableTerminationProtection ?? false,
   };
@@ -111,10 +111,10 @@ async function readTables(target: Target) {
   );
 }
 
-/** Reads which functions are rolled back, or shift. On this machine each has one version. */
-export async function readRolledBack({ deployed, connect }: Target): Promise<readonly RolledBack[]> {
+/** Reads which aliases were moved since the last deployment. A local run has one version of each function. */
+export async function readMovedAliases({ deployed, connect }: Target): Promise<readonly MovedAlias[]> {
   if (!deployed) return [];
-  return findRolledBack(await readLiveFunctions(connect, ownStacks(deployed)));
+  return findMovedAliases(await readLiveFunctions(connect, ownStacks(deployed)));
 }
 
 async function readQueues(target: Target) {

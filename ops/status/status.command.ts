@@ -1,12 +1,11 @@
 import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
-import type { RolledBack } from '../deployment/live-functions.ts';
+import type { MovedAlias } from '../deployment/live-functions.ts';
 import { isCutOff, isUnread, type Part } from '../stage/operator.ts';
 import type { Certificate, Throttle } from './aws-view.ts';
 import { findProblems } from './checks.ts';
 import type { LateGroup } from './late-deliveries.ts';
 import { counted, placeOf } from './sentences.ts';
-import { inUseAgain } from './stage-problems.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import {
   type Facts,
@@ -37,7 +36,7 @@ export interface Status extends Facts {
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
 const readStatus = command('status', {
   about:
-    'what is deployed, and how it does: stacks, throttled tables, KMS keys, certificates, recipients of alarms, roll-backs, queues, alarms, webhooks, failed and late deliveries, keys',
+    'what is deployed, and how it does: stacks, throttled tables, KMS keys, certificates, recipients of alarms, aliases, queues, alarms, webhooks, failed and late deliveries, keys',
   notes: examples,
   effect: 'reads',
   act: async ({ target, progress }): Promise<Status> => {
@@ -55,7 +54,6 @@ export function reportStatus(status: Status): Report {
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
   const isThere = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
-    ...inUseAgain(status),
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
     ...(stacks ? [stackShape.table(stacks, '')] : []),
     ...(isThere ? reportParts(status) : []),
@@ -90,7 +88,9 @@ function reportParts(status: Status): readonly string[] {
         ? 'the stage names none'
         : lines(found.map(({ mail, address, state }) => [`${mail}s`, `${address}: ${state}`])),
     ),
-    section('Roll-backs', status.rolledBack, found => rolledBackShape.table(found, 'no function is rolled back')),
+    section('Aliases', status.movedAliases, found =>
+      movedShape.table(found, 'each points to the version of the last deployment'),
+    ),
   ];
   return [
     ...(status.stacks ? ofStage : []),
@@ -164,12 +164,11 @@ const certificateShape = makeShape<Certificate>([
   { heading: 'days left', value: ({ daysLeft }) => daysLeft },
 ]);
 
-const rolledBackShape = makeShape<RolledBack>([
+const movedShape = makeShape<MovedAlias>([
   { heading: 'function', value: ({ function: name }) => name },
-  { heading: 'state', value: ({ state }) => state },
-  { heading: 'from', value: ({ from }) => from },
-  { heading: 'to', value: ({ to }) => to },
-  { heading: 'since', value: ({ at }) => at },
+  { heading: 'version', value: ({ version }) => version },
+  { heading: 'deployed', value: ({ deployedVersion }) => deployedVersion },
+  { heading: 'shifting to', value: ({ sharing }) => sharing.join(', ') },
 ]);
 
 const queueShape = makeShape<QueueView>([

@@ -57,9 +57,10 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     ...{ createAccounts, cacheControl },
   };
 
-  function deploy(stage: string): Promise<CommandResult> {
+  /** Deploys a stage. @param words - further options of `cdk deploy`. */
+  function deploy(stage: string, ...words: readonly string[]): Promise<CommandResult> {
     const files = ['--outputs-file', outputsFileOf(stage), '--output', assemblyOf(stage)];
-    return copy().cdk('deploy', '--all', '-c', `stage=${stage}`, '--require-approval', 'never', ...files);
+    return copy().cdk('deploy', '--all', '-c', `stage=${stage}`, '--require-approval', 'never', ...files, ...words);
   }
 
   function outputsFileOf(stage: string): string {

@@ -4,6 +4,7 @@ import { failing } from './infidelities.ts';
 
 /** The values written into the file of each stage, so that the suites need not wait for hours, or for a lock to end. */
 export const trialValues = {
+  gradual: false, // the emulator has no CodeDeploy
   retrySchedule: '1s,1s,1s',
   attemptTimeout: '4s', // a busy machine takes two for what is at once elsewhere
   clientFailureLimit: 100_000,

@@ -19,11 +19,6 @@ export const recordedResources: readonly { readonly type: string; readonly prope
   { type: 'AWS::Logs::QueryDefinition' },
   // Alarms on metric math.
   { type: 'AWS::CloudWatch::Alarm', property: 'Metrics' },
-  // Gradual releases: without CodeDeploy, an alias leads to its new version at once.
-  { type: 'AWS::CodeDeploy::Application' },
-  { type: 'AWS::CodeDeploy::DeploymentGroup' },
-  // Throttles of routes: its API Gateway cannot delete their settings, and throttles nobody.
-  { type: 'Custom::RouteThrottle' },
 ];
 
 /** The end-to-end tests that fail for a difference and for nothing else, by file and full name. They must fail. */

@@ -32,6 +32,12 @@ export function makeWorkCopy(folder: string, environment: Variables, limit: numb
     cpSync(path.join(root, file), path.join(directory, file));
   }
   symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
+  // A release names the commit, and a hash of what was changed since.
+  const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: directory, stdio: 'pipe' });
+  git('init', '--quiet');
+  writeFileSync(path.join(directory, '.git/info/exclude'), 'node_modules\n');
+  git('add', '--all');
+  git('-c', 'user.name=drill', '-c', 'user.email=drill@example.com', 'commit', '--quiet', '--message', 'test: drill');
 
   const edit: WorkCopy['edit'] = (file, text, replacement) => {
     const where = path.join(directory, file);

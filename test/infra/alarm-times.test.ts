@@ -14,7 +14,7 @@ const otherCertificate = authDomain.authDomain.certificateArn.replace(/.$/, '0')
 const domains = { ...authDomain, baseDomain: { ...baseDomain.baseDomain, certificateArn: otherCertificate } };
 const alarms = new Map(
   resourcesOf(stageTemplates('prod', domains), 'AWS::CloudWatch::Alarm')
-    .filter(([id]) => id.startsWith('Alarms')) // test/infra/gradual-releases.test.ts has those of releases
+    .filter(([id]) => id.startsWith('Alarms')) // test/infra/releases.test.ts has those of releases
     .map(([id, { Properties }]) => [bare(id).slice('Alarms'.length), Properties as AlarmProperties]),
 );
 const rung = new Set<string>();

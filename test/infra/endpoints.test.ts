@@ -35,7 +35,7 @@ describe('the endpoints', () => {
   });
 
   it('write access logs that name no header and no query', () => {
-    const stages = resourcesOf(Data, 'AWS::ApiGatewayV2::Stage');
+    const stages = resourcesOf(stageTemplates('prod'), 'AWS::ApiGatewayV2::Stage');
     expect(stages).toHaveLength(2);
     for (const [, { Properties }] of stages) {
       expect(Properties.AccessLogSettings.DestinationArn).toBeDefined();

@@ -7,7 +7,7 @@ const logGroups = resourcesOf(stage, 'AWS::Logs::LogGroup');
 
 describe('every function', () => {
   it('runs on Node.js 24, arm64', () => {
-    expect(functions).toHaveLength(13);
+    expect(functions).toHaveLength(17);
     for (const [id, { Properties }] of functions) {
       expect(Properties, id).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -18,8 +18,10 @@ describe('every function', () => {
   });
 
   it('writes JSON to a log group of its own, whose retention is the stage’s', () => {
-    const groups = functions.map(([, { Properties }]) => Properties.LoggingConfig.LogGroup.Ref);
-    expect(new Set(groups).size).toBe(functions.length);
+    for (const template of Object.values(stage)) {
+      const own = resourcesOf(template, 'AWS::Lambda::Function').map(([, { Properties }]) => Properties.LoggingConfig);
+      expect(new Set(own.map(({ LogGroup }) => LogGroup.Ref)).size).toBe(own.length);
+    }
     for (const [, { Properties }] of functions) expect(Properties.LoggingConfig.LogFormat).toBe('JSON');
     for (const [id, { Properties }] of logGroups)
       expect(Properties.RetentionInDays, id).toBe(id.startsWith('AuditLogs') ? 400 : 365);
@@ -90,7 +92,7 @@ describe('the service’s own hosts', () => {
   });
 });
 
-describe('schedules and triggers', () => {
+describe('schedules and event sources', () => {
   it('run the sweeper every minute, the rotation of keys every day, and the smoke test as configured', () => {
     const rules = resourcesOf(stage, 'AWS::Events::Rule');
     const schedules = rules.map(([, { Properties }]) => [
@@ -102,31 +104,6 @@ describe('schedules and triggers', () => {
       ['RotateKeysLive', 'rate(1 day)', 'ENABLED'],
       ['SweepLive', 'rate(1 minute)', 'ENABLED'],
       ['ScheduledTestLive', 'rate(15 minutes)', 'ENABLED'],
-    ]);
-  });
-
-  // A version that cannot hash passwords, or make keys, must not get requests.
-  it('try whether passwords can be hashed, and make the first keys, before a new version is called', () => {
-    const tried = resourcesOf(stage, 'Custom::Trigger').map(
-      ([, { Properties }]) => /^[A-Za-z]+(?=CurrentVersion)/.exec(Properties.HandlerArn.Ref)?.[0],
-    );
-    expect(tried).toEqual(['RotateKeys', 'Token']);
-  });
-
-  it('ask CloudFormation about their own stack and no other', () => {
-    const [, role] =
-      resourcesOf(stageTemplates('prod').Auth, 'AWS::IAM::Role').find(([id]) => /Trigger.*Role/.test(id)) ?? [];
-    const statements = role?.Properties.Policies[0].PolicyDocument.Statement as {
-      Action: string[];
-      Resource: unknown;
-    }[];
-    expect(statements.filter(({ Action }) => Action[0]?.startsWith('cloudformation:'))).toEqual([
-      { Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [{ Ref: 'AWS::StackId' }] },
-    ]);
-    expect(statements.flatMap(({ Action }) => Action).sort()).toEqual([
-      ...['cloudformation:DescribeStacks', 'lambda:GetAlias', 'lambda:InvokeFunction', 'lambda:InvokeFunction'],
-      'lambda:UpdateAlias',
-      ...['logs:CreateLogStream', 'logs:PutLogEvents'],
     ]);
   });
 

@@ -34,15 +34,17 @@ describe('the outputs', () => {
   });
 });
 
-it('no policy of a queue has more conditions than SQS takes', () => {
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html
+it('every policy of a queue is within the quotas of SQS: 10 conditions, 20 statements, 8,192 bytes', () => {
   const stacks = Object.values(stageTemplates('prod', { ...authDomain, ...baseDomain }));
   const policies = stacks.flatMap(stack => resourcesOf(stack, 'AWS::SQS::QueuePolicy'));
-  const counts = policies.map(([, { Properties }]) => {
+  expect(policies).toHaveLength(4);
+  for (const [id, { Properties }] of policies) {
     const statements: { Condition?: object }[] = Properties.PolicyDocument.Statement;
-    return statements.flatMap(({ Condition = {} }) => Object.keys(Condition)).length;
-  });
-  expect(Math.max(...counts)).toBeLessThanOrEqual(10);
-  expect(counts).toHaveLength(4);
+    const conditions = statements.flatMap(({ Condition = {} }) => Object.keys(Condition)).length;
+    const bytes = Buffer.byteLength(JSON.stringify(Properties.PolicyDocument));
+    expect([conditions <= 10, statements.length <= 20, bytes <= 8_192], id).toEqual([true, true, true]);
+  }
 });
 
 describe('the queues', () => {

@@ -117,7 +117,7 @@ describe('saved queries', () => {
 });
 
 /** Logs of functions that deploy. */
-const ofDeployments = ['TriggerLogs', 'RouteThrottleLogs'];
+const ofDeployments = ['FirstKeysLogs', 'ReleasesPreTrafficLogs'];
 
 function namesIn(cell: string): readonly string[] {
   return [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);

@@ -15,7 +15,7 @@ describe('a stage with everything switched on', () => {
       ...baseDomain,
       ...{ protection: true, gradual: true, smokeSchedule: '15m' },
     };
-    addStage(app, stageConfiguration('prod', values));
+    addStage(app, stageConfiguration('prod', values), 'test');
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).not.toThrow();
   });

@@ -56,12 +56,12 @@ export const required: Partial<Record<StageName, Record<string, unknown>>> = {
 };
 
 /** The stacks of a stage, before the synthesis, which takes as long again. */
-export const stacksOf = (stage: string, overrides: Record<string, unknown> = {}): readonly Stack[] =>
-  stacksWith(stageConfiguration(stage, { ...required[stage], ...overrides }));
+export const stacksOf = (stage: string, overrides: Record<string, unknown> = {}, release = 'test'): readonly Stack[] =>
+  stacksWith(stageConfiguration(stage, { ...required[stage], ...overrides }), release);
 
-const stacksWith = (configuration: StageConfiguration): readonly Stack[] => {
+const stacksWith = (configuration: StageConfiguration, release = 'test'): readonly Stack[] => {
   const app = makeApp();
-  addStage(app, configuration);
+  addStage(app, configuration, release);
   return app.node.children.filter(child => child instanceof Stack);
 };
 

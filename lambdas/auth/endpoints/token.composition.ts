@@ -12,7 +12,7 @@ import { makeSelfCheck } from './self-check.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
 /**
- * Composes the token endpoint. A deployment that changes the function invokes it without a request: it then checks itself.
+ * Composes the token endpoint. Without a request it checks itself: a deployment does that before a new version gets traffic.
  */
 export function composeToken(
   environment: Environment<typeof tokenEnvironment>,

@@ -10,6 +10,7 @@ import { composeToken } from './token.composition.ts';
 const environment = readEnvironment(tokenEnvironment);
 const telemetry = makeTelemetry('token');
 const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms() };
+const answer = composeToken(environment, outside, telemetry);
 
 /** POST {auth_url}/oauth/v1/token. */
-export const handler = makeHttpHandler(telemetry, composeToken(environment, outside, telemetry));
+export const handler = makeHttpHandler(telemetry, answer, () => answer({}));

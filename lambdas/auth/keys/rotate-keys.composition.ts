@@ -1,11 +1,11 @@
 import { DescribeKeyCommand } from '@aws-sdk/client-kms';
+import { withPatience } from '../../platform/deployment/patience.ts';
 import type { Environment } from '../../platform/environment.ts';
 import { makeRandomIds } from '../../platform/identifiers.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { rotateKeysEnvironment } from '../environment.ts';
 import { makeKeyRotation, type RotationResult } from './key-rotation.ts';
-import { awaitPermissions } from './settling-permissions.ts';
 
 export function composeRotateKeys(
   environment: Environment<typeof rotateKeysEnvironment>,
@@ -23,7 +23,7 @@ export function composeRotateKeys(
   });
 
   return async function runRotation(): Promise<readonly RotationResult[]> {
-    const results = await awaitPermissions(() => rotation.rotateKeys(), { ...time, log });
+    const results = await withPatience(time, patience, () => rotation.rotateKeys());
     for (const result of results) log.info('keys.rotated', { ...result });
     await requireEnabledKey();
     count('KeyCreated', results.filter(({ created }) => created !== undefined).length);
@@ -36,3 +36,6 @@ export function composeRotateKeys(
     if (KeyMetadata?.KeyState !== 'Enabled') throw new Error(`The KMS key is ${KeyMetadata?.KeyState}: enable it.`);
   }
 }
+
+/** Milliseconds: the first deployment uses the role's permissions at once. The function's own time is a minute. */
+const patience = 40_000;

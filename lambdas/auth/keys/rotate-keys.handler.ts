@@ -11,5 +11,5 @@ const environment = readEnvironment(rotateKeysEnvironment);
 const telemetry = makeTelemetry('rotate-keys');
 const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms() };
 
-/** Runs at every deployment, once a day, and when an operator asks (`ops keys rotate`). The event is not read. */
+/** Runs at the first deployment, once a day, and when an operator asks (`ops keys rotate`). The event is not read. */
 export const handler = makeHandler(telemetry, composeRotateKeys(environment, outside, telemetry));

@@ -10,7 +10,7 @@ export const noDeliveries = {
 export function aStatus(changes: Partial<Status> = {}): Status {
   return {
     ...{ target: 'stage dev', stage: 'dev', region: 'sa-east-1', account: '111122223333', checkout: '0.1.0' },
-    ...{ stacks: [], tables: [], throttles: [], certificates: [], rolledBack: [], queues: [] },
+    ...{ stacks: [], tables: [], throttles: [], certificates: [], movedAliases: [], queues: [] },
     kmsKey: { arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null },
     recipients: [{ mail: 'page', address: 'ops@acme.com', state: 'confirmed' }],
     alarms: { total: 28, isCutOff: false, ringing: [] },

@@ -44,7 +44,7 @@ export function provisionFunctions(
 }
 
 /**
- * Runs the functions that run when the stacks are deployed (the CDK's `Trigger`), in the order of the stacks. They are
+ * Runs the functions that run when the stacks are first deployed (the CDK's `Trigger`), in the order of the stacks. They are
  * invoked here directly, without the CDK's provider function.
  *
  * @throws {StartError} when one of them fails.

@@ -184,7 +184,7 @@ describe('the audit trail', () => {
       ['dlq', 'show', messageId],
       ['dlq', 'redrive'],
       ['dlq', 'discard', messageId],
-      ['rollback'],
+      ['rollback', '0.2.0-abc'],
       ['tables', 'copy', 'users', 'nothing'],
       ['smoke', '--timeout', '5'],
       ['smoke', 'rotate-credentials'],

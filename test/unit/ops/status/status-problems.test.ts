@@ -85,32 +85,20 @@ describe('the problems of a stage', () => {
 
   it.each([
     [
-      'rolled back',
-      [
-        'rolled back: Discovery (5 to 1). Correct what was wrong, and deploy: that leads every function to a new version. If that fails, npm run ops -- --stage dev rollback at once (docs/runbook.md, "A bad version was deployed").',
-      ],
+      'moved',
+      { version: 1, deployedVersion: 5, sharing: [] },
+      'Aliases were moved since the last deployment: Discovery (at version 1, deployed 5). Next deployment: npx cdk deploy --all -c stage=dev -c gradual=false -c release=1',
     ],
     [
-      'returned',
-      [
-        'the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of Discovery (5 to 1): npm run ops -- --stage dev rollback takes them back again.',
-      ],
+      'still shifting',
+      { version: 5, deployedVersion: 5, sharing: [6] },
+      'No deployment is in progress, but a part of the traffic still goes to another version: Discovery (at version 5 and 6, deployed 5). npm run ops -- --stage dev rollback lists the releases; npm run ops -- --stage dev rollback RELEASE ends that.',
     ],
-    [
-      'shifting',
-      [
-        'no deployment is in progress, and a part of the requests still goes to the newer version of Discovery (5 to 1): npm run ops -- --stage dev rollback ends that.',
-      ],
-    ],
-  ] as const)('are functions that are %s', (state, told) => {
-    const rolledBack = [{ function: 'Discovery', from: 5, to: 1, at: null, state }];
-    expect(problems(stage(), { rolledBack })).toEqual(told);
-    const failed = problems(stage({}, { Auth: { StackStatus: 'UPDATE_ROLLBACK_COMPLETE' } }), { rolledBack });
-    expect(failed.at(state === 'returned' ? 0 : -1)).toBe(told[0]); // somebody has to type at once
-    const [first] = reportStatus(statusOf(stage(), { rolledBack })).text.split('\n');
-    expect(first).toMatch(state === 'returned' ? told[0] : /^stage dev in sa-east-1/);
-    const underWay = problems(stage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } }), { rolledBack });
-    expect(underWay.includes(told[0])).toBe(state !== 'shifting'); // that is how a gradual release goes on
+  ])('are aliases that are %s, unless a deployment is in progress', (_state, versions, problem) => {
+    const movedAliases = [{ function: 'Discovery', ...versions }];
+    expect(problems(stage(), { movedAliases })).toEqual([problem]);
+    const deploying = problems(stage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } }), { movedAliases });
+    expect(deploying).not.toContain(problem);
   });
 
   // Bug: it said that nothing needs anybody, of queues and keys that it had not been able to read, or not to their end.

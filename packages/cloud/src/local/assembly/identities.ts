@@ -80,8 +80,6 @@ const attributes: Readonly<Record<string, (query: AttributeQuery, addresses: Add
   'AWS::SNS::Topic.Ref': ({ name }) => arn('sns', name),
   'AWS::SQS::Queue.Arn': ({ name }) => queueArn(name),
   'AWS::SQS::Queue.Ref': ({ name }, { queueUrl }) => queueUrl(name),
-  'Custom::ReleaseEnd.Release': () => '',
-  'Custom::ReleaseStart.IsRolledBack': () => 'false',
 };
 
 function functionOfVersion({ resource, resolve }: AttributeQuery): string {

@@ -80,7 +80,6 @@ const liveTypes = [
   'AWS::Lambda::EventSourceMapping',
   'AWS::Lambda::Function',
   'AWS::SQS::Queue',
-  'Custom::RouteThrottle',
   'Custom::Trigger',
 ] as const;
 
@@ -110,8 +109,6 @@ const inertTypes: ReadonlySet<string> = new Set([
   'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',
   'AWS::SSM::Parameter',
-  'Custom::ReleaseEnd',
-  'Custom::ReleaseStart',
 ]);
 
 function isLive(type: string): type is LiveType {

@@ -66,23 +66,18 @@ function patternOf(routeKey: string): RegExp {
   return new RegExp(`^${segments.map(one => (one.startsWith('{') ? '[^/]+' : RegExp.escape(one))).join('/')}$`);
 }
 
-/** Reads what throttles a route: a custom resource of its own, or else the stage's default, which holds for each route by itself. */
+/** Reads the throttle of a route: the stage's settings of that route, or else its default, which applies to each route separately. */
 function readThrottles(resources: readonly LiveResource[]) {
   const stages = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => {
-      const { ApiId, DefaultRouteSettings: settings } = readProperties(stageSchema, resource);
-      return [ApiId, { rate: settings.ThrottlingRateLimit, burst: settings.ThrottlingBurstLimit }];
-    }),
-  );
-  const own = new Map(
-    ofType(resources, 'Custom::RouteThrottle').map(resource => {
-      const { ApiId, RouteKey, RateLimit: rate, BurstLimit: burst } = readProperties(updateSchema, resource);
-      return [`${ApiId} ${RouteKey}`, { rate, burst }];
+      const { ApiId, ...settings } = readProperties(stageSchema, resource);
+      return [ApiId, settings];
     }),
   );
   return function throttleOf(apiId: string, routeKey: string): ThrottleSettings {
-    const found = own.get(`${apiId} ${routeKey}`) ?? stages.get(apiId);
-    if (found) return found;
+    const stage = stages.get(apiId);
+    const found = stage && (stage.RouteSettings[routeKey] ?? stage.DefaultRouteSettings);
+    if (found) return { rate: found.ThrottlingRateLimit, burst: found.ThrottlingBurstLimit };
     throw new StartError(`The HTTP API of the route "${routeKey}" has no stage.`);
   };
 }
@@ -102,15 +97,11 @@ const routeSchema = z.object({
   AuthorizationType: z.literal('NONE').default('NONE'),
 });
 
+const settingsSchema = z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() });
+
 const stageSchema = z.object({
   ApiId: z.string(),
   StageName: z.literal('$default'),
-  DefaultRouteSettings: z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() }),
-});
-
-const updateSchema = z.object({
-  ApiId: z.string(),
-  RouteKey: z.string(),
-  RateLimit: z.number(),
-  BurstLimit: z.number(),
+  DefaultRouteSettings: settingsSchema,
+  RouteSettings: z.record(z.string(), settingsSchema).default({}),
 });

@@ -36,7 +36,7 @@ it('a burst passes, then as many as the rate allows', () => {
   expect(pass(4)).toEqual([true, true, true, false]);
 });
 
-const own = { RateLimit: 2, BurstLimit: 1 };
+const own = { ThrottlingRateLimit: 2, ThrottlingBurstLimit: 1 };
 
 const routes = (RouteKey: string, limits: object = own) =>
   routesOf([
@@ -44,6 +44,7 @@ const routes = (RouteKey: string, limits: object = own) =>
       ApiId: 'auth',
       StageName: '$default',
       DefaultRouteSettings: { ThrottlingRateLimit: 7, ThrottlingBurstLimit: 3 },
+      RouteSettings: { 'ANY /a': limits },
     }),
     liveResource('AWS::ApiGatewayV2::Integration', {
       IntegrationType: 'AWS_PROXY',
@@ -51,7 +52,6 @@ const routes = (RouteKey: string, limits: object = own) =>
       IntegrationUri: 'arn:aws:lambda:us-east-1:000000000000:function:Token:live',
     }),
     liveResource('AWS::ApiGatewayV2::Route', { ApiId: 'auth', RouteKey, Target: 'integrations/App-Thing' }),
-    liveResource('Custom::RouteThrottle', { ApiId: 'auth', RouteKey: 'ANY /a', ...limits }),
   ]);
 
 it.each([
@@ -64,7 +64,7 @@ it.each([
 it.each([
   ['GET /a', own, 'only $default and paths of any method run locally'],
   ['ANY /{proxy+}', own, 'only $default and paths of any method run locally'],
-  ['ANY /a', { RateLimit: 'many' }, 'App-Thing (Custom::RouteThrottle): RateLimit'],
+  ['ANY /a', { ThrottlingRateLimit: 'many' }, 'App-Thing (AWS::ApiGatewayV2::Stage): RouteSettings.ANY /a'],
 ])('refuses the route %s with the throttle %j', (routeKey, limits, reason) => {
   expect(() => routes(routeKey, limits)).toThrow(reason);
 });

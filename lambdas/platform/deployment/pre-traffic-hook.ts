@@ -1,0 +1,75 @@
+import type { Log } from '../log.ts';
+import { describeError } from '../telemetry.ts';
+import { type Waiting, withPatience } from './patience.ts';
+
+/** The event that CodeDeploy invokes a hook with. It names neither the function nor its version. */
+export interface HookEvent {
+  readonly DeploymentId: string;
+  readonly LifecycleEventHookExecutionId: string;
+}
+
+/** A deployment of CodeDeploy: what started it (`user`, `codeDeployRollback`, …), and the name of its group. */
+export interface Deployment {
+  readonly creator?: string | undefined;
+  readonly deploymentGroupName?: string | undefined;
+}
+
+export interface HookEffects extends Waiting {
+  readonly log: Pick<Log, 'info' | 'error'>;
+  /** The ARN of each new version, by the name of its deployment group. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly getDeployment: (deploymentId: string) => Promise<Deployment>;
+  /** Returns the status of the hook's own stack in CloudFormation. */
+  readonly getStackStatus: () => Promise<string>;
+  /** Invokes the self-check of a version. @throws {Error} with the name of the version's error. */
+  readonly checkVersion: (versionArn: string) => Promise<void>;
+  readonly report: (event: HookEvent, status: 'Succeeded' | 'Failed') => Promise<unknown>;
+}
+
+/**
+ * Creates the hook that CodeDeploy runs before a version gets traffic: it invokes the version's self-check. It reports a status in any
+ * case, because CodeDeploy would wait an hour for it.
+ *
+ * A rollback, of CodeDeploy or of CloudFormation, passes without a check: it must not depend on what made the deployment fail, or the
+ * stack is stuck.
+ *
+ * @see https://docs.aws.amazon.com/codedeploy/latest/userguide/reference-appspec-file-structure-hooks.html
+ */
+export function makePreTrafficHook({
+  log,
+  versions,
+  getDeployment,
+  getStackStatus,
+  checkVersion,
+  report,
+  ...waiting
+}: HookEffects) {
+  return async function runHook(event: HookEvent): Promise<void> {
+    const status = (await isFit(event.DeploymentId)) ? 'Succeeded' : 'Failed';
+    await withPatience(waiting, patience, () => report(event, status));
+  };
+
+  async function isFit(deploymentId: string): Promise<boolean> {
+    let version: string | undefined;
+    try {
+      const { creator = '', deploymentGroupName = '' } = await withPatience(waiting, patience, () =>
+        getDeployment(deploymentId),
+      );
+      const stackStatus = await withPatience(waiting, patience, getStackStatus);
+      if (creator === 'codeDeployRollback' || stackStatus.includes('ROLLBACK')) return true;
+      version = versions[deploymentGroupName];
+      if (version === undefined)
+        throw new Error(`The hook knows no version of deployment group ${deploymentGroupName}.`);
+      const arn = version;
+      await withPatience(waiting, patience, () => checkVersion(arn));
+      log.info('version.checked', { version });
+      return true;
+    } catch (error) {
+      log.error('version.failed', { version, deploymentId, ...describeError(error) });
+      return false;
+    }
+  }
+}
+
+/** Milliseconds for each of the four calls. With their timeouts they end before the function does. */
+const patience = 180_000;

@@ -1,0 +1,54 @@
+import * as z from 'zod/mini';
+import { list, readEnvironment, text } from '../environment.ts';
+import { makeHandler, selfCheckEvent } from '../lambda-handler.ts';
+import { machine } from '../outside.ts';
+import { makeTelemetry } from '../telemetry.ts';
+import { type HookEvent, makePreTrafficHook } from './pre-traffic-hook.ts';
+
+// Imported dynamically, so that they keep the SDK's own signer and request handler: ours sign no paths such as Lambda's.
+const { CodeDeployClient, GetDeploymentCommand, PutLifecycleEventHookExecutionStatusCommand } = await import(
+  '@aws-sdk/client-codedeploy'
+);
+const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+
+const { versions, stackId } = readEnvironment(z.object({ VERSIONS: list, STACK_ID: text }));
+const telemetry = makeTelemetry('pre-traffic');
+const quick = { requestHandler: { requestTimeout: 10_000, throwOnRequestTimeout: true } };
+const codeDeploy = new CodeDeployClient(quick);
+const cloudFormation = new CloudFormationClient(quick);
+const lambda = new LambdaClient({
+  maxAttempts: 1,
+  requestHandler: { requestTimeout: 60_000, throwOnRequestTimeout: true },
+});
+
+/** CodeDeploy invokes it before a new version of a function of its stack gets traffic. */
+export const handler = makeHandler<HookEvent, void>(
+  telemetry,
+  makePreTrafficHook({
+    ...machine.time,
+    log: telemetry.log,
+    versions: Object.fromEntries(versions.map(pair => pair.split('='))),
+    getDeployment: async deploymentId => {
+      const { deploymentInfo } = await codeDeploy.send(new GetDeploymentCommand({ deploymentId }));
+      return deploymentInfo ?? {};
+    },
+    getStackStatus: async () => {
+      const { Stacks } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }));
+      return Stacks?.[0]?.StackStatus ?? '';
+    },
+    checkVersion: async version => {
+      const Payload = JSON.stringify(selfCheckEvent);
+      const { FunctionError, Payload: answer } = await lambda.send(
+        new InvokeCommand({ FunctionName: version, Payload }),
+      );
+      if (FunctionError === undefined) return;
+      const { errorType = FunctionError } = JSON.parse(new TextDecoder().decode(answer)) as { errorType?: string };
+      throw Object.assign(new Error('The self-check of the version failed.'), { name: errorType });
+    },
+    report: ({ DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId }, status) =>
+      codeDeploy.send(
+        new PutLifecycleEventHookExecutionStatusCommand({ deploymentId, lifecycleEventHookExecutionId, status }),
+      ),
+  }),
+);

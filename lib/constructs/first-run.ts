@@ -1,0 +1,27 @@
+import { type CfnResource, Stack } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Trigger } from 'aws-cdk-lib/triggers';
+import type { Construct } from 'constructs';
+import type { StageConfiguration } from '../config.ts';
+import { retentionOf } from '../stage-props.ts';
+import type { NodeFunction } from './node-function.ts';
+
+/**
+ * Invokes a function at the first deployment of its stack only. A trigger that follows the function's versions would invoke an earlier one
+ * when the stack rolls back, and a failure there would leave the stack stuck (ADR 17).
+ */
+export class FirstRun extends Trigger {
+  constructor(
+    scope: Construct,
+    id: string,
+    { configuration, handler }: { readonly configuration: StageConfiguration; readonly handler: NodeFunction },
+  ) {
+    super(scope, id, { handler, executeOnHandlerChange: false });
+    const { logRetention: retention, removalPolicy } = retentionOf(configuration);
+    const logGroup = new LogGroup(this, 'Logs', { retention, removalPolicy });
+    // Otherwise the CDK's provider writes to a log group that Lambda creates, which no stack deletes.
+    const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
+    const resource = provider.node.findChild('Handler') as CfnResource;
+    resource.addPropertyOverride('LoggingConfig', { LogGroup: logGroup.logGroupName });
+  }
+}

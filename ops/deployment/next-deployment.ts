@@ -1,0 +1,14 @@
+import type { StageStacks } from '../stage/stage-stacks.ts';
+
+/**
+ * Returns the command of the deployment after `ops rollback`. CodeDeploy starts from the version of the last template and refuses an alias
+ * that was moved, hence `gradual=false`. CloudFormation deploys the same commit again only under another release, hence the number.
+ */
+export function nextDeployment({ configuration, stacks }: Pick<StageStacks, 'configuration' | 'stacks'>): string {
+  const releases = stacks.flatMap(
+    ({ found }) => found?.Outputs?.filter(({ OutputKey }) => OutputKey === 'Release') ?? [],
+  );
+  const numbers = releases.map(({ OutputValue = '' }) => Number(/-n(\d+)$/.exec(OutputValue)?.[1] ?? 0));
+  const number = Math.max(0, ...numbers) + 1;
+  return `npx cdk deploy --all -c stage=${configuration.stage} -c gradual=false -c release=${number}`;
+}

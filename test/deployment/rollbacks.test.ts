@@ -1,0 +1,155 @@
+import { GetAliasCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { expect } from 'vitest';
+import { makeDrill, succeeded } from './drill.ts';
+import { trialValues } from './end-to-end.ts';
+
+// An operator rolls back, forward, and deploys again (contract, section 7). The emulator has no CodeDeploy: docs/first-day.md has the rest.
+
+const drill = makeDrill({ dev: trialValues });
+const { step, emulator, copy, deploy, assemblyOf, stacksOf, statesOf, preflight, ops, cacheControl } = drill;
+const [good, bad, fixed] = ['public, max-age=300', 'public, max-age=1', 'public, max-age=299'];
+const change = (cacheControl: string) =>
+  copy().edit('lambdas/auth/endpoints/discovery.ts', `'${good}'`, `'${cacheControl}'`);
+
+interface Listed {
+  readonly releases: readonly { readonly release: string; readonly running: number }[];
+  readonly functions: readonly { readonly function: string; readonly version: number; readonly release: string }[];
+}
+const list = () => ops<Listed>('dev', ['rollback']);
+const rollBackTo = (release: string) =>
+  ops<{ moved: { function: string }[]; next: string }>('dev', ['rollback', release, '--yes']);
+/** The releases, of good and bad functions, and the command of the next deployment. */
+const known = { good: '', bad: '', next: '' };
+
+step('dev: deploy', async () => {
+  succeeded(await deploy('dev'));
+  const { releases, functions } = await list();
+  expect(releases).toHaveLength(1);
+  known.good = releases[0]?.release ?? '';
+  expect(new Set(functions.map(({ release }) => release))).toEqual(new Set([known.good]));
+  return summary();
+});
+
+step(
+  'dev: an update that fails leaves the aliases of its stack, and rollback takes the other stacks back',
+  async () => {
+    const undo = [
+      change(bad),
+      copy().edit('lib/auth-stack.ts', "'FirstKeys'", "'OtherKeys'"), // a trigger that is new runs
+      copy().edit(
+        'lambdas/auth/keys/rotate-keys.composition.ts',
+        '    await requireEnabledKey();',
+        "    throw new Error('broken');",
+      ),
+    ];
+    const { code, output } = await deploy('dev');
+    for (const one of undo) one();
+    expect(code, output).not.toBe(0);
+    expect((await statesOf('dev')).get('Emissor-dev-Auth'), output).toBe('UPDATE_ROLLBACK_COMPLETE');
+    expect(await cacheControl('dev')).toBe(good);
+    const [{ functions }, failed] = [await list(), await summary()];
+    expect(functions.find(one => one.function === 'Token')?.release).toBe(known.good);
+    await rollBackTo(known.good); // stacks that the CDK deployed before or meanwhile have the new version
+    expect(new Set((await list()).functions.map(({ release }) => release))).toEqual(new Set([known.good]));
+    return `${failed}; then ${await summary()}`;
+  },
+);
+
+step('dev: a bad version is deployed', async () => {
+  const undo = change(bad);
+  succeeded(await deploy('dev'));
+  undo();
+  expect(await cacheControl('dev')).toBe(bad);
+  const { functions } = await list();
+  known.bad = functions[0]?.release ?? '';
+  expect(new Set(functions.map(({ release }) => release))).toEqual(new Set([known.bad]));
+  return summary();
+});
+
+step('dev: rollback points all functions to the release before, within seconds', async () => {
+  expect((await copy().program('ops', ['--stage', 'dev', 'rollback', known.good])).output).toContain('add --yes');
+  expect(await cacheControl('dev')).toBe(bad);
+  const { moved, next } = await rollBackTo(known.good);
+  const { functions } = await list();
+  expect(moved).toHaveLength(functions.length);
+  expect(new Set(functions.map(({ release }) => release))).toEqual(new Set([known.good]));
+  expect(await cacheControl('dev')).toBe(good);
+  known.next = next;
+  expect(next).toMatch(/^npx cdk deploy --all -c stage=dev -c gradual=false -c release=\d+$/);
+  expect((await copy().program('ops', ['--stage', 'dev', 'status'])).output).toContain(next);
+  expect((await preflight('dev')).problems.get('aliases')).toContain(next);
+  const [line] = await ops<{ command: string; outcome: string }[]>('dev', ['audit', 'list', '--limit', '2']);
+  expect(line).toMatchObject({ command: 'rollback', outcome: 'done' });
+  return summary();
+});
+
+step('dev: the same rollback again changes nothing', async () => {
+  const before = await liveVersions();
+  expect((await rollBackTo(known.good)).moved).toEqual([]);
+  expect(await liveVersions()).toEqual(before);
+  return summary();
+});
+
+step('dev: forward, and back again', async () => {
+  await rollBackTo(known.bad);
+  expect(await cacheControl('dev')).toBe(bad);
+  await rollBackTo(known.good);
+  expect(await cacheControl('dev')).toBe(good);
+  return summary();
+});
+
+step('dev: the fix, deployed with the printed keys, reaches all functions', async () => {
+  const undo = change(fixed);
+  const before = await liveVersions();
+  succeeded(await deploy('dev', ...known.next.split(' ').slice(6)));
+  undo();
+  expect(await cacheControl('dev')).toBe(fixed);
+  const after = await liveVersions();
+  for (const [name, version] of after) expect([name, version > (before.get(name) ?? 0)]).toEqual([name, true]);
+  expect((await preflight('dev')).problems.has('aliases')).toBe(false);
+  return summary();
+});
+
+step('dev: the same commit again, under another number, publishes every function again', async () => {
+  succeeded(await deploy('dev', '-c', 'release=7'));
+  const before = await liveVersions();
+  expect((await list()).functions.every(({ release }) => release === `${known.good}-n7`)).toBe(true);
+  succeeded(await deploy('dev', '-c', 'release=8'));
+  for (const [name, version] of await liveVersions())
+    expect([name, version > (before.get(name) ?? 0)]).toEqual([name, true]);
+  return summary();
+});
+
+step('dev: destroy', async () => {
+  succeeded(await copy().cdk('destroy', '--all', '--force', '--app', assemblyOf('dev')));
+  expect([...(await emulator().inventory.stacks()).keys()]).toEqual(['CDKToolkit']);
+  return undefined;
+});
+
+/** Returns the release that functions run, and how many of them. */
+async function summary(): Promise<string> {
+  const { functions } = await list();
+  const groups = Map.groupBy(functions, ({ release, version }) => `${release} (version ${version})`);
+  return [...groups].map(([release, running]) => `${running.length} functions run ${release}`).join(', ');
+}
+
+/** Returns the versions that the aliases of the functions of `dev` point to, as Lambda has them, by the names in the code. */
+async function liveVersions(): Promise<ReadonlyMap<string, number>> {
+  const lambda = new LambdaClient(emulator().settings);
+  const resources = await Promise.all(stacksOf('dev').map(emulator().inventory.resources));
+  const aliases = resources.flat().flatMap(({ ResourceType, LogicalResourceId = '', PhysicalResourceId = '' }) => {
+    const [, name] = /^(\w+)Live[0-9A-F]{8}$/.exec(LogicalResourceId) ?? [];
+    return ResourceType === 'AWS::Lambda::Alias' && name
+      ? [{ name, FunctionName: PhysicalResourceId.split(':').at(-2) }]
+      : [];
+  });
+  expect(aliases.length).toBeGreaterThan(8);
+  return new Map(
+    await Promise.all(
+      aliases.map(async ({ name, FunctionName }) => {
+        const { FunctionVersion } = await lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }));
+        return [name, Number(FunctionVersion)] as const;
+      }),
+    ),
+  );
+}

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { notAnswered, withPatience } from '../../../../lambdas/platform/deployment/patience.ts';
+import { frozenClock } from '../../../support/clock.ts';
+
+// A call is repeated while its failure may pass: new permissions take some seconds until all of AWS knows them.
+
+const named = (name: string, more: object = {}) => Object.assign(new Error('refused'), { name, ...more });
+
+/** Calls with a patience of 40 s. Time passes only while it waits. */
+async function run(failureOf: (call: number) => Error | undefined) {
+  const clock = frozenClock();
+  const start = clock.now();
+  let calls = 0;
+  const pause = async (milliseconds: number) => clock.advance(milliseconds);
+  const result = await withPatience({ now: clock.now, pause }, 40_000, async () => {
+    calls += 1;
+    const failure = failureOf(calls);
+    if (failure) throw failure;
+    return 'done';
+  }).catch((error: Error) => error.name);
+  return { result, calls, seconds: (clock.now() - start) / 1_000 };
+}
+
+it('returns the answer of the first call that succeeds', async () => {
+  expect(await run(() => undefined)).toEqual({ result: 'done', calls: 1, seconds: 0 });
+  const refusal = named('AccessDeniedException');
+  expect(await run(call => (call < 4 ? refusal : undefined))).toEqual({ result: 'done', calls: 4, seconds: 15 });
+});
+
+it.each([
+  named('AccessDeniedException'),
+  named('ThrottlingException'),
+  named('TooManyRequestsException', { $metadata: { httpStatusCode: 429 } }),
+  named('ServiceException', { $metadata: { httpStatusCode: 503 } }),
+  named('TimeoutError'),
+  named('Error', { code: 'ECONNRESET' }),
+  named(notAnswered),
+])('gives up after 40 seconds of %o', async failure => {
+  expect(await run(() => failure)).toEqual({ result: failure.name, calls: 9, seconds: 40 });
+});
+
+it.each([new TypeError('bug'), named('ValidationException', { $metadata: { httpStatusCode: 400 } })])(
+  'does not repeat a call that fails with %o',
+  async failure => {
+    expect(await run(() => failure)).toEqual({ result: failure.name, calls: 1, seconds: 0 });
+  },
+);
