@@ -14,7 +14,7 @@ it('ops support shows the webhooks of the account, offers no change, and leaves 
 
   const entered = await post(origin, '/link', { token });
   const [cookie = ''] = entered.headers.getSetCookie().join().split(';');
-  const folder = entered.headers.get('location') ?? '';
+  const folder = new URL(entered.headers.get('location') ?? '', origin).pathname;
   const open = async (path: string) => (await fetch(origin + folder + path, { headers: { cookie } })).text();
   const pages = await Promise.all(['', 'webhooks/demanda.criada', 'first-steps'].map(open));
   for (const page of pages) {
