@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeDelivery } from '../support/contract/deliveries.ts';
-import { type Exchange, judgeResponse } from '../support/contract/responses.ts';
+import { type Exchange, judgeDelivery, judgeResponse } from '../support/contract/judge.ts';
 
 const webhook = {
   evento: 'demanda.criada',

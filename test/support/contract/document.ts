@@ -1,108 +1,107 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 
-/** The OpenAPI documents, as they are committed, but for their schemas of answers and events: those are closed. */
+/** The two hosts. */
+export type Host = 'auth' | 'base';
+
+/**
+ * The OpenAPI documents as they are committed, with each reference resolved. Their schemas of answers and events are closed: the published ones
+ * accept any field and any value of a list, and the service must send only those of today.
+ */
 export const documents: Readonly<Record<Host, OpenApiDocument>> = {
   auth: read('auth.openapi.json'),
   base: read('webhooks.openapi.json'),
 };
 
-/** The two hosts. */
-export type Host = 'auth' | 'base';
-
 /** The parts of the document that the contract test reads. */
-export interface OpenApiDocument {
+interface OpenApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Of {base_url} alone. */
-  readonly webhooks?: Readonly<Record<string, { readonly post: { readonly parameters: readonly Parameter[] } }>>;
-  readonly components: {
-    readonly headers: Readonly<Record<string, HeaderObject>>;
-    readonly responses: Readonly<Record<string, ResponseObject>>;
-    readonly parameters: Readonly<Record<string, Parameter>>;
-  };
+  /** Only {base_url} has them. */
+  readonly webhooks?: Readonly<Record<string, { readonly post: Webhook }>>;
   readonly 'x-not-found': ResponseObject;
 }
 
-export type PathItem = Readonly<Record<string, Method>> & {
-  readonly 'x-method-not-allowed': ResponseObject;
-};
+export type PathItem = Readonly<Record<string, Method>> & { readonly 'x-method-not-allowed': ResponseObject };
 
 export interface Method {
   readonly operationId: string;
   readonly security: readonly Readonly<Record<string, readonly string[] | undefined>>[];
   readonly requestBody?: { readonly required: boolean };
-  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+interface Webhook {
+  readonly parameters: readonly { readonly name: string; readonly schema: object }[];
+  readonly requestBody: { readonly content: { readonly 'application/json': { readonly schema: object } } };
 }
 
 export interface ResponseObject {
-  readonly headers?: Readonly<Record<string, HeaderObject | Reference>>;
+  readonly headers?: Readonly<
+    Record<string, { readonly required: boolean; readonly schema: { readonly type?: string } }>
+  >;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-export interface HeaderObject {
-  readonly required: boolean;
-  readonly schema: object;
-}
-
 interface MediaType {
-  readonly examples?: Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>;
+  readonly schema: object;
+  readonly examples?: Readonly<Record<string, { readonly value: Refusal }>>;
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required?: boolean;
+/** The members by which refusals differ, of {base_url}, {auth_url} and the gateway. */
+export interface Refusal {
+  readonly status?: number;
+  readonly code?: string;
+  readonly error?: string;
+  readonly error_description?: string;
+  readonly message?: string;
+  readonly errors?: readonly { readonly code: string }[];
 }
 
-interface Reference {
-  readonly $ref: string;
+/** Returns the faults of a value by a schema of the documents. */
+export function faultsOf(value: unknown, schema: object): string[] {
+  const validate = ajv.compile(schema); // Ajv keeps the validator of a schema
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the body'} ${message}`);
 }
+
+const ajv = addFormats.default(new Ajv2020({ allErrors: true, strict: false, validateSchema: false }));
 
 function read(file: string): OpenApiDocument {
-  return closed(JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../docs/api', file), 'utf8')));
+  const document = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../docs/api', file), 'utf8'));
+  const resolved = new Map<string, unknown>();
+  return expand(document);
+
+  function expand<Part>(part: Part): Part {
+    if (Array.isArray(part)) return part.map(expand) as Part;
+    if (typeof part !== 'object' || part === null) return part;
+    if ('$ref' in part) return resolve(String(part.$ref)) as Part;
+    const inner = Object.fromEntries(Object.entries(part).map(([name, member]) => [name, expand(member)]));
+    return { ...inner, ...ownRules(part) } as Part;
+  }
+
+  function resolve(reference: string): unknown {
+    const found =
+      resolved.get(reference) ?? expand(reference.split('/').reduce((at, name) => at[name] ?? at, document));
+    resolved.set(reference, found);
+    return found;
+  }
 }
 
-/** Returns the response or header that a part of the document is or refers to, and the JSON Pointer that leads there. */
-export function resolved<Part extends object>(
-  host: Host,
-  kind: 'responses' | 'headers',
-  part: Part | Reference,
-  pointer: string,
-): { part: Part; pointer: string } {
-  if (!('$ref' in part)) return { part, pointer };
-  const target = documents[host].components[kind][part.$ref.split('/').at(-1) ?? ''];
-  if (!target) throw new Error(`The document has no ${part.$ref}.`);
-  return { part: target as object as Part, pointer: part.$ref };
-}
-
-/** Returns a JSON Pointer into the document, as a URI fragment (RFC 6901 section 6). */
-export function pointerTo(...names: readonly string[]): string {
-  return `#/${names.map(name => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
-}
-
-/**
- * Returns a document whose schemas of answers and events are closed: what is published accepts any field and any value of a list,
- * the service is held to those of today. Of the forms of a schema one must be met.
- */
-function closed<Part>(part: Part): Part {
-  if (Array.isArray(part)) return part.map(closed) as Part;
-  if (typeof part !== 'object' || part === null) return part;
-  const inner = Object.fromEntries(Object.entries(part).map(([name, member]) => [name, closed(member)]));
-  return { ...inner, ...ownRules(part) } as Part;
-}
-
+/** Returns the rules that close a schema. One of its forms must be met. */
 function ownRules(schema: OpenSchema): object {
-  const { additionalProperties, 'x-extensible-enum': values, 'x-forms': forms } = schema;
-  const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
+  const { additionalProperties, 'x-extensible-enum': values, 'x-forms': forms, type } = schema;
+  const isNullable = Array.isArray(type) && type.includes('null');
+  const onlyForm = ({ required, optional }: Form) => ({
+    required,
+    propertyNames: { enum: [...required, ...optional] },
+  });
   return {
     ...(typeof additionalProperties === 'object' && { additionalProperties: false }),
     ...(values && { enum: isNullable ? [...values, null] : values }),
     ...(forms && { anyOf: forms.map(onlyForm) }),
   };
-}
-
-function onlyForm({ required, optional }: Form): object {
-  return { required, propertyNames: { enum: [...required, ...optional] } };
 }
 
 interface OpenSchema {

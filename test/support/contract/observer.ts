@@ -1,7 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
-import { type Arrived, judgeDelivery } from './deliveries.ts';
 import type { Host } from './document.ts';
-import { type Answered, judgeResponse } from './responses.ts';
+import { type Answered, type Arrived, judgeDelivery, judgeResponse } from './judge.ts';
 
 /** The answers that this process has met, and how often. The key is an answer's JSON. */
 const met = new Map<string, number>();

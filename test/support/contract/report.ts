@@ -2,8 +2,8 @@ import type { TestProject } from 'vitest/node';
 import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
 import type { Run } from '../e2e-target.ts';
 import { documents } from './document.ts';
+import { type Answered, allAnswers } from './judge.ts';
 import { readMet } from './observer.ts';
-import { type Answered, allAnswers } from './responses.ts';
 
 /**
  * Prints in one line which parts of the OpenAPI document the suites met.
@@ -24,16 +24,11 @@ function isWhole({ vitest }: TestProject): boolean {
   return !filenamePattern?.length && !config.testNamePattern && state.getCountOfFailedTests() === 0;
 }
 
-/** The parts of the document that the suites met. */
-interface Summary {
-  /** One line for people. */
-  readonly text: string;
-  /** The described answers that were never met, although a test can bring them about, a line each. */
-  readonly missing: readonly string[];
-}
-
-/** Sums up what all processes have met; `undefined` where they met nothing. */
-function summarize(file: string): Summary | undefined {
+/**
+ * Sums up what all processes have met; `undefined` if they met nothing. `missing`: the described answers that were never met, although a test
+ * can bring them about.
+ */
+function summarize(file: string): { text: string; missing: readonly string[] } | undefined {
   const met = readMet(file);
   if (met.length === 0) return undefined;
   const keys = new Set(met.map(({ answered }) => keyOf(answered)));
@@ -66,37 +61,17 @@ function keyOf({ operation, status, code }: Answered): string {
   return [operation, status, code].filter(part => part !== '').join(' ');
 }
 
-/** Returns whether no test of a healthy run can bring an answer about, nor see it. */
+/**
+ * Returns whether no test of a healthy run can bring an answer about, nor see it: nothing unforeseen happens (500), no dependency is busy and
+ * nobody else changes the same webhook (503), 100,000 failures and registrations a minute pass, AWS's gateway throttles nobody. Unit tests
+ * are about those. HEAD does not show which answer of a status it is, and `fetch` sends no body with GET.
+ */
 function isBeyondTests({ operation, status, code }: Answered): boolean {
-  return beyond.some(({ applies }) => applies(operation, status, code));
+  return (
+    ['500', '503'].includes(status) ||
+    ['client_rate_limit', 'gateway'].includes(code) ||
+    (['registerWebhook', 'replaceWebhook'].includes(operation) && code === 'rate_limited') ||
+    (operation.endsWith('Head') && ['413', '429', '431'].includes(status)) ||
+    (/^(?:list|get)/.test(operation) && code === 'payload_too_large')
+  );
 }
-
-/** The reason why some described answers need not be met. Unit tests are about the first four. */
-const beyond: readonly {
-  readonly why: string;
-  readonly applies: (operation: string, status: string, code: string) => boolean;
-}[] = [
-  { why: 'Nothing unforeseen happens.', applies: (_, status) => status === '500' },
-  { why: 'No dependency is busy, and nobody else changes the same webhook.', applies: (_, status) => status === '503' },
-  {
-    why: 'A local run, and the stages of tests, let 100,000 failures a minute pass.',
-    applies: (_, __, code) => code === 'client_rate_limit',
-  },
-  {
-    why: 'They let 100,000 registrations a minute pass, too.',
-    applies: (operation, _, code) =>
-      ['registerWebhook', 'replaceWebhook'].includes(operation) && code === 'rate_limited',
-  },
-  {
-    why: 'The gateway throttles nobody here, and its other refusals are AWS’s.',
-    applies: (_, __, code) => code === 'gateway',
-  },
-  {
-    why: 'HEAD does not show which of a status it is, and these are the gateway’s.',
-    applies: (operation, status) => operation.endsWith('Head') && ['413', '429', '431'].includes(status),
-  },
-  {
-    why: '`fetch` sends no body with GET.',
-    applies: (operation, _, code) => /^(?:list|get)/.test(operation) && code === 'payload_too_large',
-  },
-];
