@@ -6,7 +6,7 @@ import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
 import { command } from '../generators/commands.ts';
-import { createClient, createUser } from '../support/e2e-accounts.ts';
+import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, plant } from '../support/e2e-target.ts';
 import { classPath, compileJava } from '../support/java-program.ts';
 

@@ -5,12 +5,9 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pairs } from '../../site/pages.ts';
 import { documents } from '../support/contract/document.ts';
-import { createClient, createUser, logIn } from '../support/e2e-accounts.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { mapHost, startReceiver } from '../support/e2e-receiver.ts';
-import { authUrl, baseUrl, describeWith, plant } from '../support/e2e-target.ts';
-import { callApi, register } from '../support/e2e-webhooks.ts';
+import { callApi, createClient, createUser, deliveryId, logIn, publish, register } from '../support/e2e-service.ts';
+import { authUrl, baseUrl, describeWith, plant, until } from '../support/e2e-target.ts';
 import { freePort } from '../support/free-port.ts';
 import { type CodeBlock, readPage } from '../support/markdown-page.ts';
 

@@ -5,12 +5,17 @@ import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../tools/support/accounts.ts';
-import { createClient } from '../support/e2e-accounts.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { mapHost } from '../support/e2e-receiver.ts';
-import { describeWith, plant } from '../support/e2e-target.ts';
-import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import {
+  callApi,
+  createClient,
+  deliveryId,
+  openSession,
+  publish,
+  register,
+  type Session,
+} from '../support/e2e-service.ts';
+import { describeWith, plant, until } from '../support/e2e-target.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from '../support/sample-receiver.ts';
 

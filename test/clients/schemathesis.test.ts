@@ -4,12 +4,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
-import { createClient } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import {
+  createClient,
+  deliveryId,
+  openSession,
+  publish,
+  register,
+  type Session,
+  settled,
+} from '../support/e2e-service.ts';
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
-import { openSession, register, type Session } from '../support/e2e-webhooks.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
 // Schemathesis makes requests of the OpenAPI document, valid ones and others, and judges the answers by it. What it tries is fixed

@@ -7,11 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Result } from '../../packages/publisher/src/publisher.ts';
 import type { Client } from '../../tools/support/accounts.ts';
 import { closeNow, listen } from '../../tools/support/listen.ts';
-import { createClient } from '../support/e2e-accounts.ts';
-import { until } from '../support/e2e-poll.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { describeWith, output, outputs } from '../support/e2e-target.ts';
-import { openSession, register } from '../support/e2e-webhooks.ts';
+import { createClient, openSession, register } from '../support/e2e-service.ts';
+import { describeWith, output, outputs, until } from '../support/e2e-target.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { root, runNode } from '../support/run-node.ts';
 

@@ -10,13 +10,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ReceivedDelivery } from '../../ops/local/receiver.ts';
 import type { Client } from '../../tools/support/accounts.ts';
 import { listen } from '../../tools/support/listen.ts';
-import { createClient } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { authUrl, baseUrl, startOwnRun } from '../support/e2e-target.ts';
-import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import {
+  callApi,
+  createClient,
+  deliveryId,
+  openSession,
+  publish,
+  register,
+  type Session,
+  settled,
+} from '../support/e2e-service.ts';
+import { authUrl, baseUrl, startOwnRun, until } from '../support/e2e-target.ts';
 import {
   expectAccessible,
   expectContrast,

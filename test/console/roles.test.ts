@@ -2,14 +2,20 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client, User } from '../../tools/support/accounts.ts';
 import { startWalk, textOf } from '../support/console-walker.ts';
-import { createClient, createUser } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
-import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import {
+  callApi,
+  createClient,
+  createUser,
+  deliveryId,
+  openSession,
+  publish,
+  register,
+  type Session,
+  settled,
+} from '../support/e2e-service.ts';
+import { authUrl, baseUrl, plant, until } from '../support/e2e-target.ts';
 
 /** Each action of the console, by role, on the own account and on a foreign one: the API says afterwards what is true. */
 

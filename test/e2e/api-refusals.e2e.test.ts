@@ -2,14 +2,24 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
 import { describeApiRefusals, type World } from '../support/api-refusals.ts';
-import { createClient, createUser, getTokens, logIn } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { describeWith } from '../support/e2e-target.ts';
-import { callApi, expectProblem, openSession, publicHost, register, type Session } from '../support/e2e-webhooks.ts';
+import {
+  callApi,
+  createClient,
+  createUser,
+  deliveryId,
+  expectProblem,
+  getTokens,
+  logIn,
+  openSession,
+  publicHost,
+  publish,
+  register,
+  type Session,
+  settled,
+} from '../support/e2e-service.ts';
+import { describeWith, until } from '../support/e2e-target.ts';
 
 // Unit tests describe the same in process, in both languages.
 

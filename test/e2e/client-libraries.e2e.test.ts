@@ -3,7 +3,7 @@ import * as openid from 'openid-client';
 import { ResourceOwnerPassword } from 'simple-oauth2';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client, User } from '../../tools/support/accounts.ts';
-import { createClient, createUser } from '../support/e2e-accounts.ts';
+import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
 // The libraries that integrators use, as they are: nothing here speaks HTTP by itself. On this machine {auth_url} is plain HTTP,

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { until } from '../support/e2e-poll.ts';
-import { send } from '../support/e2e-queues.ts';
-import { run } from '../support/e2e-target.ts';
+import { send } from '../support/e2e-service.ts';
+import { run, until } from '../support/e2e-target.ts';
 
 const dlq = (args: readonly string[]) => runOpsInProcess(['--outputs', run.outputsFile, '--json', ...args]);
 

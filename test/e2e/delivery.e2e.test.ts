@@ -3,13 +3,20 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
-import { createClient, newAccount } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, type PublishedEvent, publish } from '../support/e2e-queues.ts';
 import { type Received, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { demandsUrl, describeWith } from '../support/e2e-target.ts';
-import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import {
+  callApi,
+  createClient,
+  deliveryId,
+  newAccount,
+  openSession,
+  type PublishedEvent,
+  publish,
+  register,
+  type Session,
+  settled,
+} from '../support/e2e-service.ts';
+import { demandsUrl, describeWith, until } from '../support/e2e-target.ts';
 import { blocksOf, readPage } from '../support/markdown-page.ts';
 
 interface Sample {

@@ -1,5 +1,5 @@
-import { createClient, createUser, logIn } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
+import { createClient, createUser, logIn } from '../support/e2e-service.ts';
 import { authUrl } from '../support/e2e-target.ts';
 import { describeFormRefusals, type World } from '../support/form-refusals.ts';
 

@@ -1,14 +1,20 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, expect, it } from 'vitest';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
-import { createClient } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { describeWith, run } from '../support/e2e-target.ts';
-import { callApi, expectProblem, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import {
+  callApi,
+  createClient,
+  deliveryId,
+  expectProblem,
+  openSession,
+  publish,
+  register,
+  type Session,
+  settled,
+} from '../support/e2e-service.ts';
+import { describeWith, run, until } from '../support/e2e-target.ts';
 
 const evento = 'demanda.criada';
 const base = `/v1/webhooks/${evento}`;

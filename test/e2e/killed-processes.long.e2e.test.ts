@@ -7,9 +7,8 @@ import { functionProcesses } from '../../tools/support/function-processes.ts';
 import { closeNow, listen } from '../../tools/support/listen.ts';
 import { demoOf } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId } from '../support/e2e-queues.ts';
-import { describeWith, startOwnRun } from '../support/e2e-target.ts';
+import { deliveryId } from '../support/e2e-service.ts';
+import { describeWith, startOwnRun, until } from '../support/e2e-target.ts';
 
 const evento = 'demanda.criada';
 const ids = Array.from({ length: 200 }, (_, at) => `e${at}`);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
-import { newAccount } from '../support/e2e-accounts.ts';
 import { ops, runOps, startOps } from '../support/e2e-ops.ts';
+import { newAccount } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
 import { passwordHashing } from '../support/password-hashing.ts';
 

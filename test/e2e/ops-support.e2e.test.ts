@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { runOps } from '../../ops/program.ts';
-import { createClient } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
+import { callApi, createClient, openSession, register } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
-import { callApi, openSession, register } from '../support/e2e-webhooks.ts';
 
 it('ops support shows the webhooks of the account, offers no change, and leaves no login behind', async () => {
   const session = await openSession(await createClient());

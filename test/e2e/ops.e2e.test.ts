@@ -5,14 +5,23 @@ import { hash as bcrypt } from 'bcryptjs';
 import { expect, it, onTestFinished } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
-import { createClient, createUser, getTokens, logIn, newAccount, postToken } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish, send } from '../support/e2e-queues.ts';
 import { startReceiver } from '../support/e2e-receiver.ts';
-import { describeWith, plant } from '../support/e2e-target.ts';
-import { openSession, register } from '../support/e2e-webhooks.ts';
+import {
+  createClient,
+  createUser,
+  deliveryId,
+  getTokens,
+  logIn,
+  newAccount,
+  openSession,
+  postForm,
+  publish,
+  register,
+  send,
+  settled,
+} from '../support/e2e-service.ts';
+import { describeWith, plant, until } from '../support/e2e-target.ts';
 
 // The commands have their tests in test/unit/ops. Here the service does what they say.
 
@@ -26,7 +35,9 @@ it('a rotated secret works next to the previous one, and alone once the others a
   };
   const statusesWith = (...secrets: readonly string[]) =>
     Promise.all(
-      secrets.map(async clientSecret => (await postToken(passwordGrant({ ...client, clientSecret }, user))).status),
+      secrets.map(
+        async clientSecret => (await postForm('token', passwordGrant({ ...client, clientSecret }, user))).status,
+      ),
     );
   const second = await rotate();
   expect(await statusesWith(client.clientSecret, second)).toEqual([200, 200]);
@@ -42,7 +53,7 @@ it('a session that an operator ends is over, and no other', async () => {
   const [client, user] = await Promise.all([createClient(), createUser()]);
   const [one, other] = [await logIn(client, user), await logIn(client, user)];
   await ops(['sessions', 'end', one.refresh_token.split('.')[0] ?? '']);
-  expect((await postToken(refreshGrant(client, one.refresh_token))).status).toBe(400);
+  expect((await postForm('token', refreshGrant(client, one.refresh_token))).status).toBe(400);
   await getTokens(refreshGrant(client, other.refresh_token));
   expect(await ops<object[]>(['sessions', 'list', '--user', user.email])).toHaveLength(1);
 });
@@ -53,7 +64,7 @@ it('users log in with the password as it was given, or as another system hashed 
   const words = ['users', 'create', '--email', own.email, '--account', 'acme', '--role', 'member'];
   await ops(words, `${own.password}\n`);
   await getTokens(passwordGrant(client, own));
-  expect((await postToken(passwordGrant(client, { ...own, password: own.password.trim() }))).status).toBe(400);
+  expect((await postForm('token', passwordGrant(client, { ...own, password: own.password.trim() }))).status).toBe(400);
 
   const folder = await mkdtemp(path.join(tmpdir(), 'emissor-import-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -65,7 +76,7 @@ it('users log in with the password as it was given, or as another system hashed 
     expect(await ops(['users', 'import', file])).toMatchObject({ created });
     await getTokens(passwordGrant(client, imported)); // the second time by the hash that replaced it
   }
-  expect((await postToken(passwordGrant(client, { ...imported, password: 'wrong' }))).status).toBe(400);
+  expect((await postForm('token', passwordGrant(client, { ...imported, password: 'wrong' }))).status).toBe(400);
 });
 
 interface Found {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { postForm } from '../support/e2e-accounts.ts';
-import { callApi, expectProblem } from '../support/e2e-webhooks.ts';
+import { callApi, expectProblem, postForm } from '../support/e2e-service.ts';
 
 it('every answer of both hosts tells the id of its request, and no two the same', async () => {
   const answers = [

@@ -4,12 +4,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { listen } from '../../tools/support/listen.ts';
-import { createClient } from '../support/e2e-accounts.ts';
-import { settled } from '../support/e2e-deliveries.ts';
-import { deliveryId, type PublishedEvent, publish } from '../support/e2e-queues.ts';
 import { type Answer, mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import {
+  createClient,
+  deliveryId,
+  openSession,
+  type PublishedEvent,
+  publish,
+  register,
+  settled,
+} from '../support/e2e-service.ts';
 import { describeWith, run } from '../support/e2e-target.ts';
-import { openSession, register } from '../support/e2e-webhooks.ts';
 
 const attempts = run.attempts ?? 0;
 /** Time enough for all attempts of a delivery, one of which may time out. */

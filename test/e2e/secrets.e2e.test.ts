@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
 import { refreshGrant } from '../../tools/support/service-client.ts';
-import { createClient, createUser, logIn, postToken } from '../support/e2e-accounts.ts';
-import { until } from '../support/e2e-poll.ts';
-import { send } from '../support/e2e-queues.ts';
-import { describeWith, plant, run } from '../support/e2e-target.ts';
+import { createClient, createUser, logIn, postForm, send } from '../support/e2e-service.ts';
+import { describeWith, plant, run, until } from '../support/e2e-target.ts';
 
 // Secrets of all suites are planted and looked for when the run ends. This suite adds ways in which they go astray.
 describeWith(['log'], 'what the functions write', () => {
@@ -22,8 +20,10 @@ describeWith(['log'], 'what the functions write', () => {
       { ...refreshGrant(client, refresh_token), scope: stray },
       { [stray]: stray },
     ];
-    for (const form of strays) expect((await postToken(form)).status).toBeGreaterThanOrEqual(400);
-    await postToken(strays[0] ?? {}, { authorization: `Basic ${plant(Buffer.from(`x:${stray}`).toString('base64'))}` });
+    for (const form of strays) expect((await postForm('token', form)).status).toBeGreaterThanOrEqual(400);
+    await postForm('token', strays[0] ?? {}, {
+      authorization: `Basic ${plant(Buffer.from(`x:${stray}`).toString('base64'))}`,
+    });
 
     const body = `{"${stray}"`;
     await send(body, 'e2e');

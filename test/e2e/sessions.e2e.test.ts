@@ -1,8 +1,15 @@
 import { expect, it } from 'vitest';
 import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
-import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { callApi, expectProblem } from '../support/e2e-webhooks.ts';
+import {
+  callApi,
+  createClient,
+  createUser,
+  expectProblem,
+  getTokens,
+  logIn,
+  postForm,
+} from '../support/e2e-service.ts';
 
 it('parallel refreshes have one successor', async () => {
   const client = await createClient();
@@ -19,6 +26,6 @@ it('a disabled user is out at once, at both hosts', async () => {
   expect((await list()).status).toBe(200);
   await ops(['users', 'disable', leaver.email]);
   expectProblem(await list(), 401, 'invalid_token');
-  expect((await postToken(refreshGrant(client, tokens.refresh_token))).status).toBe(400);
-  expect((await postToken(passwordGrant(client, leaver))).status).toBe(400);
+  expect((await postForm('token', refreshGrant(client, tokens.refresh_token))).status).toBe(400);
+  expect((await postForm('token', passwordGrant(client, leaver))).status).toBe(400);
 });

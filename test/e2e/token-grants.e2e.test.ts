@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
-import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
-import { until } from '../support/e2e-poll.ts';
+import { createClient, createUser, getTokens, logIn, postForm } from '../support/e2e-service.ts';
+import { until } from '../support/e2e-target.ts';
 
 let client: Client;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ it('no scope is beyond the role, or beyond those that the session began with', a
   const { refresh_token } = await getTokens({ ...passwordGrant(client, admin), scope: 'webhooks:read' });
   const wider = { ...refreshGrant(client, refresh_token), scope: 'webhooks:manage' };
   for (const form of [ofMember, wider])
-    expect(await postToken(form)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+    expect(await postForm('token', form)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
 });
 
 describe('the lockout after five failures', () => {
@@ -23,7 +23,7 @@ describe('the lockout after five failures', () => {
   it('looks like a wrong password, holds for one client, and ends by itself', async () => {
     const [user, otherClient] = await Promise.all([createUser(), createClient()]);
     const attempt = async (password: string) => {
-      const { status, text } = await postToken({ ...passwordGrant(client, user), password });
+      const { status, text } = await postForm('token', { ...passwordGrant(client, user), password });
       return { status, text };
     };
     await until('a lock', async () => {

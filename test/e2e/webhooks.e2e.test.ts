@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createClient } from '../support/e2e-accounts.ts';
 import { mapHost } from '../support/e2e-receiver.ts';
+import { callApi, createClient, openSession, publicHost, type Session } from '../support/e2e-service.ts';
 import { baseUrl, describeWith } from '../support/e2e-target.ts';
-import { callApi, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
 
 let admin: Session;
 let url: string;

@@ -1,5 +1,5 @@
-// What docs/samples/receiver/Receiver.cs uses of ASP.NET Core, on Mono: there is no .NET SDK to be had from Debian. The
-// receiver's code is compiled with this file, unchanged. Mono's own HttpListener would listen on all addresses.
+// What docs/samples/receiver/Receiver.cs uses of ASP.NET Core, on Mono: Debian has no .NET SDK. The receiver's code is compiled
+// with this file, unchanged. Mono's own HttpListener would take the receivers' names only on all addresses.
 
 using System;
 using System.Collections.Generic;
@@ -12,45 +12,29 @@ using Microsoft.AspNetCore.Http;
 
 namespace Microsoft.AspNetCore.Http
 {
-    public interface IResult
-    {
-        int StatusCode { get; }
-    }
-
     public static class Results
     {
-        public static IResult NoContent()
-        {
-            return new Answer { StatusCode = 204 };
-        }
+        public static IResult NoContent() => new IResult { Status = 204 };
 
-        public static IResult StatusCode(int status)
-        {
-            return new Answer { StatusCode = status };
-        }
+        public static IResult StatusCode(int status) => new IResult { Status = status };
+    }
 
-        class Answer : IResult
-        {
-            public int StatusCode { get; set; }
-        }
+    public class IResult
+    {
+        public int Status;
     }
 
     public class HttpRequest
     {
-        public Stream Body { get; set; }
-        public Headers Headers { get; set; }
+        public Stream Body;
+        public Headers Headers;
     }
 
     public class Headers
     {
-        readonly Dictionary<string, string> headers = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase);
+        public Dictionary<string, string> Values;
 
-        // A header that is absent is an empty StringValues there.
-        public string this[string name]
-        {
-            get { return headers.ContainsKey(name) ? headers[name] : ""; }
-            set { headers[name] = value; }
-        }
+        public string this[string name] => Values.TryGetValue(name, out var value) ? value : ""; // as an empty StringValues
     }
 }
 
@@ -60,15 +44,9 @@ namespace Microsoft.AspNetCore.Builder
     {
         Func<HttpRequest, Task<IResult>> handle;
 
-        public static WebApplication CreateBuilder(string[] args)
-        {
-            return new WebApplication();
-        }
+        public static WebApplication CreateBuilder(string[] args) => new WebApplication();
 
-        public WebApplication Build()
-        {
-            return this;
-        }
+        public WebApplication Build() => this;
 
         public void MapPost(string pattern, Func<HttpRequest, Task<IResult>> handler)
         {
@@ -90,46 +68,33 @@ namespace Microsoft.AspNetCore.Builder
         async Task Answer(TcpClient client)
         {
             using (client)
-            using (var stream = client.GetStream())
+            using (var reader = new BinaryReader(client.GetStream(), Encoding.GetEncoding("latin1")))
             {
-                var words = ReadLine(stream).Split(' ');
-                if (words.Length < 3) return; // somebody looked whether there is a listener
-                var request = ReadRequest(stream);
+                if (!ReadLine(reader).Contains(" HTTP/1")) return; // somebody looked whether there is a listener
+                var values = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase);
+                for (var line = ReadLine(reader); line != ""; line = ReadLine(reader))
+                    values[line.Split(':')[0]] = line.Substring(line.IndexOf(':') + 1).Trim();
+                var body = new MemoryStream(reader.ReadBytes(int.Parse(values["Content-Length"])));
                 var status = 500;
                 try
                 {
-                    status = (await handle(request)).StatusCode;
+                    var headers = new Headers { Values = values };
+                    status = (await handle(new HttpRequest { Body = body, Headers = headers })).Status;
                 }
                 catch (Exception error)
                 {
                     Console.Error.WriteLine(error);
                 }
-                var head = "HTTP/1.1 " + status + " Status\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-                var bytes = Encoding.ASCII.GetBytes(status == 204 ? head.Replace("Content-Length: 0\r\n", "") : head);
-                stream.Write(bytes, 0, bytes.Length);
+                var length = status == 204 ? "" : "Content-Length: 0\r\n";
+                var answer = Encoding.ASCII.GetBytes($"HTTP/1.1 {status} Status\r\n{length}Connection: close\r\n\r\n");
+                client.GetStream().Write(answer, 0, answer.Length);
             }
         }
 
-        static HttpRequest ReadRequest(Stream stream)
-        {
-            var headers = new Headers();
-            for (var line = ReadLine(stream); line != ""; line = ReadLine(stream))
-            {
-                var colon = line.IndexOf(':');
-                headers[line.Substring(0, colon)] = line.Substring(colon + 1).Trim();
-            }
-            var body = new byte[int.Parse(headers["Content-Length"])];
-            for (int read = 0, count = 1; read < body.Length && count > 0; read += count)
-            {
-                count = stream.Read(body, read, body.Length - read);
-            }
-            return new HttpRequest { Body = new MemoryStream(body), Headers = headers };
-        }
-
-        static string ReadLine(Stream stream)
+        static string ReadLine(BinaryReader reader)
         {
             var line = new StringBuilder();
-            for (var next = stream.ReadByte(); next >= 0 && next != '\n'; next = stream.ReadByte()) line.Append((char)next);
+            for (var next = reader.Read(); next >= 0 && next != '\n'; next = reader.Read()) line.Append((char)next);
             return line.ToString().TrimEnd('\r');
         }
     }

@@ -14,61 +14,46 @@ import { output, outputs } from './e2e-target.ts';
 export interface ReceivedNotice {
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Its message attributes by name. */
   readonly attributes: Readonly<Record<string, string | undefined>>;
 }
 
-/** A queue that is subscribed to the topic of refused events. */
-export interface NoticeQueue {
-  /** All notices that came so far. */
-  received(): Promise<readonly ReceivedNotice[]>;
-  stop(): Promise<void>;
-}
+export type NoticeQueue = Awaited<ReturnType<typeof subscribeToRefusals>>;
 
-/** Subscribes a queue of its own, with raw message delivery and, if one is given, with a filter policy. */
-export async function subscribeToRefusals(filterPolicy?: object): Promise<NoticeQueue> {
-  const queues = sqsClientOf(outputs);
-  const topics = snsClientOf(outputs);
+/** Subscribes a queue of its own to the topic of refused events, with raw message delivery and, if one is given, with a filter policy. */
+export async function subscribeToRefusals(filterPolicy?: object) {
+  const [queues, topics] = [sqsClientOf(outputs), snsClientOf(outputs)];
   const TopicArn = output('RefusedEventsTopicArn');
+  const attributes = { Policy: policyFor(TopicArn) };
   const { QueueUrl } = await queues.send(
-    new CreateQueueCommand({ QueueName: `notices-${unique()}`, Attributes: { Policy: policyFor(TopicArn) } }),
+    new CreateQueueCommand({ QueueName: `notices-${unique()}`, Attributes: attributes }),
   );
   const { Attributes } = await queues.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
-  const { SubscriptionArn } = await topics.send(
-    new SubscribeCommand({
-      TopicArn,
-      Protocol: 'sqs',
-      Endpoint: Attributes?.QueueArn,
-      ReturnSubscriptionArn: true,
-      Attributes: {
-        RawMessageDelivery: 'true',
-        ...(filterPolicy && { FilterPolicy: JSON.stringify(filterPolicy) }),
-      },
-    }),
-  );
+  const target = { Protocol: 'sqs', Endpoint: Attributes?.QueueArn, ReturnSubscriptionArn: true };
+  const filter = filterPolicy && { FilterPolicy: JSON.stringify(filterPolicy) };
+  const subscription = { TopicArn, ...target, Attributes: { RawMessageDelivery: 'true', ...filter } };
+  const { SubscriptionArn } = await topics.send(new SubscribeCommand(subscription));
   const notices: ReceivedNotice[] = [];
+  return { received, stop };
 
-  return {
-    async received() {
-      const { Messages = [] } = await queues.send(
-        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
-      );
-      for (const { Body: text = '', MessageAttributes = {}, ReceiptHandle } of Messages) {
-        const attributes = Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]);
-        notices.push({ text, body: JSON.parse(text), attributes: Object.fromEntries(attributes) });
-        await queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      }
-      return notices;
-    },
+  /** Returns all notices that came so far. */
+  async function received(): Promise<readonly ReceivedNotice[]> {
+    const all = { MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
+    const { Messages = [] } = await queues.send(new ReceiveMessageCommand({ QueueUrl, ...all }));
+    for (const { Body: text = '', MessageAttributes = {}, ReceiptHandle } of Messages) {
+      const attributes = Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]);
+      notices.push({ text, body: JSON.parse(text), attributes: Object.fromEntries(attributes) });
+      await queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    }
+    return notices;
+  }
 
-    async stop() {
-      await topics.send(new UnsubscribeCommand({ SubscriptionArn }));
-      await queues.send(new DeleteQueueCommand({ QueueUrl }));
-    },
-  };
+  async function stop(): Promise<void> {
+    await topics.send(new UnsubscribeCommand({ SubscriptionArn }));
+    await queues.send(new DeleteQueueCommand({ QueueUrl }));
+  }
 }
 
-/** Lets the topic, and nobody else, send to the queue that has this policy. */
+/** Returns the policy of a queue to which only the topic may send. */
 function policyFor(topicArn: string): string {
   const statement = {
     Effect: 'Allow',

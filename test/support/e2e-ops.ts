@@ -1,23 +1,17 @@
 import { spawn } from 'node:child_process';
-import path from 'node:path';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { askOps, type OpsResult } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
+import { root } from './run-node.ts';
 
 /** Runs the operator's command line as an operator would, with exactly these arguments. */
-export function runOps(args: readonly string[], input = '', environment: NodeJS.ProcessEnv = {}): Promise<OpsResult> {
-  return new Promise((resolve, reject) => {
-    const child = startOps(args, environment);
-    const streams = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        streams[name] += text;
-      });
-    }
-    child.once('error', reject);
-    child.once('close', code => resolve({ code, ...streams }));
-    child.stdin.on('error', () => {}); // a command that reads nothing may close its end first
-    child.stdin.end(input);
-  });
+export async function runOps(args: readonly string[], input = '', environment?: NodeJS.ProcessEnv): Promise<OpsResult> {
+  const child = startOps(args, environment);
+  child.stdin.on('error', () => {}); // a command that reads nothing may close its end first
+  child.stdin.end(input);
+  const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  return { code, stdout, stderr };
 }
 
 /** Starts the operator's command line as a process of its own. */
@@ -25,16 +19,12 @@ export function startOps(args: readonly string[], environment: NodeJS.ProcessEnv
   return spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
     cwd: root,
     env: { ...process.env, ...environment },
-    timeout: limit,
+    timeout: 60_000,
     killSignal: 'SIGKILL',
   });
 }
 
-/** Runs a command against the run under test and returns its `--json` answer; it starts no process. @throws when it fails. */
+/** Runs a command against the run under test and returns its `--json` answer; it starts no process. @throws if it fails. */
 export function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
   return askOps(run.outputsFile, args, input);
 }
-
-const root = path.join(import.meta.dirname, '../..');
-
-const limit = 60_000;

@@ -82,6 +82,26 @@ export function plant<Secret extends string>(secret: Secret): Secret {
   return secret;
 }
 
+/**
+ * Asks again and again until there is an answer, for `limit` milliseconds: an emulator on a busy machine takes half of them for what a run
+ * answers at once.
+ *
+ * @param what - what is awaited, for the failure.
+ * @param interval - milliseconds between two questions.
+ */
+export async function until<Value>(
+  what: string,
+  ask: () => Promise<Value | undefined> | Value | undefined,
+  limit = 40_000,
+  interval = 50,
+): Promise<Value> {
+  for (const deadline = Date.now() + limit; ; await pause(interval)) {
+    const value = await ask();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error(`${what}: nothing in ${limit} ms.`);
+  }
+}
+
 /** A suite that needs more than the outputs. Where the run lacks it the suite is skipped, and says so. */
 export function describeWith(needs: readonly (keyof typeof features)[], title: string, suite: () => void): void {
   const lacks = needs.filter(need => !features[need].present).map(need => features[need].lack);

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { until } from './e2e-poll.ts';
+import { until } from './e2e-target.ts';
 import { freePort } from './free-port.ts';
 import { inlineCode, readPage } from './markdown-page.ts';
 

@@ -23,7 +23,7 @@ interface OpenApiDocument {
   readonly 'x-not-found': ResponseObject;
 }
 
-export type PathItem = Readonly<Record<string, Method>> & { readonly 'x-method-not-allowed': ResponseObject };
+type PathItem = Readonly<Record<string, Method>> & { readonly 'x-method-not-allowed': ResponseObject };
 
 export interface Method {
   readonly operationId: string;

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { expect } from 'vitest';
+import type { EventValues } from '../../lambdas/delivery/intake/event-format.ts';
+import * as accounts from '../../tools/support/accounts.ts';
+import { sqsClientOf } from '../../tools/support/engines.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
+import {
+  type Answer,
+  type Form,
+  makeServiceClient,
+  type NewWebhook,
+  passwordGrant,
+} from '../../tools/support/service-client.ts';
+import { mapHost } from './e2e-receiver.ts';
+import { authUrl, baseUrl, output, outputs, plant, run, until } from './e2e-target.ts';
+
+const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
+const queues = sqsClientOf(outputs);
+
+/** POSTs a form to an endpoint of {auth_url}; sends a request to {base_url}. Both return the answer. */
+export const { postForm, callApi } = service;
+
+/** Returns an account id that no other test uses. */
+export function newAccount(): string {
+  return `e2e-${accounts.unique()}`;
+}
+
+/** Creates a client with the operator's command line; by default one with both grants. */
+export async function createClient(...options: string[]): Promise<accounts.Client> {
+  const client = await accounts.createClient(run.outputsFile, ...options);
+  plant(client.clientSecret);
+  return client;
+}
+
+/** Creates a user with the operator's command line; by default the admin of an account of its own. */
+export async function createUser(description: accounts.NewUser = {}): Promise<accounts.User> {
+  const user = await accounts.createUser(run.outputsFile, description);
+  plant(user.password);
+  return user;
+}
+
+/** Exchanges a grant for tokens. @throws if the token endpoint refuses it. */
+export async function getTokens(form: Form) {
+  const tokens = await service.getTokens(form);
+  plant(tokens.access_token);
+  if (tokens.refresh_token) plant(tokens.refresh_token);
+  return tokens;
+}
+
+/** Logs a user in with the password grant. */
+export function logIn(client: accounts.Client, user: accounts.User) {
+  return getTokens(passwordGrant(client, user));
+}
+
+/** An admin who is logged in. */
+export interface Session {
+  readonly user: accounts.User;
+  readonly token: string;
+}
+
+/** Creates an admin, by default of an account of their own, and logs them in. */
+export async function openSession(client: accounts.Client, description?: accounts.NewUser): Promise<Session> {
+  const user = await createUser(description);
+  return { user, token: (await logIn(client, user)).access_token };
+}
+
+/** Registers a webhook, and returns its signing secret. */
+export async function register({ token }: Session, webhook: NewWebhook): Promise<string> {
+  if (webhook.autorizacao !== undefined) plant(webhook.autorizacao);
+  return plant(await service.register(token, webhook));
+}
+
+/** Expects a problem with the members that every one has here (RFC 9457 section 3.1). */
+export function expectProblem(answer: Answer, status: number, code: string): void {
+  const texts = { type: expect.any(String), title: expect.any(String), detail: expect.any(String) };
+  expect(answer).toMatchObject({ status, json: { status, code, ...texts } });
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  expect(answer.headers.get('content-language')).toMatch(/^(?:en|pt-BR)$/);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+}
+
+/** Returns a public host that the run under test takes without looking it up on the real Internet. */
+export async function publicHost(): Promise<string> {
+  const address = '93.184.215.14';
+  if (run.hostsFile === null) return address;
+  await mapHost('public.example.com', [address]);
+  return 'public.example.com';
+}
+
+/** Sends a message to the events queue; returns its id. `sender`: the principal that a local run takes for its sender. */
+export async function send(body: string, account: string, sender?: string): Promise<string> {
+  const client = sender === undefined ? queues : sqsClientOf(outputs, sender);
+  const message = { QueueUrl: output('EventsQueueUrl'), MessageBody: body, MessageGroupId: account };
+  return (await client.send(new SendMessageCommand(message))).MessageId ?? '';
+}
+
+/** An event as publishers describe it. */
+export interface PublishedEvent extends EventValues {
+  readonly event: string;
+  readonly id?: string;
+}
+
+/** Publishes an event of an account; returns the queue's message id. */
+export function publish(account: string, event: PublishedEvent): Promise<string> {
+  return send(JSON.stringify({ id_conta: account, ...event }), account);
+}
+
+/** Returns the id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
+export function deliveryId(account: string, event: string, id: string): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([account, event, id]))
+    .digest('base64url');
+  return `evt_${digest.slice(0, 27)}`;
+}
+
+/** Waits for the final state of a delivery, and returns it as `ops deliveries show` reports it. */
+export function settled(id: string, limit?: number): Promise<Delivery> {
+  const find = async () => {
+    const { code, stdout } = await runOpsInProcess(['--outputs', run.outputsFile, '--json', 'deliveries', 'show', id]);
+    const delivery: Delivery | undefined = code === 0 ? JSON.parse(stdout) : undefined;
+    return delivery?.state === 'pendente' ? undefined : delivery;
+  };
+  return until(`the final state of ${id}`, find, limit, 200); // more questions would slow other suites down
+}
+
+interface Delivery {
+  readonly state: string;
+  readonly attempts: readonly { readonly resultado: string; readonly status: number | null }[];
+}
