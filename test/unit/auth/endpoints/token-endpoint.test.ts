@@ -2,9 +2,7 @@ import { KMSInternalException } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientCredentials } from '../../../../lambdas/auth/endpoints/client-credentials.ts';
 import { oauthCases } from '../../../../lambdas/auth/routes.ts';
-import { passwordGrant } from '../../../../tools/support/service-client.ts';
 import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
-import { describeFormRefusals, type World } from '../../../support/form-refusals.ts';
 import type { RequestDescription } from '../../../support/http-request.ts';
 import { processorTimeOf } from '../../../support/processor-time.ts';
 
@@ -23,34 +21,6 @@ afterAll(() => service.stop());
 const encode = (fields: Record<string, string>): string => new URLSearchParams(fields).toString();
 const login = () => ({ grant_type: 'password', client_id: id, client_secret: secret, username, password });
 const filler = (length: number) => 'x'.repeat(length);
-
-// An end-to-end suite describes the same over HTTP.
-describeFormRefusals({ makeWorld, send: (endpoint, request) => service.send(endpoint, request) });
-
-async function makeWorld(): Promise<World> {
-  const makeClient = async (description: Parameters<AuthService['makeClient']>[0] = {}) => {
-    const made = await service.makeClient(description);
-    return { clientId: made.id, clientSecret: made.secret };
-  };
-  const makeUser = async () => {
-    const made = await service.makeUser();
-    return { userId: made.user.userId, email: made.username, password: made.password };
-  };
-  const world = {
-    client: await makeClient(),
-    passwordOnly: await makeClient({ grants: ['password'] }),
-    refreshOnly: await makeClient({ grants: ['refresh_token'] }),
-    narrowClient: await makeClient({ grants: ['password'], scopes: ['webhooks:read'] }),
-    disabledClient: await makeClient(),
-    boundClient: await makeClient({ grants: ['password'], accountId: 'another-account' }),
-    user: await makeUser(),
-    disabledUser: await makeUser(),
-  };
-  await service.clients.setClientStatus(world.disabledClient.clientId, 'disabled');
-  await service.users.setUserStatus(world.disabledUser.userId, 'disabled');
-  const { json } = await service.post('token', passwordGrant(world.client, world.user));
-  return { ...world, refreshToken: json.refresh_token };
-}
 
 describe('a token request', () => {
   it('is accepted in the spellings of content types, fields and sizes that the standards allow', async () => {
