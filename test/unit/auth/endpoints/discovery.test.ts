@@ -3,9 +3,10 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { composeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.composition.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
-import { authEnvironment, issuer, startAuthService } from '../../../support/auth-service.ts';
+import { authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
+const { issuer } = authEnvironment;
 const service = await startAuthService();
 afterAll(() => service.stop());
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Answer,
-  audience,
+  authEnvironment,
   type ClientCredentials,
-  issuer,
   startAuthService,
 } from '../../../support/auth-service.ts';
 
@@ -95,8 +94,8 @@ describe('introspection (RFC 7662)', () => {
       sub: userId,
       account_id: 'acme',
       sid: expect.stringContaining(userId),
-      iss: issuer,
-      aud: audience,
+      iss: authEnvironment.issuer,
+      aud: authEnvironment.audience,
       iat: now,
       exp: now + 900,
       jti: expect.any(String),
@@ -113,7 +112,7 @@ describe('introspection (RFC 7662)', () => {
       sub: userId,
       account_id: 'acme',
       sid: expect.stringContaining(userId),
-      iss: issuer,
+      iss: authEnvironment.issuer,
       iat: now,
       exp: now + 14 * 86_400,
     });

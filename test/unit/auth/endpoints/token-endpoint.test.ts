@@ -2,7 +2,7 @@ import { KMSInternalException } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientCredentials } from '../../../../lambdas/auth/endpoints/client-credentials.ts';
 import { oauthCases } from '../../../../lambdas/auth/routes.ts';
-import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, authEnvironment, basic, startAuthService } from '../../../support/auth-service.ts';
 import type { RequestDescription } from '../../../support/http-request.ts';
 import { processorTimeOf } from '../../../support/processor-time.ts';
 
@@ -90,8 +90,8 @@ describe('a granted token request', () => {
     expect(header).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
     const { user } = { user: await service.users.findUserByEmail(username) };
     expect(claims).toEqual({
-      iss: issuer,
-      aud: audience,
+      iss: authEnvironment.issuer,
+      aud: authEnvironment.audience,
       sub: user?.userId,
       client_id: id,
       account_id: 'acme',

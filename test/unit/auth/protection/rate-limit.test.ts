@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AuthService, type AuthServiceOptions, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
 afterEach(() => service.stop());
 
 /** Starts a service with one client and one user, and returns the form with which they log in. */
-const startWith = async (limits: AuthServiceOptions) => {
+const startWith = async (limits: Parameters<typeof startAuthService>[0]) => {
   service = await startAuthService(limits);
   const { id, secret } = await service.makeClient();
   const { username, password } = await service.makeUser();
