@@ -14,7 +14,6 @@ import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 
 /** The operations on clients; all but reading are for operators. */
-export type ClientStore = ReturnType<typeof makeClientStore>;
 
 export interface NewClient {
   readonly name: string;
