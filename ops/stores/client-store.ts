@@ -13,8 +13,6 @@ import { type Expression, expression, updateItem } from '../../lambdas/platform/
 import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 
-/** The operations on clients; all but reading are for operators. */
-
 export interface NewClient {
   readonly name: string;
   readonly grants: readonly GrantType[];

@@ -1,14 +1,16 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { listen } from '../../tools/support/listen.ts';
-import { prepared } from '../support/preparation.ts';
 import { url } from './address.ts';
 
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
-await prepared(inject('site')); // whoever imports this waits for the site
+const outcomeFile = inject('site');
+while (!existsSync(outcomeFile)) await pause(100); // whoever imports this waits for the site
+if (readFileSync(outcomeFile, 'utf8') !== '') throw new Error(readFileSync(outcomeFile, 'utf8'));
 
 const base = new URL(url).pathname;
 

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { beginPreparation } from '../support/preparation.ts';
 import { url } from './address.ts';
 
 declare module 'vitest' {
@@ -11,10 +13,19 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global set-up of the project: builds the site that the tests look at, as it would be read at an address of its own. */
+/**
+ * Vitest's global set-up of the project: builds the site that the tests look at, as it would be read at an address of its own. It does not wait:
+ * all projects' tests start after all set-ups. The file has the error, or nothing, once the site is built.
+ */
 export function setup(project: TestProject): () => Promise<void> {
-  const words = ['site/site.ts', '--build-only', '--url', url];
-  const { outcomeFile, stop } = beginPreparation(async () => void (await promisify(execFile)(process.execPath, words)));
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-site-'));
+  const outcomeFile = path.join(folder, 'outcome');
+  const building = promisify(execFile)(process.execPath, ['site/site.ts', '--build-only', '--url', url])
+    .then(() => '', String)
+    .then(outcome => {
+      writeFileSync(`${outcomeFile}.draft`, outcome);
+      renameSync(`${outcomeFile}.draft`, outcomeFile);
+    });
   project.provide('site', outcomeFile);
-  return stop;
+  return () => building.then(() => rmSync(folder, { recursive: true }));
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from './e2e-target.ts';
@@ -8,25 +8,7 @@ import { freePort } from './free-port.ts';
 import { inlineCode, readPage } from './markdown-page.ts';
 
 /** A receiver that `docs/pt/recebimento.md` links to, in a folder of its own. */
-export interface SampleReceiver {
-  readonly port: number;
-  /**
-   * Starts it with that secret, or with none, as the page says, and waits until it listens. Ends the one that ran before.
-   *
-   * @throws when it ends instead, with what it wrote.
-   */
-  start(secret: string | undefined): Promise<void>;
-  /** Puts a file in place of the folder of its events: it cannot store any more. */
-  replaceEvents(): void;
-  /** Returns what it has stored, by `webhook-id`. */
-  stored(): Readonly<Record<string, string>>;
-  /** Returns what it has written to stdout since it was started. */
-  output(): string;
-  /** Returns what it has written to stderr since it was started. */
-  errors(): string;
-  /** Ends it, and removes its folder. */
-  remove(): Promise<void>;
-}
+export type SampleReceiver = Awaited<ReturnType<typeof makeSampleReceiver>>;
 
 /** The languages of the receivers, in the order of the page's table. */
 export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js', 'Go'] as const;
@@ -35,7 +17,7 @@ export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js', 'Go'] 
 export type SampleLanguage = (typeof sampleLanguages)[number];
 
 /** Writes a receiver to a folder, with a free port in place of 8080, and compiles it where that is needed. */
-export async function makeSampleReceiver(language: SampleLanguage): Promise<SampleReceiver> {
+export async function makeSampleReceiver(language: SampleLanguage) {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-sample-'));
   const port = await freePort();
   const { file, command, code } = sampleOf(language);
@@ -47,8 +29,15 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
   let child: ChildProcess | undefined;
   const written = { stdout: '', stderr: '' };
 
-  return { port, start, replaceEvents, stored, output: () => written.stdout, errors: () => written.stderr, remove };
+  /** `output` and `errors`: what it has written to stdout and stderr since it was started. */
+  const streams = { output: () => written.stdout, errors: () => written.stderr };
+  return { port, start, replaceEvents, stored, ...streams, remove };
 
+  /**
+   * Starts it with that secret, or with none, as the page says, and waits until it listens. Ends the one that ran before.
+   *
+   * @throws if it ends instead, with its output.
+   */
   async function start(secret: string | undefined): Promise<void> {
     await end(child);
     const [program = '', ...args] = withPort(command).split(' ');
@@ -65,15 +54,16 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
       );
     });
     ended.catch(() => undefined); // it also ends on request
-    await Promise.race([ended, until(`${program} at port ${port}`, () => listens(port), 60_000)]);
-    await warmUp(port);
+    await Promise.race([ended, until(`${program} at port ${port}`, () => warmUp(port).catch(() => undefined), 60_000)]);
   }
 
+  /** Puts a file in place of the folder of its events: it cannot store any more. */
   function replaceEvents(): void {
     rmSync(path.join(folder, 'events'), { recursive: true, force: true });
     writeFileSync(path.join(folder, 'events'), '');
   }
 
+  /** Returns the events that it has stored, by `webhook-id`. */
   function stored(): Readonly<Record<string, string>> {
     const events = path.join(folder, 'events');
     const files = readdirSync(folder).includes('events') ? readdirSync(events) : [];
@@ -105,30 +95,19 @@ function sampleOf(language: SampleLanguage): { file: string; command: string; co
 const root = path.join(import.meta.dirname, '../..');
 const standIn = path.join(import.meta.dirname, 'aspnet-stand-in.cs');
 
-function listens(port: number): Promise<true | undefined> {
-  return new Promise(resolve => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(undefined));
-  });
-}
-
 /**
- * A request that is refused after its signature was computed. The first one loads classes, for which a busy machine may need
- * longer than an attempt of the run under test may take.
+ * Sends a request that is refused after its signature was computed. The first one loads classes, for which a busy machine may need longer than
+ * an attempt of the run under test may take.
  */
-async function warmUp(port: number): Promise<void> {
+async function warmUp(port: number): Promise<true> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const headers = { 'webhook-id': 'evt_0', 'webhook-timestamp': timestamp, 'webhook-signature': 'v1,AAAA' };
   await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: '{}' });
+  return true;
 }
 
 async function end(child: ChildProcess | undefined): Promise<void> {
   if (!child || child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()));
   child.kill('SIGKILL');
-  await exited;
+  await once(child, 'exit');
 }

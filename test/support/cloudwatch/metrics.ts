@@ -1,16 +1,8 @@
-import type { Series } from './metric-math.ts';
+/** The values of a metric, period by period; `undefined` if a period has none. */
+export type Series = readonly (number | undefined)[];
 
 /** The samples of metrics, as CloudWatch keeps them. */
-export interface Metrics {
-  /** Adds a line of a function's log: what it says in the embedded metric format counts, all else is passed over. */
-  addLine(line: string): void;
-  /** Adds samples of AWS's own metrics. */
-  add(metric: Metric, at: number, ...values: number[]): void;
-  /** The statistic of a metric in periods that end at a moment, the earliest first. Milliseconds. */
-  read(metric: Metric, statistic: string, period: number, periods: number, end: number): Series;
-  /** All metrics so far that the functions wrote. */
-  names(): readonly string[];
-}
+export type Metrics = ReturnType<typeof makeMetrics>;
 
 /** A metric: its namespace, its name, and its dimensions in any order. */
 export interface Metric {
@@ -19,11 +11,12 @@ export interface Metric {
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** Makes an empty store of metrics. */
-export function makeMetrics(): Metrics {
+/** Creates an empty store of metrics. */
+export function makeMetrics() {
   const samples = new Map<string, { readonly at: number; readonly value: number }[]>();
-  return { addLine, add, read, names: () => [...samples.keys()] };
+  return { addLine, add, read, /** Returns all metrics so far. */ names: () => [...samples.keys()] };
 
+  /** Adds a line of a function's log if it has the embedded metric format. */
   function addLine(line: string): void {
     const fields = line.startsWith('{') ? JSON.parse(line) : {};
     for (const { Namespace: namespace, Dimensions, Metrics } of fields._aws?.CloudWatchMetrics ?? []) {
@@ -41,6 +34,7 @@ export function makeMetrics(): Metrics {
     samples.set(keyOf(metric), known);
   }
 
+  /** Returns the statistic of a metric in periods that end at a moment, the earliest first. Times are in milliseconds. */
   function read(metric: Metric, statistic: string, period: number, periods: number, end: number): Series {
     const start = end - periods * period;
     const found: number[][] = Array.from({ length: periods }, () => []);
@@ -62,14 +56,10 @@ function statisticOf(statistic: string, values: readonly number[]): number {
     const sorted = values.toSorted((one, other) => one - other);
     return sorted[Math.ceil((sorted.length * Number(percentile)) / 100) - 1] ?? Number.NaN;
   }
-  const known: Record<string, number> = {
-    Sum: sum,
-    SampleCount: values.length,
-    Average: sum / values.length,
-    Maximum: Math.max(...values),
-    Minimum: Math.min(...values),
-  };
-  const result = known[statistic];
-  if (result === undefined) throw new Error(`This is no statistic that the tests know: ${statistic}`);
-  return result;
+  if (statistic === 'Sum') return sum;
+  if (statistic === 'SampleCount') return values.length;
+  if (statistic === 'Average') return sum / values.length;
+  if (statistic === 'Maximum') return Math.max(...values);
+  if (statistic === 'Minimum') return Math.min(...values);
+  throw new Error(`The tests do not know the statistic ${statistic}.`);
 }

@@ -1,22 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type FakeParameterStore, startParameterStore } from '../../../support/fake-parameter-store.ts';
+import { DeleteParameterCommand, type PutParameterRequest, SSMClient } from '@aws-sdk/client-ssm';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { quickHashing } from '../../../support/password-hashing.ts';
 
 const credentials = '/emissor/dev/smoke/credentials';
 
 const operated = await startOperatedTables();
-let store: FakeParameterStore;
+/** Parameter Store, as far as smoke tests use it. */
+const parameters = new Map<string, Partial<PutParameterRequest>>();
 let outputs: Record<string, string | undefined>;
 
-beforeAll(async () => {
-  store = await startParameterStore();
-  for (const [name, value] of Object.entries(store.environment)) vi.stubEnv(name, value);
+const parameterStore = vi.spyOn(SSMClient.prototype, 'send').mockImplementation(async command => {
+  const { Name = '', Overwrite, ...stored }: Partial<PutParameterRequest> = Object(command.input);
+  const [isPut, known] = ['Value' in stored, parameters.get(Name)];
+  if (isPut && known && !Overwrite) throw Object.assign(new Error(), { name: 'ParameterAlreadyExists' });
+  if (!isPut && !known) throw Object.assign(new Error(), { name: 'ParameterNotFound' });
+  if (isPut) parameters.set(Name, stored);
+  else if (command instanceof DeleteParameterCommand) parameters.delete(Name);
+  return { Parameter: { Name, ...known } };
 });
 
 afterAll(async () => {
-  vi.unstubAllEnvs();
-  store.stop();
+  parameterStore.mockRestore();
   await operated.stop();
 });
 
@@ -28,7 +33,7 @@ beforeEach(async () => {
     SmokeReceiverUrl: 'https://receiver.example.com/smoke',
     SmokeCredentialsParameter: credentials,
   };
-  store.parameters.clear();
+  parameters.clear();
   for (const { clientId } of await clients()) await operated.ask(`clients delete ${clientId}`);
   for (const { userId } of await users()) await operated.ask(`users delete ${userId}`);
 });
@@ -40,7 +45,7 @@ const names = async () => [
   ...(await clients()).map(({ clientId }) => clientId),
   ...(await users()).map(({ email }) => email),
 ];
-const storedIdentity = () => JSON.parse(store.parameters.get(credentials)?.Value ?? '');
+const storedIdentity = () => JSON.parse(parameters.get(credentials)?.Value ?? '');
 
 describe('ops smoke on a stage', () => {
   it('creates a client and a user once, stores them, and shows their secrets to nobody', async () => {
@@ -50,7 +55,7 @@ describe('ops smoke on a stage', () => {
     expect(stderr).toMatch(
       /^error: the smoke test of .* failed at "token" after \d+\.\d s: POST .* \(ECONNREFUSED\)\. Look at the log of .*\n$/,
     );
-    const { Value: _, ...stored } = store.parameters.get(credentials) ?? {};
+    const { Value: _, ...stored } = parameters.get(credentials) ?? {};
     expect(stored).toEqual({ Type: 'SecureString', KeyId: 'the-key' });
     const { clientId, clientSecret, username, password } = storedIdentity();
     expect(await operated.ask(`clients show ${clientId}`)).toMatchObject({ accountId: '_smoke', grants: ['password'] });
@@ -62,7 +67,7 @@ describe('ops smoke on a stage', () => {
   });
 
   it('reports a parameter with something else, and does not show it', async () => {
-    store.parameters.set(credentials, { Value: '{"password":"secret"', Type: 'SecureString', KeyId: 'the-key' });
+    parameters.set(credentials, { Value: '{"password":"secret"', Type: 'SecureString', KeyId: 'the-key' });
     const { stderr } = await ops('smoke');
     expect(stderr).toMatch(
       /failed at "identity" .*: the parameter contains no client and user: .*"smoke rotate-credentials"/,
@@ -80,7 +85,7 @@ describe('ops smoke on the local run', () => {
   it('deletes the client and the user that it created', async () => {
     const { code, stdout } = await ops('smoke');
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^identity +\d+ ms\n$/) });
-    expect([await names(), [...store.parameters]]).toEqual([[], []]);
+    expect([await names(), [...parameters]]).toEqual([[], []]);
     expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0, stdout: 'There was nothing to remove.\n' });
   });
 
@@ -120,7 +125,7 @@ describe('ops smoke rotate-credentials', () => {
   it.each(['an identity', 'none', 'something else'])('replaces %s, and deletes the former one', async former => {
     if (former === 'an identity') await ops('smoke');
     if (former === 'something else') {
-      store.parameters.set(credentials, { Value: 'x', Type: 'SecureString', KeyId: 'the-key' });
+      parameters.set(credentials, { Value: 'x', Type: 'SecureString', KeyId: 'the-key' });
     }
     const before = await names();
     const { code, stdout, stderr } = await ops('smoke', 'rotate-credentials');
@@ -164,7 +169,7 @@ describe('ops smoke remove', () => {
       code: 0,
       stdout: `Removed client ${clientId}, user ${username}, ${credentials}.\n`,
     });
-    expect([...store.parameters]).toEqual([]);
+    expect([...parameters]).toEqual([]);
     expect(await names()).toEqual([other.clientId]);
     expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0 });
   });
