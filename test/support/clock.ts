@@ -1,29 +1,17 @@
-import type { Clock } from '../../lambdas/platform/clock.ts';
-import { systemTime, type Time } from '../../lambdas/platform/timer.ts';
+import { systemTime } from '../../lambdas/platform/timer.ts';
 
-/** A clock that stands still until a test moves it. */
-export interface FrozenClock {
-  readonly now: Clock;
-  /** The time of a process that has this clock, and the machine's timers. */
-  readonly time: Time;
-  /** Moves the clock on by this many milliseconds. */
-  advance(milliseconds: number): void;
-  /** Sets the clock, in milliseconds since the epoch. */
-  set(milliseconds: number): void;
-}
+export type FrozenClock = ReturnType<typeof frozenClock>;
 
-/** Makes a frozen clock; it starts at noon on 20 November 2026 UTC unless told otherwise. */
-export function frozenClock(start = Date.UTC(2026, 10, 20, 12)): FrozenClock {
+/** Creates a clock that changes only when a test moves it; by default it starts at noon on 20 November 2026 UTC. */
+export function frozenClock(start = Date.UTC(2026, 10, 20, 12)) {
   let moment = start;
   const now = () => moment;
-  return {
-    now,
-    time: { ...systemTime, now },
-    advance: milliseconds => {
-      moment += milliseconds;
-    },
-    set: milliseconds => {
-      moment = milliseconds;
-    },
+  /** Sets the clock, in milliseconds since the epoch. */
+  const set = (milliseconds: number): void => {
+    moment = milliseconds;
   };
+  /** Moves the clock on by this many milliseconds. */
+  const advance = (milliseconds: number) => set(moment + milliseconds);
+  /** `time`: that of a process with this clock, and the machine's timers. */
+  return { now, time: { ...systemTime, now }, advance, set };
 }

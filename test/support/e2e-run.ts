@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,6 +12,7 @@ import {
 import type { TestProject } from 'vitest/node';
 import { reportContract } from './contract/report.ts';
 import type { Run } from './e2e-target.ts';
+import { root } from './run-node.ts';
 
 // Vitest's global set-up of the end-to-end project: the run under test, for all suites together.
 //   EMISSOR_OUTPUTS=FILE  targets what that outputs file describes: a run that is up already, or a deployed stage
@@ -120,15 +122,10 @@ function startRun(folder: string): Found {
 
 const retrySchedule = '1s,1s,1s';
 
-const root = path.join(import.meta.dirname, '../..');
-
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()));
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
   child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), stopLimit);
-  await exited;
+  await once(child, 'exit');
   clearTimeout(timer);
 }
-
-const stopLimit = 10_000;

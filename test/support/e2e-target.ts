@@ -20,12 +20,6 @@ export interface Run {
   readonly attempts: number | null;
 }
 
-/** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
-const startLimit = 120_000;
-
-/** The time that a run that is up, or a stage, may take to answer, in milliseconds. */
-const answerLimit = 10_000;
-
 /** The run under test. */
 export const run: Run = inject('run');
 
@@ -56,21 +50,14 @@ const features = {
   log: { present: run.logFile !== null, lack: 'the output of the run is not at hand here' },
 };
 
-/**
- * One output by name.
- *
- * @throws when the run has no such output.
- */
+/** Returns an output by name. @throws if the run has none. */
 export function output(name: string): string {
   const value = outputs[name];
   if (typeof value !== 'string') throw new Error(`${run.outputsFile} has no output ${name}.`);
   return value;
 }
 
-/**
- * Starts a local run for one suite alone. It runs the cloud assembly of the run under test, with the same stage values, where the set-up
- * started that: a synthesis takes ten seconds of a processor.
- */
+/** Starts a local run for one suite alone, of the cloud assembly of the run under test: a synthesis takes ten seconds of a processor. */
 export function startOwnRun(...options: string[]): Promise<LocalRun> {
   const assembly = run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`];
   return startLocalRun(...assembly, ...options);
@@ -113,22 +100,18 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
   describe.skip(`${title} [skipped: ${lacks.join('; ')}]`, suite);
 }
 
-/**
- * Waits until the run answers. Returns its outputs.
- *
- * @throws with the end of the run's log, when it has ended or does not answer in time.
- */
+/** Waits until the run answers. Returns its outputs. @throws with the end of its log, if it has ended or does not answer in time. */
 async function untilReady({ outputsFile, logFile, processId }: Run): Promise<Readonly<Record<string, string>>> {
-  const deadline = Date.now() + (processId === null ? answerLimit : startLimit);
-  for (;;) {
+  const find = async () => {
     const found = await answering(outputsFile);
-    if (found) return found;
-    if (Date.now() > deadline || (processId !== null && !isAlive(processId))) {
-      const log = logFile === null ? '' : readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-60).join('\n');
-      throw new Error(`The run of ${outputsFile} does not answer.\n${log}`);
-    }
-    await pause(100);
-  }
+    if (!found && processId !== null && !isAlive(processId)) throw new Error('It has ended.');
+    return found;
+  };
+  const limit = processId === null ? 10_000 : 120_000; // synthesis, bundling and start-up, on a busy machine
+  return until('its outputs', find, limit, 100).catch(error => {
+    const log = logFile === null ? '' : readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-60).join('\n');
+    throw new Error(`The run of ${outputsFile} does not answer: ${error.message}\n${log}`);
+  });
 }
 
 async function answering(outputsFile: string): Promise<Readonly<Record<string, string>> | undefined> {

@@ -3,7 +3,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { startLogs } from '@emissor/cloud/logs';
-import { startKms, startSqs } from '@emissor/cloud/testing';
+import { type Interceptor, startKms, startSqs } from '@emissor/cloud/testing';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
@@ -18,7 +18,6 @@ import { tableNames } from '../../tools/support/tables.ts';
 import { startDatabase } from './database/database.ts';
 import { putAll } from './database/put-all.ts';
 import { quickHashing } from './password-hashing.ts';
-import { receiveAtOnce } from './receive-at-once.ts';
 
 /** The operator's command line over all tables, queues, logs and keys of a stage, without a run of the service. */
 export type OperatedTables = Awaited<ReturnType<typeof startOperatedTables>>;
@@ -58,6 +57,11 @@ export async function startOperatedTables() {
   const database = await startDatabase(...names);
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
+  // Without this, each receive of an empty queue would wait for a second.
+  const receiveAtOnce: Interceptor = ({ operation, input }) => {
+    if (operation === 'ReceiveMessage') Object.assign(input, { WaitTimeSeconds: 0 });
+    return undefined;
+  };
   const queues = await startSqs({ interceptors: [receiveAtOnce] });
   for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, maxMessageSize });
   keys.ensureKey('test');

@@ -3,11 +3,7 @@ import type { Stage } from '../stage.ts';
 import type { Database } from './database.ts';
 
 /** Calls to the store, and the items that they read and wrote. */
-export interface CallCounts {
-  readonly calls: number;
-  readonly read: number;
-  readonly written: number;
-}
+export type CallCounts = Readonly<typeof nothing>;
 
 /** Counts what is sent through a test file's database from now on. */
 export function countCalls(database: Database) {
@@ -84,7 +80,7 @@ function makeCounts() {
   }
 }
 
-const nothing: CallCounts = { calls: 0, read: 0, written: 0 };
+const nothing = { calls: 0, read: 0, written: 0 };
 
 interface Input {
   readonly RequestItems?: Readonly<Record<string, { readonly Keys?: readonly object[] }>>;

@@ -1,35 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DescribeTableCommand, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { startDynamoDb } from '@emissor/cloud/testing';
 import { inject } from 'vitest';
-import { type Dynamo, makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
+import { makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { type TableName, tableDefinition } from '../../../tools/support/tables.ts';
-import { type Engine, startMemoryDynamoDb } from './memory-dynamodb.ts';
 
 /** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */
-export interface Database {
-  readonly dynamo: Dynamo;
-  /** What `dynamo` calls with: middleware can be added to it. */
-  readonly client: DynamoDBDocumentClient;
-  /** The place where another client finds it: on 127.0.0.1. */
-  readonly endpoint: string;
-  /** The region that another client has to name, for it tells databases of one endpoint apart. */
-  readonly region: string;
-  /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`; empty it to count anew. */
-  readonly operations: string[];
-  /**
-   * Sends the next operation of that name twice, and tells of two attempts, as the SDK does when the first answer gets lost.
-   *
-   * @param meanwhile - what happens between both.
-   */
-  repeatNext(operation: string, meanwhile?: () => Promise<unknown>): void;
-  /** Acts before each operation of a matching name, which is refused where that throws. Returns what ends it. */
-  before(operation: string | RegExp, act: (input: object) => unknown): () => void;
-  stop(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof startDatabase>>;
 
 /** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
-export async function startDatabase(...names: TableName[]): Promise<Database> {
+export async function startDatabase(...names: TableName[]) {
   const engine = dynamoDbLocal() ?? (await startMemoryDynamoDb());
   const region = `test-${randomUUID()}`;
   const client = makeDocumentClient({
@@ -67,31 +48,38 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
   );
   return {
     dynamo: makeDynamo(client),
+    /** `dynamo` calls with it: middleware can be added to it. */
     client,
-    endpoint: engine.endpoint,
-    region,
+    /** Where another client finds the database: one endpoint has many, each in a region of its own. */
+    ...{ endpoint: engine.endpoint, region },
+    /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`. */
     operations,
-    repeatNext: (operation, meanwhile) => {
-      repeated = operation;
-      between = meanwhile;
-    },
-    before: (operation, act) => {
-      const name = randomUUID();
-      client.middlewareStack.add(
-        (next, { commandName }) =>
-          async args => {
-            if (commandName?.match(operation)) await act(args.input);
-            return next(args);
-          },
-        { step: 'initialize', name },
-      );
-      return () => void client.middlewareStack.remove(name);
-    },
+    ...{ repeatNext, before },
     stop: async () => {
       client.destroy();
       await engine.stop();
     },
   };
+
+  /** Sends the next operation of that name twice, and reports two attempts, as the SDK does when the first answer gets lost. */
+  function repeatNext(operation: string, meanwhile?: () => Promise<unknown>): void {
+    repeated = operation;
+    between = meanwhile;
+  }
+
+  /** Acts before each operation of a matching name, which is refused if that throws. Returns what ends it. */
+  function before(operation: string | RegExp, act: (input: object) => unknown): () => void {
+    const name = randomUUID();
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        async args => {
+          if (commandName?.match(operation)) await act(args.input);
+          return next(args);
+        },
+      { step: 'initialize', name },
+    );
+    return () => void client.middlewareStack.remove(name);
+  }
 }
 
 /** Returns the metadata of a call that took two attempts. */
@@ -109,9 +97,25 @@ export function withoutSignature(region: string) {
   };
 }
 
-/**
- * DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time.
- */
+/** The engine that answers a test file's DynamoDB requests. */
+interface Engine {
+  readonly endpoint: string;
+  /** The transport of its requests. @default - over HTTP */
+  readonly requestHandler?: NonNullable<DynamoDBClientConfig['requestHandler']>;
+  stop(): Promise<void>;
+}
+
+/** Starts a DynamoDB in this process. Its own client's requests come without a connection: HTTP would be a third of all work. */
+async function startMemoryDynamoDb(): Promise<Engine> {
+  const { endpoint, answer, stop } = await startDynamoDb();
+  const handle = async ({ headers, body = '' }: { headers: Record<string, string>; body?: string | Uint8Array }) => {
+    const { status, text } = await answer(headers, Buffer.from(body));
+    return { response: { statusCode: status, headers: {}, body: Buffer.from(text) } };
+  };
+  return { endpoint, stop, requestHandler: { metadata: { handlerProtocol: 'http/1.1' }, handle } };
+}
+
+/** Returns DynamoDB Local if the run has it. It keeps its tables until the run ends. */
 function dynamoDbLocal(): Engine | undefined {
   const endpoint = inject('dynamoDbLocal');
   return endpoint ? { endpoint, requestHandler: { httpAgent }, stop: async () => {} } : undefined;
