@@ -5,6 +5,8 @@ import { OAuthError } from '../../../lambdas/auth/oauth-error.ts';
 import { oauthCases } from '../../../lambdas/auth/routes.ts';
 import { httpRequest } from '../../support/http-request.ts';
 
+// The content type is application/x-www-form-urlencoded (RFC 6749 section 3.2); only UTF-16 and UTF-32 are refused as charsets.
+
 const refuse = OAuthError.from(oauthCases);
 const read = (contentType: string) =>
   readFormRequest(httpRequest({ method: 'POST', headers: { 'content-type': contentType }, body: 'x=%C3%A7' }), refuse);
@@ -27,7 +29,7 @@ const parameter = (name: fc.Arbitrary<string>, of = value) =>
   fc.tuple(blanks, blanks, name, of).map(([before, after, left, right]) => `${before};${after}${left}=${right}`);
 const isOtherUnicode = (text: string) => /^"?utf-?(16|32)/i.test(text);
 
-it('ignores any parameter of the content type', () => {
+it('Parameters of the content type are ignored.', () => {
   const name = fc.oneof(fc.constantFrom('charset', 'Charset', 'boundary'), token);
   const harmless = value.filter(text => !isOtherUnicode(text));
   fc.assert(
@@ -37,7 +39,7 @@ it('ignores any parameter of the content type', () => {
   );
 });
 
-it('refuses UTF-16 and UTF-32, in whatever place and spelling', () => {
+it('UTF-16 and UTF-32 are refused at any place, in any spelling.', () => {
   const family = fc.constantFrom('utf-16', 'UTF-16BE', '"utf-16le"', 'utf16', 'UTF-32', 'utf-32le', '"UTF32"');
   const others = fc.array(parameter(token), { maxLength: 2 });
   fc.assert(

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeForm, decodeFormComponent } from '../../../lambdas/auth/form.ts';
 
+// Forms are decoded strictly (RFC 6749 appendix B): malformed UTF-8 or percent-encoding is refused.
+
 const decode = (body: string) => decodeForm(Buffer.from(body, 'latin1'));
 /** Well-formed Unicode without NUL: what a client may send. */
 const text = fc.string({ unit: 'grapheme' }).filter(value => !value.includes('\0') && value.isWellFormed());
@@ -32,7 +34,7 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     ['a=\xc3\xa9', [['a', 'é']]],
     ['a=%EF%BB%BFx', [['a', '\ufeffx']]],
     ['a;b=1', [['a;b', '1']]],
-  ])('%s', (body, fields) => {
+  ])('The form %j is decoded.', (body, fields) => {
     expect(decode(body)).toEqual(fields);
   });
 
@@ -51,11 +53,11 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     'a=%C0%80',
     'a=%ED%A0%80',
     'a=%F4%90%80%80',
-  ])('refuses %j', body => {
+  ])('The form %j is refused.', body => {
     expect(decode(body)).toBeUndefined();
   });
 
-  it('round-trips what clients send', () => {
+  it('A form that a client encodes is decoded to the same fields.', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text)), fields => {
         expect(decode(new URLSearchParams(fields).toString())).toEqual(fields);
@@ -63,7 +65,7 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     );
   });
 
-  it('never throws, and accepts only what it can write back', () => {
+  it('Any text is refused or can be encoded again; none throws.', () => {
     const alphabet = fc.constantFrom(...Buffer.from('a%0Cfé=&+\0', 'utf8'), 0xff, 0x80);
     fc.assert(
       fc.property(fc.array(alphabet), bytes => {
@@ -77,7 +79,7 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     );
   });
 
-  it('agrees with WHATWG on everything it accepts', () => {
+  it('Each accepted form has the fields that WHATWG URL finds.', () => {
     fc.assert(
       fc.property(fc.uint8Array(), bytes => {
         const decoded = decodeFormComponent(bytes);

@@ -12,6 +12,8 @@ import { httpRequest } from '../../../support/http-request.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 import { amount } from '../../../support/sample.ts';
 
+// No input causes a 500 (docs/en/errors.md).
+
 let service: AuthService;
 let client: ClientCredentials;
 let user: { username: string; password: string };
@@ -96,8 +98,8 @@ const headers = fc.record(
 const endpoints = ['token', 'revoke', 'introspect'] as const;
 const runs = { numRuns: amount({ sample: 100, full: 300 }) };
 
-describe('no input causes a 500:', () => {
-  it.each(endpoints)('no form at %s', async endpoint => {
+describe('The status is below 500 for', () => {
+  it.each(endpoints)('any form at %s.', async endpoint => {
     await fc.assert(
       fc.asyncProperty(fields, grantType, fc.boolean(), async (drawn, grant, isKnown) => {
         const answer = await service.post(endpoint, formOf(drawn, grant, isKnown));
@@ -107,7 +109,7 @@ describe('no input causes a 500:', () => {
     );
   });
 
-  it.each(endpoints)('no headers and no body at %s', async endpoint => {
+  it.each(endpoints)('any headers and body at %s.', async endpoint => {
     await fc.assert(
       fc.asyncProperty(headers, fc.uint8Array({ maxLength: 200 }), text, async (given, body, query) => {
         const answer = await service.send(endpoint, { headers: given, body, query });
@@ -117,7 +119,7 @@ describe('no input causes a 500:', () => {
     );
   });
 
-  it('no Authorization header at {base_url}', async () => {
+  it('any Authorization header at {base_url}.', async () => {
     await fc.assert(
       fc.asyncProperty(headers, async ({ authorization }) => {
         expect(['missing', 'invalid']).toContain((await service.authenticate(authorization)).outcome);
@@ -126,7 +128,7 @@ describe('no input causes a 500:', () => {
     );
   });
 
-  it('no path and no method at the rest of {auth_url}', async () => {
+  it('any path and method at the rest of {auth_url}.', async () => {
     const discover = composeDiscovery(authEnvironment, service.outside, service.telemetry);
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS', ''), async (path, method) => {

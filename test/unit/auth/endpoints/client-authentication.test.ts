@@ -1,10 +1,12 @@
 import { afterAll, expect, it } from 'vitest';
 import { startAuthService } from '../../../support/auth-service.ts';
 
+// The audit trail names each client, its secret and its address (docs/logs.md).
+
 const service = await startAuthService();
 afterAll(() => service.stop());
 
-it('the log line of each granted request says which of two secrets its client used', async () => {
+it('The log line of a granted request names which of two secrets its client used.', async () => {
   const { id, secret } = await service.makeClient();
   service.clock.advance(1_000);
   const newSecret = (await service.clients.rotateClientSecret(id))?.clientSecret ?? '';
@@ -25,7 +27,7 @@ it('the log line of each granted request says which of two secrets its client us
   }
 });
 
-it('the log line of a refused client has the IP address as the gateway saw it, whatever headers say', async () => {
+it('The log line of a refused client has the IP address that the gateway saw, and none of a header.', async () => {
   const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
   const form = { grant_type: 'password', client_id: 'nobody', client_secret: 'wrong' };
   expect(await service.post('token', form, { address: '203.0.113.8', headers })).toMatchObject({ status: 401 });

@@ -6,6 +6,8 @@ import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
+// Discovery describes the server (RFC 8414) and publishes its keys (RFC 7517).
+
 const { issuer } = authEnvironment;
 const service = await startAuthService();
 afterAll(() => service.stop());
@@ -21,8 +23,8 @@ interface World {
 }
 const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
 
-describe('discovery', () => {
-  it('describes the server (RFC 8414)', async () => {
+describe('Discovery', () => {
+  it('describes the server.', async () => {
     const { status, headers, json } = await ask('/.well-known/oauth-authorization-server');
     expect(status).toBe(200);
     expect(headers).toEqual({ 'content-type': 'application/json', 'cache-control': 'public, max-age=300' });
@@ -38,7 +40,7 @@ describe('discovery', () => {
     });
   });
 
-  it('publishes the public keys of access tokens, the next one too (RFC 7517)', async () => {
+  it('publishes the public keys of access tokens, and the next one.', async () => {
     const client = await service.makeClient();
     const { json: tokens } = await service.logIn(client, await service.makeUser());
     service.clock.advance(89 * 86_400_000);
@@ -57,7 +59,7 @@ describe('discovery', () => {
     expect(verified.payload.client_id).toBe(client.id);
   });
 
-  it.each(documents)('%s takes GET and HEAD only', async path => {
+  it.each(documents)('takes only GET and HEAD at %s.', async path => {
     const { status, text } = await ask(path, 'HEAD');
     expect({ status, text }).toEqual({ status: 200, text: (await ask(path)).text }); // the gateway takes the length from it
     const refused = await ask(path, 'POST');
@@ -65,7 +67,7 @@ describe('discovery', () => {
   });
 
   it.each(['/', '/oauth/v1/token/', '/oauth/v2/token', '/.well-known/openid-configuration', '/constructor'])(
-    'answers 404 at %s',
+    'returns 404 at %s.',
     async path => {
       expect(await ask(path, 'POST')).toMatchObject({ status: 404, json: { error: 'invalid_request' } });
     },
@@ -75,7 +77,7 @@ describe('discovery', () => {
     ['ThrottlingException', 503, 'temporarily_unavailable'],
     ['TimeoutError', 503, 'temporarily_unavailable'],
     ['Error', 500, 'server_error'],
-  ])('answers %s of the store with %i', async (name, status, error) => {
+  ])('turns %s of the store into %i.', async (name, status, error) => {
     const dynamo: Dynamo = () => Promise.reject(Object.assign(new Error('inside'), { name }));
     const answer = await ask('/.well-known/jwks.json', 'GET', { dynamo });
     expect(answer).toMatchObject({ status, json: { error } });

@@ -4,6 +4,8 @@ import { type AuthService, authEnvironment, startAuthService } from '../../../su
 import { httpRequest } from '../../../support/http-request.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
+// A fresh process makes few calls in a row before its first answer (docs/performance.md).
+
 let service: AuthService;
 let body: string;
 beforeAll(async () => {
@@ -69,8 +71,8 @@ const startProcess = (canOpenEarly = true) => {
   return { gate, login };
 };
 
-describe('the first login of a fresh process', () => {
-  it('makes three calls in a row where the keys were opened while it loaded', async () => {
+describe('The first login of a fresh process', () => {
+  it('makes three calls in a row if the keys were opened while it loaded.', async () => {
     const { gate, login } = startProcess();
     for (let round = 0; round < 2; round++) await gate.letGo();
     const answer = login();
@@ -81,7 +83,7 @@ describe('the first login of a fresh process', () => {
   it.each([
     [5, 'are opened meanwhile', true],
     [7, 'could not be opened early', false],
-  ])('makes %i where they %s', async (expected, _case, canOpenEarly) => {
+  ])('makes %i if they %s.', async (expected, _case, canOpenEarly) => {
     const { gate, login } = startProcess(canOpenEarly);
     const answer = login();
     expect(await gate.countUntil(answer)).toBe(expected);

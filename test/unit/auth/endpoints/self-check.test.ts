@@ -5,6 +5,8 @@ import { notAnswered } from '../../../../lambdas/platform/deployment/patience.ts
 import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 
+// A deployment asks the token function to try a login of nobody, with all that a login needs.
+
 const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
 
@@ -14,7 +16,7 @@ const startProcess = (changes: Partial<AuthService['outside']> = {}) => {
   return { checkItself: () => answer({}) };
 };
 
-it('passes where all works, however often it runs within a minute, and leaves no count, no line and no metric', async () => {
+it('The check passes if all works, any number of times a minute, and leaves no count, no line and no metric.', async () => {
   const { checkItself } = startProcess();
   service.database.operations.length = 0;
   for (let time = 0; time < 3; time++) expect(await checkItself()).toBeUndefined();
@@ -43,10 +45,10 @@ it.each<readonly [string, () => Partial<AuthService['outside']>, RegExp]>([
     table =>
       [`no access to ${table}`, without(table), /A login of nobody was answered with 500: .*server_error/] as const,
   ),
-])('fails with %s', (_case, changesOf, message) =>
+])('The check fails with %s.', (_case, changesOf, message) =>
   expect(startProcess(changesOf()).checkItself()).rejects.toThrow(message),
 );
 
 // Bug: where IAM did not know a new permission yet, the first trial failed the deployment.
-it('names what may pass by itself, so that the deployment tries again', () =>
+it('The error names a fault that may pass by itself, so that the deployment tries again.', () =>
   expect(startProcess(without('Users')()).checkItself()).rejects.toHaveProperty('name', notAnswered));

@@ -6,6 +6,8 @@ import { type AuthService, authEnvironment, basic, startAuthService } from '../.
 import type { RequestDescription } from '../../../support/http-request.ts';
 import { processorTimeOf } from '../../../support/processor-time.ts';
 
+// The token endpoint (RFC 6749 sections 2.3, 3.2, 5.1). Refused forms: test/e2e/form-refusals.e2e.test.ts.
+
 let service: AuthService;
 let id: string;
 let secret: string;
@@ -22,8 +24,8 @@ const encode = (fields: Record<string, string>): string => new URLSearchParams(f
 const login = () => ({ grant_type: 'password', client_id: id, client_secret: secret, username, password });
 const filler = (length: number) => 'x'.repeat(length);
 
-describe('a token request', () => {
-  it('is accepted in the spellings of content types, fields and sizes that the standards allow', async () => {
+describe('A token request', () => {
+  it('is accepted in each spelling of content types, fields and sizes that the standards allow.', async () => {
     const accepted: RequestDescription[] = [
       { headers: { 'content-type': 'APPLICATION/X-WWW-FORM-URLENCODED ; Charset="UTF-8"' } },
       { query: 'a=1&pass=2&%zz=3' },
@@ -36,7 +38,7 @@ describe('a token request', () => {
   });
 });
 
-describe('the order of the checks', () => {
+describe('In the order of the checks,', () => {
   const bad = () => ({ grant_type: '', client_id: id, client_secret: 'wrong', password: '' });
   const first = [
     ['method', { method: 'GET', headers: {}, query: 'password=x', body: '%' }, 'method_not_post'],
@@ -48,12 +50,12 @@ describe('the order of the checks', () => {
     ['grant_type', { body: encode({ client_id: 'nobody' }) }, 'grant_type_missing'],
   ] as const;
 
-  it.each(first)('%s comes before the next', async (_, request, told) => {
+  it.each(first)('%s comes before the next.', async (_, request, told) => {
     const { json } = await service.send('token', request);
     expect(json.error_description).toBe(oauthCases[told][2]);
   });
 
-  it('client, then grant, then parameters, then user', async () => {
+  it('the client comes before the grant, the parameters and the user.', async () => {
     const noPassword = await service.makeClient({ grants: ['refresh_token'] });
     const steps = [
       [{ ...bad(), grant_type: 'unknown' }, 'invalid_client'],
@@ -67,8 +69,8 @@ describe('the order of the checks', () => {
   });
 });
 
-describe('a granted token request', () => {
-  it('gives both tokens, the lifetime of the access token, and the scope (RFC 6749 5.1)', async () => {
+describe('A granted token request', () => {
+  it('returns both tokens, the lifetime of the access token, and the scope (RFC 6749 section 5.1).', async () => {
     const answer = await service.post('token', login());
     expect(answer.status).toBe(200);
     expect(answer.headers).toEqual({
@@ -108,7 +110,7 @@ describe('a granted token request', () => {
     ['by Basic, the scheme in lower case', () => basic(id, secret).replace('Basic', 'basic')],
     ['by Basic, after many blanks', () => basic(id, secret).replace(' ', ' \t '.repeat(3_000))],
     ['by Basic, percent-encoded', () => basic(id.replace(/./, hex), secret.replace(/./, hex))],
-  ])('takes the client credentials %s (RFC 6749 2.3.1)', async (_, authorization) => {
+  ])('takes the client credentials %s (RFC 6749 section 2.3.1).', async (_, authorization) => {
     const fields = { grant_type: 'password', client_id: id, username, password };
     const headers = { authorization: authorization() };
     expect(await service.post('token', fields, { headers })).toMatchObject({ status: 200 });
@@ -116,21 +118,21 @@ describe('a granted token request', () => {
 
   // HTTP clients add such headers by themselves.
   it.each(['', 'Basic Og==', 'Bearer stale', 'Bearer', 'bearer a,Basic b', 'Negotiate YII=', 'Basicx Og=='])(
-    'takes the client credentials in the body, whatever stands in a header like %j',
+    'takes the client credentials in the body next to a header like %j.',
     async authorization => {
       expect(await service.post('token', login(), { headers: { authorization } })).toMatchObject({ status: 200 });
     },
   );
 
   // Bug: the blanks were read again from each of them on, before anything was authenticated.
-  it.each(['\n', '\r', '\u2028', '\u2029'])('reads blanks of Basic before %j once', async separator => {
+  it.each(['\n', '\r', '\u2028', '\u2029'])('reads blanks of Basic before %j once.', async separator => {
     const authorization = (blanks: number) => `Basic${' '.repeat(blanks)}${separator}${basic(id, secret).slice(6)}`;
     const answer = await service.post('token', login(), { headers: { authorization: authorization(9_000) } });
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     expect(processorTimeOf(() => clientCredentials(authorization(100_000), new Map()))).toBeLessThan(500);
   });
 
-  it('measures the e-mail address in its normal form, as the operators’ command line does', async () => {
+  it('may have a longer e-mail address than its normal form.', async () => {
     const email = `${'\u00e9'.repeat(110)}${id}@example.com`.toLowerCase();
     await service.users.createUser({ email, password, accountId: 'acme', role: 'admin' });
     const typed = ` ${email.normalize('NFD')} `;
@@ -142,7 +144,7 @@ describe('a granted token request', () => {
     }
   });
 
-  it('gives no refresh token to a client without the refresh grant', async () => {
+  it('returns no refresh token to a client without the refresh grant.', async () => {
     const other = await service.makeClient({ grants: ['password'] });
     const answer = await service.post('token', { ...login(), client_id: other.id, client_secret: other.secret });
     expect(answer.status).toBe(200);
@@ -160,7 +162,7 @@ describe('a granted token request', () => {
     ['admin', 'webhooks:read webhooks:manage', 'webhooks:read webhooks:manage'],
     ['member', undefined, undefined],
     ['member', ' ', undefined],
-  ] as const)('an %s who asks for %j gets %j (RFC 6749 3.3)', async (role, asked, given) => {
+  ] as const)('of an %s who asks for %j returns %j (RFC 6749 section 3.3).', async (role, asked, given) => {
     const user = await service.makeUser({ role });
     const credentials = { username: user.username, password: user.password };
     const fields: Record<string, string> = { ...login(), ...credentials };
@@ -171,7 +173,7 @@ describe('a granted token request', () => {
   });
 });
 
-describe('a failing dependency', () => {
+describe('A failing dependency:', () => {
   it.each([
     ['ThrottlingException', 503, 'temporarily_unavailable', '1'],
     ['TimeoutError', 503, 'temporarily_unavailable', '1'],
@@ -183,7 +185,7 @@ describe('a failing dependency', () => {
       'temporarily_unavailable',
       '1',
     ],
-  ])('KMS answers %s: %i %s', async (failure, status, error, retryAfter) => {
+  ])('if KMS returns %s, the answer is %i %s.', async (failure, status, error, retryAfter) => {
     const fresh = await startAuthService();
     const reason = typeof failure === 'string' ? Object.assign(new Error(), { name: failure }) : failure;
     vi.spyOn(fresh.kms, 'send').mockRejectedValue(reason);
@@ -204,8 +206,8 @@ describe('a failing dependency', () => {
   });
 });
 
-describe('the audit trail', () => {
-  it('has a line and a metric for every request so far, without secrets', () => {
+describe('The audit trail', () => {
+  it('has a line and a metric for every request so far, without secrets.', () => {
     const trail = service.logs.join('\n');
     for (const word of ['"outcome":"granted"', '"outcome":"refused"', '"ip":"203.0.113.7"', `"clientId":"${id}"`]) {
       expect(trail).toContain(word);
@@ -220,8 +222,8 @@ describe('the audit trail', () => {
   });
 });
 
-describe('a smoke test', () => {
-  it('has its lines in the audit trail, and no metric of what went well: it counts that itself', async () => {
+describe('A smoke test', () => {
+  it('has lines in the audit trail, and no metric of its successes, which it counts itself.', async () => {
     const fresh = await startAuthService({});
     try {
       const client = await fresh.makeClient();

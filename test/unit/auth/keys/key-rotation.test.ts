@@ -9,6 +9,8 @@ import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../la
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
+// Keys change every 90 days, and are published a day or more before their first use (docs/tokens.md).
+
 const day = 86_400_000;
 const kinds: readonly KeyKind[] = ['signing', 'mac', 'sealing'];
 
@@ -37,8 +39,8 @@ const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
 const keyring = () => makeKeyring({ dynamo: database.dynamo, kms, table: 'Keyring', ...clock.time });
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
-describe('the rotation of keys', () => {
-  it('creates the first key of each kind, active at once, under its own encryption context', async () => {
+describe('The rotation of keys', () => {
+  it('creates the first key of each kind, active at once, under its own encryption context.', async () => {
     await rotation.rotateKeys();
     for (const kind of kinds) {
       const ring = keyring();
@@ -49,14 +51,14 @@ describe('the rotation of keys', () => {
     }
   });
 
-  it('is idempotent, also concurrently', async () => {
+  it('changes nothing if it runs again, also concurrently.', async () => {
     await Promise.all([rotation.rotateKeys(), rotation.rotateKeys(), rotation.rotateKeys()]);
     await rotation.rotateKeys();
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
   // The command said that nothing was made, and deleted none of the keys that it was to revoke.
-  it('knows a key again whose write the SDK repeated after a lost answer', async () => {
+  it('recognises its key if the SDK repeats the write after a lost answer.', async () => {
     await rotation.rotateKeys(['signing']);
     database.repeatNext('PutItemCommand');
     expect(await rotation.rotateNow('signing', { revoke: true })).toEqual({
@@ -66,7 +68,7 @@ describe('the rotation of keys', () => {
     });
   });
 
-  it('continues after a run that crashed', async () => {
+  it('continues after a run that crashed.', async () => {
     const { send } = kms;
     const failing = vi.spyOn(kms, 'send').mockImplementation(command => {
       const isDataKey = command instanceof GenerateDataKeyWithoutPlaintextCommand;
@@ -78,7 +80,7 @@ describe('the rotation of keys', () => {
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
-  it('run every day, changes keys every 90 days and publishes each a day or more before its first use', async () => {
+  it('run every day, changes keys every 90 days and publishes each a day or more before its first use.', async () => {
     const start = clock.now();
     await rotation.rotateKeys();
     const seen = new Map<number, { publishedAt: number; activeFrom: number }>();
@@ -96,7 +98,7 @@ describe('the rotation of keys', () => {
     }
   }, 60_000);
 
-  it('publishes a key a day ahead even when it runs late', async () => {
+  it('publishes a key a day ahead even if it runs late.', async () => {
     await rotation.rotateKeys();
     clock.advance(200 * day);
     await rotation.rotateKeys();
@@ -107,7 +109,7 @@ describe('the rotation of keys', () => {
     expect((await keyring().active('signing')).keyId).toBe(second?.keyId);
   });
 
-  it('deletes a key when nothing can depend on it any more: a sealing key never', async () => {
+  it('deletes a key once nothing depends on it, and never an encryption key.', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -124,7 +126,7 @@ describe('the rotation of keys', () => {
     expect(await generations('sealing')).toContain(1);
   });
 
-  it('creates a key of a newly configured algorithm', async () => {
+  it('creates a key of a newly configured algorithm.', async () => {
     await rotation.rotateKeys();
     const other = rotationWith('RS256');
     await other.rotateKeys();
@@ -136,13 +138,13 @@ describe('the rotation of keys', () => {
   });
 });
 
-describe('the state of a key', () => {
+describe('The state of a key', () => {
   const states = async () => {
     const keys = await keyring().list('mac');
     return keys.map(key => keyState(key, keys, clock.now()));
   };
 
-  it('is next, active, then retiring as time passes', async () => {
+  it('is next, then active, then retiring.', async () => {
     await rotation.rotateKeys();
     expect(await states()).toEqual(['active']);
     clock.advance(88 * day);
@@ -154,7 +156,7 @@ describe('the state of a key', () => {
     expect(await states()).toEqual(['retiring', 'active']);
   });
 
-  it('is retiring for a key that was replaced before its first use', async () => {
+  it('is retiring if the key was replaced before its first use.', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -163,8 +165,8 @@ describe('the state of a key', () => {
   });
 });
 
-describe('an emergency rotation', () => {
-  it('creates a key that is active at once, before one that is published already', async () => {
+describe('An emergency rotation', () => {
+  it('creates a key that is active at once, before one that is published already.', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -174,14 +176,14 @@ describe('an emergency rotation', () => {
     expect((await keyring().active('signing')).generation).toBe(3);
   });
 
-  it('creates a key that is in use also where a function’s clock is some seconds behind', async () => {
+  it('creates a key that a function whose clock is seconds behind uses, too.', async () => {
     await rotation.rotateKeys();
     await rotation.rotateNow('signing', { revoke: true });
     clock.advance(-4_000);
     expect((await keyring().active('signing')).generation).toBe(2);
   });
 
-  it('revokes all other keys when asked to', async () => {
+  it('revokes all other keys on request.', async () => {
     await rotation.rotateKeys();
     expect(await rotation.rotateNow('signing', { revoke: true })).toEqual({
       kind: 'signing',

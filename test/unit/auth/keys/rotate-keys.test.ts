@@ -6,6 +6,8 @@ import { machine } from '../../../../lambdas/platform/outside.ts';
 import { makeTelemetry } from '../../../../lambdas/platform/telemetry.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 
+// The rotation counts its new keys only while KMS can use the key (lib/alarms.ts).
+
 const day = 86_400;
 const environment = {
   keyringTable: 'Keyring',
@@ -21,7 +23,7 @@ it.each([
   ['Enabled', 0],
   ['Disabled', undefined],
   ['PendingDeletion', undefined],
-])('a rotation whose KMS key is %s counts %s new keys', async (KeyState, created) => {
+])('A rotation whose KMS key is %s counts %s new keys.', async (KeyState, created) => {
   const database = await startDatabase('Keyring');
   const kms = makeKms({ bytes: randomBytes });
   const counts: number[] = [];

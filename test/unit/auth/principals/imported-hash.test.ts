@@ -7,10 +7,12 @@ import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation
 import { passwordHashing } from '../../../support/password-hashing.ts';
 import { amount } from '../../../support/sample.ts';
 
+// Hashes of other systems are taken if their cost is bounded (PHC strings, bcrypt; OWASP Password Storage Cheat Sheet).
+
 const password = 'pa ss+é';
 const [salt, tag] = ['MDEyMzQ1Njc4OWFiY2RlZg', 'C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U'];
 
-describe('an imported hash', () => {
+describe('An imported hash', () => {
   it.each([
     // https://github.com/P-H-C/phc-winner-argon2#command-line-utility
     ['argon2id', 'password', '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'],
@@ -38,7 +40,7 @@ describe('an imported hash', () => {
     ['bcrypt, $2a$', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
     ['bcrypt, $2b$', 'U*U', '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
     ["bcrypt of PHP's password_hash, $2y$", password, '$2y$04$0D/2C5u2toHWK2myshTQ7eU0hctD8TVRGPbLcnpBJEhz0yZbzSVh2'],
-  ])('%s matches its password and no other, and is to be replaced', async (_kind, right, text) => {
+  ])('of %s matches only its password, and is to be replaced.', async (_kind, right, text) => {
     const stored = `imported${text}`;
     expect(await passwordHashing.verify(right, stored)).toBe(true);
     expect(await passwordHashing.verify(`${right} `, stored)).toBe(false);
@@ -46,7 +48,7 @@ describe('an imported hash', () => {
     expect(passwordHashing.needsRehash(stored, right)).toBe(true);
   });
 
-  it('of bcrypt is of the first 72 bytes', async () => {
+  it('of bcrypt covers the first 72 bytes.', async () => {
     const stored = 'imported$2y$04$4qq7WHpp51je5preRbVN1.MEYZbYRxGHEPNs6gj3fqhvJjrYytfQm';
     expect(await passwordHashing.verify('a'.repeat(72), stored)).toBe(true);
     expect(await passwordHashing.verify(`${'a'.repeat(72)}anything`, stored)).toBe(true);
@@ -55,7 +57,7 @@ describe('an imported hash', () => {
     expect([72, 73].map(length => passwordHashing.needsRehash(stored, 'a'.repeat(length)))).toEqual([true, false]);
   });
 
-  it('is tried with the password as it was typed, then in NFC', async () => {
+  it('is tried with the password as typed, then in NFC.', async () => {
     const [typed, composed] = ['Cafe\u0301 con leche', 'Caf\u00e9 con leche'];
     const ofTyped = `imported$pbkdf2-sha256$i=1000$${salt}$zIxG0EEbI85ApBc2kSU25l2jVWPpB/VGCRTmmYCeEbk`;
     const ofComposed = `imported$pbkdf2-sha256$i=1000$${salt}$${tag}`;
@@ -65,7 +67,7 @@ describe('an imported hash', () => {
     expect(await passwordHashing.verify(composed, ofComposed)).toBe(true);
   });
 
-  it('with our own parameters is still one of another system', async () => {
+  it('with our own parameters is still to be replaced.', async () => {
     expect(passwordHashing.needsRehash(`imported${await passwordHashing.hash('x')}`, 'x')).toBe(true);
   });
 
@@ -106,7 +108,7 @@ describe('an imported hash', () => {
     expect(parseImportedHash(text) !== undefined).toBe(isTaken);
   });
 
-  it('of the greatest work can be verified', async () => {
+  it('of the greatest work can be verified.', async () => {
     expect(await parseImportedHash(argon2('m=65536,t=4,p=4'))?.matches('x', systemKeyDerivation)).toBe(false);
   });
 
@@ -116,17 +118,17 @@ describe('an imported hash', () => {
     ['PBKDF2-SHA256', `$pbkdf2-sha256$i=600000$${salt}$${tag}`, `$pbkdf2-sha256$i=599999$${salt}$${tag}`],
     ['PBKDF2-SHA512', `$pbkdf2-sha512$i=210000$${salt}$${tag}`, `$pbkdf2-sha512$i=209999$${salt}$${tag}`],
     ['bcrypt', `$2b$10$${'e'.repeat(53)}`, `$2b$09$${'e'.repeat(53)}`],
-  ])('of %s is weaker than ours where OWASP asks for more', (kind, equal, weaker) => {
+  ])('of %s is weaker than ours if OWASP asks for more.', (kind, equal, weaker) => {
     expect(parseImportedHash(equal)).toMatchObject({ kind, isWeak: false });
     expect(parseImportedHash(weaker)).toMatchObject({ kind, isWeak: true });
   });
 
-  it('of argon2i is always weaker than ours', () => {
+  it('of argon2i is always weaker than ours.', () => {
     const text = argon2('m=65536,t=4,p=1').replace('argon2id', 'argon2i');
     expect(parseImportedHash(text)).toMatchObject({ kind: 'argon2i', isWeak: true });
   });
 
-  it('is told from any other text without an error', () => {
+  it('differs from any other text, which causes no error.', () => {
     const kind = fc.constantFrom('$argon2id', '$2b', '$pbkdf2-sha256');
     const rest = fc.string({ unit: 'binary', maxLength: 60 });
     const text = fc.oneof(
@@ -136,7 +138,7 @@ describe('an imported hash', () => {
     fc.assert(fc.property(text, given => ['object', 'undefined'].includes(typeof parseImportedHash(given))));
   });
 
-  it('matches exactly the password that was hashed, whatever it is', async () => {
+  it('matches exactly the password that was hashed.', async () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 24 }).filter(given => !given.includes('\0'));
     await fc.assert(
       fc.asyncProperty(text, text, async (right, other) => {

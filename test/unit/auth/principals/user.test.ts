@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
 
+// An e-mail address has one normal form: trimmed, in NFC and lower case, its domain in ASCII (UTS 46).
+
 /** Every code point of the classes, as a text. */
 const characters = (pattern: RegExp, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place)).filter(character =>
@@ -21,7 +23,7 @@ const composedInLowerCase = letters.flatMap(letter =>
     }),
 );
 
-describe('the normal form of an e-mail address', () => {
+describe('The normal form of an e-mail address', () => {
   it.each([
     ['white space around it', ' ana@example.com\t', 'ana@example.com'],
     ['capitals', 'ANA@Example.COM', 'ana@example.com'],
@@ -34,7 +36,7 @@ describe('the normal form of an e-mail address', () => {
     ['an international domain in ASCII', 'ana@XN--mnchen-3ya.de', 'ana@xn--mnchen-3ya.de'],
     ['a domain with full-width characters', 'ana@\uff21cme\u3002\uff43om', 'ana@acme.com'],
     ['an international local part', 'jos\u00e9@m\u00fcnchen.de', 'jos\u00e9@xn--mnchen-3ya.de'],
-  ])('has one spelling of %s', (_, given, normal) => {
+  ])('has one spelling of %s.', (_, given, normal) => {
     expect(normaliseEmail(given)).toBe(normal);
   });
 
@@ -48,11 +50,11 @@ describe('the normal form of an e-mail address', () => {
     ['a port behind the domain', 'ana@m\u00fcnchen.de:80'],
     ['percent-encoding in the domain', 'ana@m\u00fcnch%65n.de'],
     ['a line break in the domain', 'ana@m\u00fcn\nchen.de'],
-  ])('leaves an address as it is with %s', (_, given) => {
+  ])('is the address as it is if it has %s.', (_, given) => {
     expect(normaliseEmail(given)).toBe(given);
   });
 
-  it('is one for all spellings of each letter that is composed in lower case only', () => {
+  it('is one for all spellings of each letter that is composed in lower case only.', () => {
     expect(composedInLowerCase).toHaveLength(102);
     for (const form of composedInLowerCase) {
       const normal = normaliseEmail(`${form}@example.com`);
@@ -63,7 +65,7 @@ describe('the normal form of an e-mail address', () => {
     }
   });
 
-  it('stays as it is when it is normalised again, as what an operator types is', () => {
+  it('does not change if it is normalised again.', () => {
     const capitals = composedInLowerCase.map(([letter = '']) => letter);
     const some = fc.string({ unit: 'binary', maxLength: 2 });
     const ofDomains = fc.constantFrom(

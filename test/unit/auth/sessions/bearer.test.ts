@@ -4,7 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { User } from '../../../../lambdas/auth/principals/user.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
-describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algorithm => {
+// Access tokens are JWTs (RFC 9068) that {base_url} takes as Bearer (RFC 6750), and judges strictly (RFC 8725).
+
+describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algorithm => {
   let service: AuthService;
   let client: ClientCredentials;
   let user: User;
@@ -37,7 +39,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
   };
 
-  it('gives the principal, in one uncached round trip', async () => {
+  it('returns the principal, in one uncached round trip.', async () => {
     await authenticate(`Bearer ${token}`);
     service.database.operations.length = 0;
     expect(await authenticate(`bearer   ${token}`)).toEqual({
@@ -55,20 +57,20 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
   });
 
   it.each([undefined, '', 'Basic abc', 'Bearerx abc', 'Bearer', 'bearer', 'Bearer ', 'Bearer \t '])(
-    'finds no token in %j (RFC 6750 3.1)',
+    'finds no token in %j (RFC 6750 section 3.1).',
     async header => {
       expect(await authenticate(header)).toEqual({ outcome: 'missing' });
     },
   );
 
   it.each(['Bearer abc', 'Bearer a.b.c', 'Bearer ..', 'Bearer a, Bearer b'])(
-    'finds no good token in %j',
+    'finds no valid token in %j.',
     async header => {
       expect(await authenticate(header)).toEqual({ outcome: 'invalid' });
     },
   );
 
-  it('accepts a token until its expiry to the millisecond', async () => {
+  it('accepts a token until its expiry, to the millisecond.', async () => {
     service.clock.set(decode(1).exp * 1_000 - 1);
     expect(await outcome()).toBe('authenticated');
     service.clock.advance(1);
@@ -87,13 +89,13 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
         service.clock.advance(31_000);
       },
     ],
-  ])('refuses when %s', async (_, happen) => {
+  ])('refuses a token once %s.', async (_, happen) => {
     expect(await outcome()).toBe('authenticated');
     await happen();
     expect(await outcome()).toBe('invalid');
   });
 
-  it('gives a demoted user no scopes', async () => {
+  it('gives a demoted user no scopes.', async () => {
     await service.users.setUserRole(user.userId, 'member');
     expect(await authenticate(`Bearer ${token}`)).toMatchObject({
       outcome: 'authenticated',
@@ -101,19 +103,19 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     });
   });
 
-  it('accepts tokens of a retiring key', async () => {
+  it('accepts tokens of a retiring key.', async () => {
     await service.rotation.rotateNow('signing');
     service.clock.advance(31_000);
     expect(await outcome()).toBe('authenticated');
   });
 
-  describe('refuses forgeries (RFC 8725):', () => {
-    it('signed by another key', async () => {
+  describe('refuses', () => {
+    it('a token that another key signed.', async () => {
       expect(await outcome(await resigned({}))).toBe('invalid');
       expect(await outcome(await resigned({}, {}, true))).toBe('authenticated'); // the forging itself works
     });
 
-    it('alg none', async () => {
+    it('the algorithm none.', async () => {
       for (const alg of ['none', 'None', 'NONE', '']) {
         const unsigned = `${encode({ ...decode(0), alg })}.${token.split('.')[1]}.`;
         expect(await outcome(unsigned)).toBe('invalid');
@@ -121,7 +123,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       }
     });
 
-    it('HS256 with the public key as secret', async () => {
+    it('HS256 with the public key as secret.', async () => {
       const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
       const signed = `${encode({ ...decode(0), alg: 'HS256' })}.${token.split('.')[1]}`;
       const mac = createHmac('sha256', key?.publicKey ?? '')
@@ -140,7 +142,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       ['no type', { typ: undefined }],
       ['the long form of the type', { typ: 'application/at+jwt' }],
       ['an extra parameter', { cty: 'JWT' }],
-    ])('%s in the header, even under our own signature', async (_, header) => {
+    ])('%s in the header, even under our own signature.', async (_, header) => {
       expect(await outcome(await resigned(header, {}, true))).toBe('invalid');
     });
 
@@ -156,11 +158,11 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       ['a session without a random half', { sid: '-' }],
       ['another account', { account_id: 'another' }],
       ['another client', { client_id: 'another' }],
-    ])('%s in the claims, even under our own signature', async (_, claims) => {
+    ])('%s in the claims, even under our own signature.', async (_, claims) => {
       expect(await outcome(await resigned({}, claims, true))).toBe('invalid');
     });
 
-    it('claims changed', async () => {
+    it('changed claims.', async () => {
       const [header, , signature] = token.split('.');
       const changed = encode({ ...decode(1), account_id: 'another' });
       expect(await outcome(`${header}.${changed}.${signature}`)).toBe('invalid');
@@ -178,7 +180,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       return `${text}.${signature.toString('base64url')}`;
     };
 
-    it('a claim or a header parameter given twice, even under our own signature (RFC 7519 4)', async () => {
+    it('a claim or a header parameter given twice, even under our own signature (RFC 7519 section 4).', async () => {
       const [header, claims] = [JSON.stringify(decode(0)), JSON.stringify(decode(1))];
       expect(await outcome(await signText(header, claims))).toBe('authenticated'); // the forging itself works
       const twice = (text: string, member: string) => [
@@ -201,12 +203,12 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       ['with an escaped letter', (json: string) => json.replace('"sub"', '"\\u0073ub"')],
       ['that is no object', () => '[]'],
       ['that is no JSON', () => 'sub=me'],
-    ])('claims %s, even under our own signature', async (_, respell) => {
+    ])('claims %s, even under our own signature.', async (_, respell) => {
       const token = await signText(JSON.stringify(decode(0)), respell(JSON.stringify(decode(1))));
       expect(await outcome(token)).toBe('invalid');
     });
 
-    it('an empty signature, and one of zeros', async () => {
+    it('an empty signature, and one of zeros.', async () => {
       const signed = token.slice(0, token.lastIndexOf('.') + 1);
       const length = Buffer.from(token.slice(signed.length), 'base64url').length;
       for (const size of [0, 1, length]) {
@@ -214,7 +216,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       }
     });
 
-    it('another spelling of the same bytes', async () => {
+    it('another spelling of the same bytes.', async () => {
       const [header, claims, signature = ''] = token.split('.');
       for (const spelled of [
         `${token}=`,

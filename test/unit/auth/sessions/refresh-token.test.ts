@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAuthentic, readRefreshToken, writeRefreshToken } from '../../../../lambdas/auth/sessions/refresh-token.ts';
 
+// A refresh token is sessionId.counter.keyId.MAC: it cannot be forged, and has one spelling (RFC 6749 section 10.4).
+
 const newKey = () => createSecretKey(randomBytes(32));
 const key = newKey();
 const content = { sessionId: 'u1-f1', counter: 7, keyId: 'k1' };
@@ -19,13 +21,13 @@ const contents = fc.record({
   keyId: id,
 });
 
-describe('refresh tokens', () => {
-  it('are sessionId.counter.keyId.MAC, the MAC over the first three', () => {
+describe('Refresh tokens', () => {
+  it('are sessionId.counter.keyId.MAC, with the MAC over the first three.', () => {
     const mac = createHmac('sha256', key).update('u1-f1.7.k1').digest('base64url');
     expect(token).toBe(`u1-f1.7.k1.${mac}`);
   });
 
-  it('are read as they were written', () => {
+  it('are read as they were written.', () => {
     fc.assert(
       fc.property(contents, written => {
         const read = readRefreshToken(writeRefreshToken(written, key));
@@ -45,18 +47,18 @@ describe('refresh tokens', () => {
     ['with an exponent', token.replace('.7.', '.7e0.')],
     ['without its MAC', token.slice(0, token.lastIndexOf('.') + 1)],
     ['with a MAC of base64', `${token.slice(0, token.lastIndexOf('.') + 1)}${'+/'.repeat(21)}A`],
-  ])('are refused when %s', (_, altered) => {
+  ])('are refused if they are %s.', (_, altered) => {
     expect(accepts(token)).toBe(true);
     expect(accepts(altered)).toBe(false);
   });
 
-  it('are refused with any other spelling of the same MAC', () => {
+  it('are refused with any other spelling of the same MAC.', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const accepted = [...alphabet].filter(last => accepts(`${token.slice(0, -1)}${last}`));
     expect(accepted).toEqual([token.at(-1)]);
   });
 
-  it('are refused with any one character changed', () => {
+  it('are refused with any one character changed.', () => {
     fc.assert(
       fc.property(fc.nat(token.length - 1), fc.string({ minLength: 0, maxLength: 2 }), (position, put) => {
         const altered = `${token.slice(0, position)}${put}${token.slice(position + 1)}`;
@@ -66,7 +68,7 @@ describe('refresh tokens', () => {
     );
   });
 
-  it('are refused when put together from others', () => {
+  it('are refused if put together from others.', () => {
     fc.assert(
       fc.property(
         contents,
@@ -83,7 +85,7 @@ describe('refresh tokens', () => {
     );
   });
 
-  it('are refused when forged without the key', () => {
+  it('are refused if forged without the key.', () => {
     fc.assert(
       fc.property(contents, fc.uint8Array({ minLength: 32, maxLength: 32 }), (content, mac) => {
         const { sessionId, counter, keyId } = content;
