@@ -2,8 +2,8 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import type { Host } from './document.ts';
 import { type Answered, type Arrived, judgeDelivery, judgeResponse } from './judge.ts';
 
-/** The answers that this process has met, and how often. The key is an answer's JSON. */
-const met = new Map<string, number>();
+/** The answers that this process has met, as JSON. */
+const met = new Set<string>();
 
 /** The faults that were met since they were last asked for: parts that the document does not describe. */
 const faults: string[] = [];
@@ -45,28 +45,22 @@ export function takeFaults(): string[] {
   return faults.splice(0);
 }
 
-/** Adds what was met since the last call to the file that counts it for all processes. */
+/** Adds the answers that were met since the last call to the file of all processes. */
 export function writeMet(file: string): void {
-  const lines = [...met].map(([key, count]) => `${count} ${key}\n`);
+  appendFileSync(file, [...met].map(answered => `${answered}\n`).join(''));
   met.clear();
-  if (lines.length > 0) appendFileSync(file, lines.join(''));
 }
 
-/** Reads that file: each answer that was met, and how often. */
-export function readMet(file: string): { readonly answered: Answered; readonly count: number }[] {
-  const sums = new Map<string, number>();
-  for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
-    const key = line.slice(line.indexOf(' ') + 1);
-    sums.set(key, (sums.get(key) ?? 0) + Number.parseInt(line, 10));
-  }
-  return [...sums].map(([key, count]) => ({ answered: JSON.parse(key), count }));
+/** Reads that file. */
+export function readMet(file: string): readonly Answered[] {
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return lines.map(line => JSON.parse(line));
 }
 
 const isObserved = Symbol.for('emissor.observed');
 
 function note({ operation, status, code }: Answered): void {
-  const key = JSON.stringify({ operation, status, code });
-  met.set(key, (met.get(key) ?? 0) + 1);
+  met.add(JSON.stringify({ operation, status, code }));
 }
 
 /** A local run that a suite starts for itself is known by its paths. */
