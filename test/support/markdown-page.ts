@@ -2,47 +2,22 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** A page of the documentation, as far as tests look at it. */
-export interface Page {
-  /** From the root of the repository. */
-  readonly path: string;
-  readonly lines: readonly string[];
-  readonly headings: readonly Heading[];
-  readonly blocks: readonly CodeBlock[];
-  readonly tables: readonly Table[];
-  /** The targets of links outside code. */
-  readonly links: readonly string[];
-}
+export type Page = ReturnType<typeof readPage>;
 
-/** A heading of a page. */
-interface Heading {
-  readonly level: number;
-  readonly text: string;
-  /** As GitHub and site generators make it of the text. */
-  readonly anchor: string;
-  /** The lines of its section, without those of code blocks, up to the next heading of any level. */
-  readonly lines: readonly string[];
-}
-
-/** A fenced code block. */
+/** A fenced code block, and the heading above it. */
 export interface CodeBlock {
   readonly language: string;
   readonly text: string;
-  /** The heading it stands under. */
   readonly heading: string;
 }
 
-/** A table: its rows below the header, cell by cell. */
-interface Table {
-  readonly heading: string;
-  readonly rows: readonly (readonly string[])[];
-}
-
-/** Reads a Markdown page of the repository. */
-export function readPage(file: string): Page {
-  const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
-  const headings: (Heading & { lines: string[] })[] = [];
+/** Reads a Markdown page of the repository. `links`: the targets of those outside code. `rows`: the cells below a table's header. */
+export function readPage(file: string) {
+  const lines: readonly string[] = readFileSync(path.join(root, file), 'utf8').split('\n');
+  /** Each with the lines of its section, without code blocks, up to the next heading of any level. */
+  const headings: { level: number; text: string; anchor: string; lines: string[] }[] = [];
   const blocks: CodeBlock[] = [];
-  const tables: Table[] = [];
+  const tables: { heading: string; rows: readonly (readonly string[])[] }[] = [];
   const links: string[] = [];
   let block: { language: string; lines: string[] } | undefined;
   let table: string[][] = [];

@@ -4,21 +4,18 @@ import path from 'node:path';
 /** The root of this tree. */
 export const root = path.join(import.meta.dirname, '../..');
 
-/** The outcome of a command. */
+/** The outcome of a command: its standard output and standard error in the order they came. */
 export interface CommandResult {
   readonly code: number | null;
-  /** Standard output and standard error, in the order they came. */
   readonly output: string;
 }
 
-/** A command to run. */
-export interface Command {
-  /** A module and its arguments, run by this Node. */
+/** A module and its arguments, to be run by this Node; it is killed after `limit` milliseconds. */
+interface Command {
   readonly words: readonly string[];
   readonly directory: string;
   /** Variables besides those of {@link cleanEnvironment}. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Milliseconds; then it is killed. */
   readonly limit: number;
   /** The text on its standard input. */
   readonly input?: string;
