@@ -257,22 +257,10 @@ function findingRequests(id: string, urls: Partial<Record<HostFinding, string>> 
   );
 }
 
-/** A method of a path, with ids that lead nowhere. */
-interface Operation {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  readonly scope: string | undefined;
-  readonly takesBody: boolean;
-  readonly isBodyRequired: boolean;
-  /** `fetch` sends none with GET and HEAD. */
-  readonly mayHaveBody: boolean;
-  /** A body that is taken, with that URL. */
-  readonly valid: (url: string) => string;
-}
+type Operation = ReturnType<typeof operationsOf>[number];
 
-/** Returns the operations of a path, HEAD beside GET, in the order of `Allow`. */
-function operationsOf(pattern: string): Operation[] {
+/** Returns the operations of a path, with ids of nothing, HEAD next to GET, in the order of `Allow`. */
+function operationsOf(pattern: string) {
   const methods = Object.entries(documents.base.paths[pattern] ?? {}).filter(([name]) =>
     /^(?:get|post|put|delete)$/.test(name),
   );
@@ -286,7 +274,8 @@ function operationsOf(pattern: string): Operation[] {
       scope: security.flatMap(({ login = [] }) => login)[0],
       takesBody: requestBody !== undefined,
       isBodyRequired: requestBody?.required === true,
-      mayHaveBody: method !== 'GET',
+      mayHaveBody: method !== 'GET', // `fetch` sends none with GET and HEAD
+      /** Returns a body that is taken, with that URL. */
       valid: (url: string) => JSON.stringify(pattern.endsWith('/reenvios') ? range : method === 'PUT' ? { url } : {}),
     };
     return method === 'GET' ? [operation, { ...operation, method: 'HEAD' }] : [operation];
