@@ -208,7 +208,7 @@ export function releaseAlarms(
 ): AlarmRows {
   const sum = { statistic: 'Sum', period: minute };
   const { version } = currentVersion;
-  const row = { severity: 'ticket', command: 'status', section: 'ReleaseFails' } as const;
+  const row = { severity: 'ticket', command: 'rollback', section: 'ReleaseFails' } as const;
   const consequence = 'A release that is in progress is rolled back.';
   return {
     Crashes: {
