@@ -3,6 +3,8 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
 import { makeStage, type Stage } from '../../support/stage.ts';
 
+/* Changes of one webhook at the same time (`docs/en/webhooks.md`). */
+
 let stage: Stage;
 beforeEach(async () => {
   stage = makeStage();
@@ -22,13 +24,13 @@ it.each([
   expect(answers.map(answer => answer?.status)).toEqual(Array(10).fill(status));
 });
 
-it('one of ten times DELETE at once succeeds, and the others find nothing', async () => {
+it('one of ten DELETEs at once succeeds, and the others find no webhook', async () => {
   const answers = await all(() => stage.request('DELETE', path));
   expect(answers.map(answer => answer?.status).toSorted()).toEqual([204, ...Array(9).fill(404)]);
 });
 
 // Bugs: the second try of a DELETE removed what was registered after the first; then it found no webhook, while one stood there.
-it('a DELETE that loses its race succeeds, and spares what was registered since', async () => {
+it('a DELETE that loses its race succeeds, and keeps a later registration', async () => {
   let isFirst = true;
   const { execute } = stage.tables;
   vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
@@ -44,7 +46,7 @@ it('a DELETE that loses its race succeeds, and spares what was registered since'
   expect((await stage.request('GET', path))?.status).toBe(200);
 });
 
-it('one that loses every race is refused within three seconds, and its line names the cause', async () => {
+it('a change that loses every race is refused within 3 s, and its log line names the cause', async () => {
   const { execute } = stage.tables;
   vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
     const input = JSON.stringify(command.input);

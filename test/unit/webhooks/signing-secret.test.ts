@@ -4,6 +4,8 @@ import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { isSigning, makeSigningSecrets, replaceSecret as replace } from '../../../lambdas/webhooks/signing-secret.ts';
 import type { SigningSecret } from '../../../lambdas/webhooks/webhook.ts';
 
+/* Secrets, and how long a replaced one signs (`docs/en/webhooks.md`, "Replace the secret"). */
+
 const hour = 3_600_000;
 
 const replaceSecret = (...given: Parameters<typeof replace>) => {

@@ -4,6 +4,8 @@ import { systemTime } from '../../../lambdas/platform/timer.ts';
 import { webhookFindings } from '../../../lambdas/webhooks/findings.ts';
 import { makeUrlValidation } from '../../../lambdas/webhooks/url-validation.ts';
 
+/* The URL of a webhook is public (`docs/en/webhooks.md`, "Rules for URLs"). */
+
 const check = async (text: string, resolve: Resolve) => {
   const urls = makeUrlValidation({ ...systemTime, resolve, ownHosts: ['base.example.net'] });
   const findings = urls.validateText(text);
@@ -33,7 +35,7 @@ describe('makeUrlValidation', () => {
     expect((await check(text, unasked)).map(finding => finding.code)).toEqual(expected);
   });
 
-  it('refuses a name whose servers did not say, as one that does not resolve just now', async () => {
+  it('refuses a name as unresolvable for now if its name servers fail', async () => {
     const fail: Resolve = () => Promise.reject(new ResolutionError('temporary', 'ESERVFAIL'));
     expect(await check('https://receiver.example.com/', fail)).toMatchObject([
       { pointer: '/url', detail: { en: webhookFindings.temporary.en, pt: webhookFindings.temporary.pt } },

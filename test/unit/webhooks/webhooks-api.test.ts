@@ -16,6 +16,8 @@ import { makeStage, type Stage } from '../../support/stage.ts';
 import { noon } from '../delivery/builders.ts';
 import { keyringDynamo, kms, sealing } from '../delivery/test-keyring.ts';
 
+/* The answers of {base_url} about webhooks (`docs/en/webhooks.md`). */
+
 const account = 'conta-1';
 
 let stage: Stage;
@@ -112,20 +114,6 @@ describe('events that came without a webhook', () => {
     await send('DELETE', '/v1/webhooks/demanda.criada');
     expect(await listed()).toHaveLength(2);
   });
-
-  it.each([
-    ['GET', '', undefined],
-    ['PUT', '', { url: 'https://receiver.example.com/' }],
-    ['DELETE', '', undefined],
-    ['POST', '/segredo', undefined],
-    ['POST', '/reativacao', undefined],
-  ])('are refused by %s …%s, as unknown ones are', async (method, path, body) => {
-    await note();
-    for (const event of ['demanda.criada', 'demanda.finalizada', 'demanda.feita']) {
-      const { json } = await send(method, `/v1/webhooks/${event}${path}`, body && { body });
-      expect(json).toMatchObject({ code: 'webhook_not_found' });
-    }
-  });
 });
 
 describe('the health in a record', () => {
@@ -136,7 +124,7 @@ describe('the health in a record', () => {
     await stage.pass(1_000);
   };
 
-  it('tells since when nothing but failures came, and since when the slow lane has the event', async () => {
+  it('shows since when the webhook fails, and since when it is slow', async () => {
     await beSlow();
     await stage.register({ failingSince });
     await register({ evento: 'proposta.recebida' });
@@ -147,18 +135,18 @@ describe('the health in a record', () => {
     ]);
   });
 
-  it('is slow in a new registration, too: it is the event that is', async () => {
+  it('stays slow in a new registration of the event', async () => {
     await beSlow();
     expect((await register()).json).toMatchObject({ falhando_desde: null, lento_desde: health.lento_desde });
   });
 
-  it('that cannot be read registers nothing: a secret that nobody was shown would sign', async () => {
+  it('that cannot be read prevents a registration: its secret would not be shown', async () => {
     fail('Deliveries', /slowness/, new Error('the table is down'));
     expect((await register()).status).toBe(500);
     expect(await find()).toBeUndefined();
   });
 
-  it('has no more failures after another URL or a reactivation, and stays slow', async () => {
+  it('does not fail after another URL or a reactivation, and stays slow', async () => {
     await beSlow();
     const forgiven = { falhando_desde: null, lento_desde: health.lento_desde };
     await stage.register({ failingSince });
@@ -171,7 +159,7 @@ describe('the health in a record', () => {
 });
 
 describe('POST /v1/webhooks', () => {
-  it('stores credential and secret sealed, bound to account and event', async () => {
+  it('stores credential and secret encrypted, bound to account and event', async () => {
     const { json } = await register({ autorizacao: 'Bearer s3cret' });
     const stored = await find();
     expect(JSON.stringify(stored)).not.toContain('s3cret');
@@ -236,7 +224,7 @@ describe('POST /v1/webhooks', () => {
     expect(findingsOf(refused)).toEqual(['/__proto__ unknown_field']);
   });
 
-  it('never repeats what was sent', async () => {
+  it('does not repeat values that were sent', async () => {
     const body = { ...registration, autorizacao: 's3cret\n', s3cret: 1, url: 'https://s3cret@receiver.example.com/' };
     for (const language of ['en', 'pt']) {
       const refused = await send('POST', '/v1/webhooks', { body, headers: { 'accept-language': language } });
@@ -289,7 +277,7 @@ describe('the limit of registrations', () => {
       ['JSON', { raw: '{' }, '400 invalid_json'],
       ['a field', { body: { url, outro: 1 } }, '422 validation_failed'],
       ['a URL', { body: { url: 'https://10.0.0.1/' } }, '422 validation_failed'],
-    ])('after what is wrong with %s', async (_, sent, code) => {
+    ])('after the refusal of %s', async (_, sent, code) => {
       expect(codeOf(await replace(sent))).toBe(code);
     });
 
@@ -305,30 +293,12 @@ describe('the limit of registrations', () => {
     });
   });
 
-  it('does not count what is refused for its form, nor ask for its name', async () => {
+  it('does not count a request that is malformed, and does not resolve its name', async () => {
     for (let count = 0; count < 31; count++) {
       const refused = await register({ outro: 1, url: 'https://unasked.example.com/' });
       expect(findingsOf(refused)).toEqual(['/outro unknown_field']);
     }
     expect((await register()).status).toBe(201);
-  });
-});
-
-describe('a webhook that an operator suspended', () => {
-  const path = '/v1/webhooks/demanda.criada';
-
-  // DELETE and POST made it active again.
-  it('stays suspended through a deletion and a new registration', async () => {
-    await stage.register({ status: 'suspended', suspensionReason: 'operator' });
-    expect((await send('DELETE', path)).status).toBe(204);
-    for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
-    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
-
-    const again = await register({ url: 'https://other.example.com/' });
-    expect(again.status).toBe(201);
-    expect(again.json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'operador' });
-    expect(codeOf(await send('POST', `${path}/reativacao`))).toBe('409 suspended_by_operator');
-    expect((await send('POST', `${path}/segredo`)).status).toBe(201);
   });
 });
 
@@ -366,20 +336,9 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
     await rotate({ body: { imediato: true } });
     expect(await shown()).toEqual([]);
   });
-
-  it('loses none of several rotations at once', async () => {
-    await register();
-    const all = await Promise.all([rotate(), rotate(), rotate()]);
-    expect(all.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect((await find())?.secrets).toHaveLength(4);
-  });
 });
 
 describe('paths and methods', () => {
-  it.each(['constructor', 'toString', 'head', 'OPTIONS'])('has no method called %s', async method => {
-    expect(codeOf(await send(method, '/v1/webhooks', { token: 'none' }))).toBe('405 method_not_allowed');
-  });
-
   it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])('no webhook is called %s', async evento => {
     await register();
     expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway has decoded it once

@@ -11,6 +11,8 @@ import type { Answered, Sent } from '../../../support/stage.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, secret } from '../builders.ts';
 
+/* The answers of {base_url} about deliveries and tests (`docs/en/deliveries.md`). */
+
 let stage: Stage;
 beforeEach(async () => {
   stage = makeStage();
@@ -102,10 +104,10 @@ describe('GET …/entregas', () => {
   it.each([
     ['some are not kept any more', Array.from({ length: 40 }, () => answer(500))],
     [
-      'faults of ours follow one another, and are kept as one',
+      'our own faults follow one another, and are kept as one',
       Array(3).fill({ ...answer(0), outcome: 'internal_error' }),
     ],
-  ])('counts all attempts, also where %s', async (_, answers) => {
+  ])('counts all attempts if %s', async (_, answers) => {
     stage = makeStage(Array(39).fill(1_000));
     await stage.register();
     stage.answers.push(...answers);
@@ -214,7 +216,7 @@ describe('GET …/entregas', () => {
     expect(found.map(({ criado_em }) => criado_em.slice(18, 19))).toEqual(['5', '4', '3', '2', '1']);
   });
 
-  it('gives nothing for a cursor of a place where nothing stands, or outside of the range', async () => {
+  it('is empty after a cursor of no delivery, or outside of the range', async () => {
     expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
     await publishAndSettle(3, 200);
     const { proximo_cursor } = await list('limite=2');
@@ -281,7 +283,7 @@ describe('GET …/entregas', () => {
     expect((await list(`cursor=${proximo_cursor}`)).entregas).toEqual([]);
   });
 
-  it('tells nobody whether another account has a delivery', async () => {
+  it('does not disclose whether another account has a delivery', async () => {
     await publishAndSettle(2, 200);
     const { proximo_cursor } = await list('limite=1');
     await stage.register({ accountId: 'conta-2', eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
@@ -375,18 +377,6 @@ describe('GET …/entregas/{id}', () => {
 
 describe('POST …/entregas/{id}/reenvio', () => {
   beforeEach(() => stage.register());
-
-  it('begins a new schedule from now', async () => {
-    await publishAndSettle(1, 200);
-    const id = await oneId();
-    await stage.pass(3_600_000);
-    const { status, json } = await request('POST', `${base}/entregas/${id}/reenvio`);
-    expect([status, json]).toEqual([202, { id }]);
-    const resentAt = stage.now();
-    await stage.settle();
-    expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: 2 });
-    expect(stage.posts.at(-1)?.at).toBe(resentAt);
-  });
 
   it('is refused while the webhook is suspended', async () => {
     await publishAndSettle(1, 410);
@@ -531,7 +521,7 @@ describe('POST …/teste', () => {
     expect(await stage.webhook()).toMatchObject({ status: 'suspended', suspensionReason });
   });
 
-  it('is limited to ten a minute per account, whatever is registered anew', async () => {
+  it('is limited to ten a minute per account, also after a new registration', async () => {
     await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
     await stage.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
     const other = (token?: string) =>
@@ -552,16 +542,6 @@ describe('POST …/teste', () => {
     expect((await test()).headers['retry-after']).toBe('1');
     await stage.pass(1);
     expect((await test()).status).toBe(202);
-  });
-
-  it('is recovered by the sweeper when its process died before it sent the message', async () => {
-    stage.faults.fateOf = ({ service }) => (service === 'sqs' ? 'dies_before' : 'fine');
-    await stage.request('POST', `${base}/teste`);
-    stage.faults.fateOf = undefined;
-    expect(stage.waiting('retries')).toEqual([]);
-    await stage.settle();
-    expect(stage.posts).toHaveLength(1);
-    expect(stage.logged('delivery.overdue')).toBe(1);
   });
 
   it('cannot be resent', async () => {

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { resendRefusal } from '../../../../lambdas/delivery/api/resend.ts';
-import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeApplyOutcome } from '../../../../lambdas/delivery/transitions.ts';
 import { makeStage, type Stage, schedule } from '../../../support/stage.ts';
-import { aDelivery, answer, aRecord, aWebhook, failure, internalError, noon, success } from '../builders.ts';
+import { aDelivery, answer, aRecord, aWebhook, failure, internalError, noon } from '../builders.ts';
+
+/* A resend starts a new schedule, or makes the next attempt at once, uncharged (`docs/en/deliveries.md`). */
 
 let stage: Stage;
 beforeEach(async () => {
@@ -21,20 +22,20 @@ const failOnce = async (first: (typeof stage.answers)[number] = answer(500)) => 
 };
 
 describe('a resend of a delivery in a final state', () => {
-  it('begins a new schedule under the same id, and goes on numbering its attempts', async () => {
+  it('starts a new schedule under the same id, and continues the numbers of its attempts', async () => {
     const attempts = schedule.length + 1;
     stage.answers.push(...Array.from({ length: 2 * attempts }, () => answer(500)));
     stage.publishEvent();
     await stage.settle();
     await stage.pass(hour);
-    await resend();
+    expect(await resend()).toMatchObject({ status: 202, json: { id: stage.only().id } });
     await stage.settle();
     expect(stage.only()).toMatchObject({ state: 'failed', attempt: 2 * attempts + 1, charged: attempts });
     expect(new Set(stage.posts.map(({ id }) => id)).size).toBe(1);
     expect(stage.only().attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('begins anew what our own faults kept back: it has ten days again, and their waits grow from a minute', async () => {
+  it('starts the ten days of our own faults again, and their waits at a minute', async () => {
     const fault = { outcome: 'internal_error', cause: null, errorCode: 'EMFILE', durationMs: 1 } as const;
     stage.answers.push(fault, fault);
     await failOnce(fault);
@@ -47,25 +48,6 @@ describe('a resend of a delivery in a final state', () => {
     await resend();
     await stage.pass(0);
     expect(stage.only()).toMatchObject({ state: 'pending', wait: { nextAttemptAt: stage.now() + 60_000 } });
-  });
-
-  it('happens once when several arrive at once', async () => {
-    stage.publishEvent();
-    await stage.settle();
-    await Promise.all([resend(), resend(), resend()]);
-    await stage.settle();
-    expect(stage.posts).toHaveLength(2);
-  });
-
-  it('is recovered by the sweeper when its message cannot be sent', async () => {
-    stage.publishEvent();
-    await stage.settle();
-    stage.faults.fateOf = ({ service }) => (service === 'sqs' ? 'failed' : 'fine');
-    await resend();
-    stage.faults.fateOf = undefined;
-    await stage.settle();
-    expect(stage.posts).toHaveLength(2);
-    expect([stage.logged('delivery.not_sent'), stage.logged('delivery.overdue')]).toEqual([1, 1]);
   });
 });
 
@@ -101,19 +83,7 @@ describe('a resend of a waiting delivery', () => {
     expect(stage.only()).toMatchObject({ state: 'delivered', attempt: 4 });
   });
 
-  it('keeps the schedule: a delivery that fails for good gets additional attempts and loses none', async () => {
-    stage.answers.push(...Array.from({ length: 20 }, () => answer(500)));
-    stage.publishEvent();
-    for (let extra = 0; extra < 3; extra++) {
-      await stage.pass(1_000);
-      await resend();
-    }
-    await stage.settle();
-    expect(stage.only()).toMatchObject({ state: 'failed', charged: schedule.length + 1 });
-    expect(stage.posts).toHaveLength(schedule.length + 1 + 3);
-  });
-
-  it('makes the earlier message of the same attempt stale, even while the attempt is in flight', async () => {
+  it('makes the earlier message of the same attempt stale while the attempt is in flight', async () => {
     stage.answers.push(answer(500), { ...answer(200), takesMs: 10_000 });
     stage.publishEvent();
     await stage.pass(2_000);
@@ -124,7 +94,7 @@ describe('a resend of a waiting delivery', () => {
     expect(stage.logged('delivery.stale')).toBe(1);
   });
 
-  it('changes nothing while its attempt is in flight: the outcome counts', async () => {
+  it('does not change a delivery whose attempt is in flight', async () => {
     stage.answers.push(answer(500), { ...answer(500), takesMs: 5_000 });
     stage.publishEvent();
     await stage.pass(7_000);
@@ -135,7 +105,7 @@ describe('a resend of a waiting delivery', () => {
     expect(stage.waiting('retries')).toHaveLength(1);
   });
 
-  it('changes nothing while an attempt of the slow lane is in flight', async () => {
+  it('does not change a delivery whose attempt is in flight in the slow lane', async () => {
     await stage.slowDown();
     stage.answers.push({ ...answer(200), takesMs: 10_000 });
     stage.publishEvent();
@@ -159,18 +129,6 @@ describe('a resend of a waiting delivery', () => {
     expect(stage.posts).toHaveLength(2);
     expect(stage.only()).toMatchObject({ state: 'delivered', attempt: 3 });
   });
-
-  it('is recovered by the sweeper when its message is lost, and is still not charged', async () => {
-    stage.answers.push(answer(503, { 'retry-after': '36000' }), answer(500));
-    stage.publishEvent();
-    await stage.pass(1_000);
-    stage.faults.fateOf = ({ service }) => (service === 'sqs' ? 'failed' : 'fine');
-    await resend();
-    stage.faults.fateOf = undefined;
-    await stage.pass(4 * 60_000);
-    expect(stage.posts).toHaveLength(2);
-    expect(stage.only()).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 10 * hour } });
-  });
 });
 
 describe('an expedited attempt', () => {
@@ -179,7 +137,7 @@ describe('an expedited attempt', () => {
   const delivery = aDelivery({ attempt: 2, charged: 1, wait, expedited });
   const applyOutcome = makeApplyOutcome({ schedule, now: () => noon + 5_000, random: () => 1 });
 
-  it('is repeated at once when it was given up, and is still not charged', () => {
+  it('is repeated at once, uncharged, if it was given up', () => {
     const repeated = applyOutcome(delivery, { outcome: 'given_up', record: aRecord({ result: 'slow' }) });
     expect(repeated).toMatchObject({ state: 'pending', attempt: 3, charged: 1, expedited });
     expect(applyOutcome(repeated, failure())).toMatchObject({
@@ -190,26 +148,16 @@ describe('an expedited attempt', () => {
     expect(applyOutcome(repeated, failure())).not.toHaveProperty('expedited');
   });
 
-  it('keeps the schedule where it fails through an internal error', () => {
-    const after = applyOutcome(delivery, internalError());
-    expect(after).toMatchObject({ charged: 1, internalErrors: 1, wait: { nextAttemptAt: noon + hour } });
-  });
-
-  it('is followed at once by the scheduled attempt, if that fell due meanwhile', () => {
+  it('is followed at once by the scheduled attempt if that is due by then', () => {
     const late = { ...delivery, expedited: { at: noon, originalDueAt: noon + 1_000 } };
     for (const outcome of [failure(), internalError()]) {
       const wait = { nextAttemptAt: noon + 5_000 };
       expect(applyOutcome(late, outcome)).toMatchObject({ charged: 1, wait });
     }
   });
-
-  it('leaves nothing behind when the delivery ends', () => {
-    expect(applyOutcome(delivery, success)).not.toHaveProperty('expedited');
-    expect(settled(delivery, 'held', noon)).not.toHaveProperty('expedited');
-  });
 });
 
-it('what was for an earlier registration than one that an operator suspended is refused as of a suspended webhook', () => {
+it('a resend for an earlier registration than a suspended one is refused because of the suspension', () => {
   const webhook = aWebhook({ webhookId: 'webhook-2', status: 'suspended', suspensionReason: 'operator' });
   expect(resendRefusal(aDelivery(), webhook)).toBe('webhook_suspended');
 });

@@ -9,6 +9,8 @@ import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, answer, aRecord, attemptWith, aWebhook, noon, silentTracker } from '../builders.ts';
 import { sealing } from '../test-keyring.ts';
 
+/* When an attempt is slow, and when a busy process gives it up (`docs/delivery.md`, steps 3 and 4). */
+
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
   /** Whether the process is busy, one answer per question, in order; `false` after the last. */
@@ -105,7 +107,7 @@ describe('an attempt that is not answered 2 s after resolving began', () => {
       ['2000 slow', ...Array.from({ length: 14 }, (_, at) => `${2_000 + at * 1_000} asks`)],
     ],
     [
-      'is given up at once where the process is busy, after it is recorded',
+      'is recorded, and given up at once if the process is busy',
       { busy: [true] },
       ['onResolving', 15_000],
       ['2000 slow', '2000 asks', '2000 gives up'],
@@ -118,12 +120,12 @@ describe('an attempt that is not answered 2 s after resolving began', () => {
     ],
     ['is never given up in the slow lane', { lane: 'slow', busy: [true] }, ['onResolving', 4_000], ['2000 slow']],
     [
-      'is slow, too, where its last header came before the timer fired',
+      'is slow if its last header came late and before the timer fired',
       {},
       ['onResolving', 'stalled', 'onAnswered', delivered],
       ['2001 slow'],
     ],
-    ['is not counted as quick, however it ends', {}, ['onResolving', 2_000, delivered], ['2000 slow', '2000 asks']],
+    ['is not counted as quick when it ends', {}, ['onResolving', 2_000, delivered], ['2000 slow', '2000 asks']],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
@@ -138,11 +140,11 @@ describe('the end of an attempt', () => {
     ['a success of a slow webhook, whose hold is not over', held, [...answered, delivered], ['0 quick']],
     ['a quick 500 of a slow webhook, whose hold is over', slow, [...answered, failed], ['0 quick', '0 quick again']],
     ['no answer of a slow webhook, whose hold is over', slow, ['onResolving', withoutAnswer], ['0 quick']],
-  ])('counts what was over in time, and ends slowness: %s', async (_, slowness, steps, expected) => {
+  ])('is counted if it was in time, and ends slowness: %s', async (_, slowness, steps, expected) => {
     expect((await watched({ slowness }, steps)).did).toEqual(expected);
   });
 
-  it('leaves no timer behind, and waits until what was recorded is stored', async () => {
+  it('stops its timer, and waits until the slow attempt is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tracker = { ...silentTracker, recordSlow: () => promise };
     const { end, timers, did } = await watched({ tracker }, ['onResolving', 2_000]);
@@ -155,8 +157,8 @@ describe('the end of an attempt', () => {
   });
 });
 
-describe('our own part of an attempt', () => {
-  it('counts for nothing: a key that takes 10 s to open is nobody’s slowness', async () => {
+describe('the time before resolving', () => {
+  it('is not counted: a key that takes 10 s to open makes no webhook slow', async () => {
     const watch = timing({ busy: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = attemptWith({
@@ -174,7 +176,7 @@ describe('our own part of an attempt', () => {
     expect(watch.did).toEqual(['10000 quick']);
   });
 
-  it('counts for nothing, too, where it fails', async () => {
+  it('is not counted if it fails', async () => {
     const watch = timing();
     const attempt = attemptWith({ sealing: { open: () => Promise.reject(new Error('no key')) } });
     await watch.end(await attempt(aWebhook(), aDelivery(), watch));

@@ -5,6 +5,8 @@ import type { FailureCause } from '../../../../lambdas/platform/egress/network-e
 import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
 import { sealAlike } from '../test-keyring.ts';
 
+/* The request of an attempt, and its outcome by the answer (`docs/en/receiving.md`, `docs/delivery.md`, steps 4 and 5). */
+
 const hour = 60 * 60_000;
 
 const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> = {}) => {
@@ -20,7 +22,7 @@ const sentFor = async (...[webhook, delivery]: Parameters<ReturnType<typeof atte
   return request;
 };
 
-describe('what is sent', () => {
+describe('a request to a receiver', () => {
   it('is the body, to the URL, with exactly these headers', async () => {
     const request = await sentFor(aWebhook(), aDelivery());
     expect(request).toMatchObject({
@@ -50,8 +52,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('what came of it', () => {
-  it.each([200, 201, 204, 299])('%i is success', async status => {
+describe('an attempt that is answered', () => {
+  it.each([200, 201, 204, 299])('%i succeeds', async status => {
     const outcome = await attemptOver(answer(status, {}, 'ok')).attempt(aWebhook(), aDelivery({ attempt: 3 }));
     expect(outcome).toEqual({
       outcome: 'delivered',
@@ -68,14 +70,14 @@ describe('what came of it', () => {
   });
 
   it.each([100, 199, 300, 301, 302, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 599])(
-    '%i is a failure that is retried',
+    '%i fails, and is retried',
     async status => {
       const outcome = await attemptOver(answer(status)).attempt(aWebhook(), aDelivery());
       expect(outcome).toMatchObject({ outcome: 'failed', record: { result: 'http', status } });
     },
   );
 
-  it('410 is the receiver’s wish for no more', async () => {
+  it('410 asks for no more deliveries', async () => {
     const outcome = await attemptOver(answer(410)).attempt(aWebhook(), aDelivery());
     expect(outcome).toMatchObject({ outcome: 'gone', record: { result: 'http', status: 410 } });
   });
@@ -112,14 +114,14 @@ describe('what came of it', () => {
 });
 
 describe('internal errors', () => {
-  it('a credential that does not open is not the receiver’s fault, and nothing is sent', async () => {
+  it('a credential that cannot be opened is our own fault, and no request is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
     const outcome = await attempt(aWebhook({ sealedAuthorization: sealAlike('x', 'another/binding') }), aDelivery());
     expect(outcome).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
   });
 
-  it('a fault’s message, which could hold anything, goes nowhere', async () => {
+  it('the message of a fault, which could hold anything, is not kept', async () => {
     const open = () => Promise.reject(new Error('canary-7f3a'));
     const { attempt } = attemptOver(answer(200), { sealing: { open } });
     expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');

@@ -4,9 +4,11 @@ import { makeRedaction } from '../../../../lambdas/delivery/attempt/redaction.ts
 import { processorTimeOf } from '../../../support/processor-time.ts';
 import { amount } from '../../../support/sample.ts';
 
+/* A response is stored without the credential that it echoes (`docs/en/deliveries.md`). */
+
 const basicOf = (pair: string | Buffer): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-describe('what a receiver echoes', () => {
+describe('the credential in a response is masked', () => {
   it.each([
     ['the whole value', 'Bearer s3cr3t-t0ken', 'you sent Bearer s3cr3t-t0ken!', 'you sent ***!'],
     ['each occurrence', 'Bearer s3cr3t-t0ken', 's3cr3t-t0ken, s3cr3t-t0ken', '***, ***'],
@@ -27,11 +29,11 @@ describe('what a receiver echoes', () => {
     expect(makeRedaction(authorization)(text, false)).toBe(expected);
   });
 
-  it('is left alone where nothing was sent', () => {
+  it('and nothing is masked if none was sent', () => {
     expect(makeRedaction(undefined)('Bearer x', true)).toBe('Bearer x');
   });
 
-  it('never shows the credential, wherever it stands, and all else', () => {
+  it('at any place, and all other text is kept', () => {
     const visible = fc.stringMatching(/^[!-~]{8,40}$/);
     const spelling = fc.constantFrom<(text: string) => string>(
       text => text,
@@ -50,7 +52,7 @@ describe('what a receiver echoes', () => {
     );
   });
 
-  it('is masked at each character of each occurrence, and nowhere else', () => {
+  it('at each character of each occurrence, and only there', () => {
     const repetitive = (minLength: number, maxLength: number) =>
       fc.string({ unit: fc.constantFrom('a', 'b', '/', '\\'), minLength, maxLength });
     fc.assert(
@@ -70,7 +72,7 @@ describe('what a receiver echoes', () => {
   });
 });
 
-describe('what HTTP Basic encodes', () => {
+describe('the password of HTTP Basic is masked', () => {
   it.each([
     ['a password from 8 characters on', basicOf('user:12345678'), 'user, 12345678', 'user, ***'],
     ['no shorter password', basicOf('user:1234567'), 'user, 1234567', 'user, 1234567'],
@@ -88,10 +90,10 @@ describe('what HTTP Basic encodes', () => {
   });
 });
 
-describe('what the end of what was read cuts off', () => {
+describe('a credential that the end of the response cuts off is masked', () => {
   it.each([
-    ['is masked from its first character', 'Bearer s3cr3t-t0ken', 'you sent s3cr3t-t0', 'you sent ***'],
-    ['however little of it there is', 'Bearer s3cr3t-t0ken', 'you sent Be', 'you sent ***'],
+    ['from its first character', 'Bearer s3cr3t-t0ken', 'you sent s3cr3t-t0', 'you sent ***'],
+    ['if it is two characters long', 'Bearer s3cr3t-t0ken', 'you sent Be', 'you sent ***'],
     ['also of the password', basicOf('user:12345678'), 'with 1234567', 'with ***'],
     ['between escapes', 'Bearer a/b/c/d', '{"h":"a\\/b\\/', '{"h":"***'],
     ['within an escape', 'Bearer a/b/c/d', '{"h":"a\\/b\\', '{"h":"***'],
@@ -101,7 +103,7 @@ describe('what the end of what was read cuts off', () => {
     expect(makeRedaction(authorization)(text, true)).toBe(expected);
   });
 
-  it('shows nothing of the credential, wherever the cut falls', () => {
+  it('at any length', () => {
     const credential = 'Zq/"\\7/<K';
     for (const spelling of [credential, credential.replaceAll('/', '\\/')]) {
       for (let length = 1; length <= spelling.length; length++) {

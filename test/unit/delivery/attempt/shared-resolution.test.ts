@@ -11,6 +11,8 @@ import { postWith, publicAddress } from '../../platform/egress/posting.ts';
 import { loopbackNetwork } from '../../platform/egress/tls-receiver.ts';
 import { aDelivery, attemptWith, aWebhook, silentTracker } from '../builders.ts';
 
+/* Attempts at one host share a DNS lookup, and each checks every address (`docs/delivery.md`, step 4). */
+
 const accounts = Array.from({ length: 50 }, (_, index) => `conta-${index}`);
 
 /** Attempts for fifty accounts at one host that begin at once. Its first answer is lost: it comes after this many milliseconds. */

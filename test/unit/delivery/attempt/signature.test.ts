@@ -3,6 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { signatureHeader } from '../../../../lambdas/delivery/attempt/signature.ts';
 
+/* The signature of a request (Standard Webhooks, `docs/en/receiving.md`). */
+
 const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;
 const bytes = fc.uint8Array({ minLength: 24, maxLength: 64 });
 
@@ -18,7 +20,7 @@ const verify = (secret: string, content: { id: string; timestamp: number; body: 
   );
 
 describe('the webhook-signature header', () => {
-  it('is what the Standard Webhooks specification shows', () => {
+  it('is that of the example in the Standard Webhooks specification', () => {
     const content = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
     expect(signatureHeader(content, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])).toBe(
       'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

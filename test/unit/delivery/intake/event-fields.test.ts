@@ -97,7 +97,7 @@ const wrongEvents: readonly (readonly [string, unknown, string])[] = [
   ...['', 'x'.repeat(129), '💧'.repeat(129), '\udca7'.repeat(129), null, 5, true, ['x']].map(
     value => [`id: ${JSON.stringify(value).slice(0, 20)}`, demand({ id: value }), `id: ${id}`] as const,
   ),
-  ['no proposal where the event has one', demand({ event: 'proposta.recebida' }), 'id_proposta: is missing'],
+  ['no proposal in an event that has one', demand({ event: 'proposta.recebida' }), 'id_proposta: is missing'],
   [
     'everything wrong at once',
     { id_conta: 'a b', event: 'proposta.recebida', id_demanda: '10', id_proposta: 0, id: '' },
@@ -130,7 +130,7 @@ describe('the service', () => {
     expect(bodyOf(service(proposalWith(values)))).toBe(deliveredWith(values));
   });
 
-  it.each(wrong)('refuses one where %s', (_case, field, value, reason) => {
+  it.each(wrong)('rejects an event if %s', (_case, field, value, reason) => {
     const parsed = service(proposalWith({ [field]: value }));
     expect(parsed).toMatchObject({ outcome: 'rejected', reason: 'malformed', detail: `${field}: ${reason}` });
   });
@@ -163,7 +163,7 @@ describe('the schemas', () => {
     expect(isDelivery(JSON.parse(deliveredWith(values)))).toBe(true);
   });
 
-  it.each(wrong)('refuse one where %s', (_case, field, value) => {
+  it.each(wrong)('reject an event if %s', (_case, field, value) => {
     expect(isMessage(proposalWith({ [field]: value }))).toBe(false);
   });
 
@@ -187,10 +187,10 @@ describe('the schemas', () => {
   });
 });
 
-describe('what is generated', () => {
+describe('the generated schemas and bodies', () => {
   const required = ['id_proposta', 'id_demanda', 'protocolo'];
 
-  it('has the values of documents and of tests', () => {
+  it('have the values of documents and of tests', () => {
     expect(messageSchema(eventsToCome, 'proposta.recebida').examples).toEqual([
       { ...proposalWith({}), id: 'example-1' },
     ]);
@@ -199,20 +199,20 @@ describe('what is generated', () => {
     );
   });
 
-  it.each(['protocolo', 'valor', 'nothing'])('has no link that is made of %s', name => {
+  it.each(['protocolo', 'valor', 'nothing'])('have no link that is made of %s', name => {
     const link = { ...(eventsToCome.rows['proposta.recebida'].link as EventLink<string>), of: ['id_demanda', name] };
     const row = { ...eventsToCome.rows['proposta.recebida'], link };
     const rows = { ...eventsToCome.rows, 'proposta.recebida': row };
     expect(() => makeEventFormat({ fields: eventsToCome.fields, rows })).toThrow(name);
   });
 
-  it('has no pattern that programs read otherwise than the service', () => {
+  it('have no pattern that programs read otherwise than the service', () => {
     const fields = { ...eventsToCome.fields, canal: { ...eventsToCome.fields.canal, pattern: /^.+$/ } as EventField };
     const events = makeEventFormat({ fields, rows: eventsToCome.rows });
     expect(() => eventSchemaFiles(events)).toThrow('The pattern of canal');
   });
 
-  it('describes the fields, and requires those alone that are not optional', () => {
+  it('describe the fields, and require only those that are not optional', () => {
     const { properties, required: ofMessage } = messageSchema(eventsToCome, 'proposta.recebida');
     expect(properties).toMatchObject({
       protocolo: { type: 'string', description: 'The protocol.', minLength: 1, maxLength: 5 },

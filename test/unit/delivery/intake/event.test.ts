@@ -13,6 +13,8 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
 import { eventsToCome } from '../../../support/events-to-come.ts';
 
+/* Events and the bodies that are delivered (`docs/publishing.md`). */
+
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
 
 const exampleOf = (event: EventName) =>
@@ -42,7 +44,7 @@ describe('copies of an event', () => {
     ['the same', body({}), body({}), true],
     ['another demand', body({}), body({ id_demanda: 8 }), false],
     ['another proposal', body({}), body({ id_proposta: 8 }), false],
-    ['fields that nobody reads', body({}), body({ secreto: 'x' }), true],
+    ['fields that are unknown', body({}), body({ secreto: 'x' }), true],
     ['links to another address', body({}), body({}, 'https://other.com.br'), true],
     ['another value of an optional field', ofLater({}), ofLater({ canal: 'web' }), false],
     ['no value of an optional field', ofLater({}), ofLater({ canal: undefined }), false],
@@ -99,18 +101,18 @@ describe('a message that a service wrapped in an envelope of its own', () => {
       /^event: is missing; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,
     ],
     [
-      'nobody we know',
+      'an unknown service',
       { Message: 'x', detail: 'y' },
       /^event: is missing; id_conta: is missing; id_demanda: is missing$/,
     ],
-  ])('%s: is malformed, and is told what to do about it', (_service, message, detail) => {
+  ])('%s: is malformed, and the detail says what to do', (_service, message, detail) => {
     expect(rejectionOf(JSON.stringify(message))).toEqual({
       reason: 'malformed',
       detail: expect.stringMatching(detail),
     });
   });
 
-  it('is an event all the same where it has what an event has', () => {
+  it('is an event if it has the fields of an event', () => {
     expect(parse({ ...ruled, ...event }).outcome).toBe('event');
   });
 });
@@ -119,7 +121,7 @@ describe('an event of the account of smoke tests', () => {
   const ofSmoke = { ...exampleOf('demanda.criada'), id_conta: '_smoke' };
   it.each([
     ['without an id', undefined],
-    ['with an id of somebody', 'order-981'],
+    ['with another id', 'order-981'],
     ['with an id that is longer than a test’s', 'A'.repeat(23)],
     ['with a number', 1],
   ])('is refused %s: it was sent by mistake', (_case, id) => {
@@ -129,7 +131,7 @@ describe('an event of the account of smoke tests', () => {
     });
   });
 
-  it('is one where it is a test’s own', () => {
+  it('is accepted with the id of a smoke test', () => {
     const id = randomId(smokeTestIdLength);
     const deliveryId = deliveryIdOf('_smoke', 'demanda.criada', id);
     expect(parse({ ...ofSmoke, id })).toMatchObject({ outcome: 'event', event: { accountId: '_smoke', deliveryId } });
@@ -165,7 +167,7 @@ describe('the body of a delivery', () => {
     );
   });
 
-  it('does not look at an id_proposta that the event does not have', () => {
+  it('ignores an id_proposta that the event does not have', () => {
     const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7, id_proposta: 'nine' };
     expect(bodyOf(message)).toBe('{"event":"demanda.criada","id_demanda":7}');
   });
@@ -192,7 +194,7 @@ describe('the schema of a delivered body', () => {
     );
   });
 
-  it.each(EVENT_NAMES)('%s: refuses another event’s name, a field of nobody and a missing one', event => {
+  it.each(EVENT_NAMES)('%s: rejects another event’s name, an unknown field and a missing one', event => {
     const body = JSON.parse(sampleBody(event, 'https://demandas.com.br'));
     const { id_demanda, ...withoutDemand } = body;
     for (const wrong of [{ ...body, event: 'x.y' }, { ...body, id_conta: 'c' }, withoutDemand]) {
@@ -216,12 +218,12 @@ describe('the delivery id', () => {
     expect(deliveryIdOf('conta-1', 'demanda.criada', 'pub-1')).toBe(`evt_${digest.slice(0, 27)}`);
   });
 
-  it('is made of the SQS message id where the publisher gave none', () => {
+  it('is made of the SQS message id if the publisher gave no id', () => {
     const parsed = parse({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
     expect(parsed).toMatchObject({ event: { deliveryId: deliveryIdOf('conta-1', 'demanda.criada', 'message-1') } });
   });
 
-  it('never mixes up accounts, events or ids, however they are spelled', () => {
+  it('differs if account, event or id differ', () => {
     const part = fc.tuple(fc.string(), fc.constantFrom(...EVENT_NAMES), fc.string());
     fc.assert(
       fc.property(part, part, (one, other) => {
@@ -231,7 +233,7 @@ describe('the delivery id', () => {
     );
   });
 
-  it('holds no full stop, which separates what is signed (Standard Webhooks)', () => {
+  it('has no full stop, which separates the signed parts (Standard Webhooks)', () => {
     fc.assert(fc.property(fc.string(), id => /^evt_[A-Za-z0-9_-]{27}$/.test(deliveryIdOf('c', 'demanda.criada', id))));
   });
 });
