@@ -125,6 +125,19 @@ describe('a rejected event', () => {
   });
 });
 
+it('a copy of an event is dropped and logged, and notified if its fields differ', async () => {
+  await stage.register();
+  stage.publishEvent({ id: 'demand-7' });
+  await stage.pass(1);
+  stage.publishEvent({ id: 'demand-7' });
+  const messageId = stage.publishEvent({ id: 'demand-7', id_demanda: 8 });
+  await stage.settle();
+  expect(stage.posts).toHaveLength(1);
+  expect([stage.logged('event.duplicate'), stage.logged('event.conflicting_copy')]).toEqual([1, 1]);
+  expect(stage.notices()).toMatchObject([{ id: 'demand-7', messageId, reason: 'id_reused' }]);
+  expect(stage.deadLetters()).toEqual([]);
+});
+
 describe('the notices of a process', () => {
   const startProcess = (publish: (notice: RefusalNotice) => Promise<void>) => {
     const telemetry = fakeTelemetry();

@@ -1,156 +1,68 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AttemptResult } from '../../../../lambdas/delivery/delivery.ts';
+import { expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/outcome/webhook-health-store.ts';
-import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
-import { frozenClock } from '../../../support/clock.ts';
-import { startDatabase } from '../../../support/database/database.ts';
+import { type Webhook, webhookKey } from '../../../../lambdas/webhooks/webhook.ts';
+import { makeStage } from '../../../support/stage.ts';
 import { aWebhook, noon } from '../builders.ts';
 
-const database = await startDatabase('Webhooks');
-afterAll(() => database.stop());
-beforeEach(() => put(aWebhook()));
+/*
+ * An attempt changes the health of its webhook only if that is still the webhook that was read (`docs/delivery.md`, step 5): another
+ * registration or URL, a reactivation, or another process may have come between.
+ */
 
-const health = () =>
-  makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
-const put = async (webhook: Webhook) => {
-  await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
+const trigger = { lastResult: 'http', deliveryId: 'evt_1' } as const;
+type Store = ReturnType<typeof makeWebhookHealthStore>;
+const acts = {
+  startedFailing: (store: Store, read: Webhook) => store.startedFailing(read),
+  recovered: (store: Store, read: Webhook) => store.recovered(read, trigger),
+  announceFailing: (store: Store, read: Webhook) => store.announceFailing(read, 20, trigger),
+  suspendGone: (store: Store, read: Webhook) => store.suspendGone(read, trigger),
+  suspendFailing: (store: Store, read: Webhook) => store.suspendFailing(read, trigger),
 };
-const item = async () => {
-  const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-  return (await database.dynamo(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
-};
-const stored = async () => parseWebhook(await item());
-const told = (lastResult: AttemptResult) => ({ lastResult, deliveryId: 'evt_1' });
-const announced = async () => (await item())?.unannounced;
 
-describe('a webhook’s health', () => {
-  it('stores the first failure only', async () => {
-    expect(await health().startedFailing(aWebhook())).toBe(true);
-    expect(await stored()).toEqual(aWebhook({ failingSince: noon + 1_000 }));
-    expect(await health().startedFailing(aWebhook())).toBe(false);
-  });
+const failing = { failingSince: noon };
+const announced = { failingSince: noon, failingMark: 10, announcedSince: noon };
+const gone = { status: 'suspended', suspensionReason: 'gone' } as const;
+const now = noon + 1_000;
+const gap = { failingSince: noon + 500 };
 
-  const failing = aWebhook({ failingSince: noon });
-  const announcedFailing = aWebhook({ failingSince: noon, failingMark: 10, announcedSince: noon });
-  const suspended = { status: 'suspended', suspensionReason: 'no_success' } as const;
-  it.each([
-    ['forgets it with a success, and tells nobody of what was not announced', failing, false],
-    ['has it announced that it delivers again, where it was announced that it failed', announcedFailing, true],
-    ['has that announced, too, where it was replaced or reactivated since', aWebhook({ announcedSince: noon }), true],
-  ])('%s', async (_, before, isAnnounced) => {
-    await put(before);
-    const all = await Promise.all([1, 2, 3].map(() => health().recovered(before, told('delivered'))));
-    expect(all.filter(Boolean)).toHaveLength(1);
-    expect(await stored()).toEqual(aWebhook());
-    const recovered = { type: 'webhook.recovered', since: noon, reason: null, ...told('delivered') };
-    expect(await announced()).toEqual(isAnnounced ? recovered : undefined);
-  });
-
-  it.each([
-    ['by a success that knows nothing of an announcement: the next one tells operators', failing, {}],
-    ['while it is suspended', announcedFailing, suspended],
-  ])('keeps failing %s', async (_, attempted, changes) => {
-    await put({ ...announcedFailing, ...changes });
-    expect(await health().recovered(attempted, told('delivered'))).toBe(false);
-    expect(await announced()).toBeUndefined();
-  });
-
-  it.each([
-    ['its failing', (webhook: Webhook) => health().announceFailing(webhook, 10, told('http'))],
-    ['its suspension', (webhook: Webhook) => health().suspendFailing(webhook, told('http'))],
-  ])('remembers with the announcement of %s since when it failed', async (_, announce) => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(failing);
-    expect(await announce(failing)).toBe(true);
-    expect(await stored()).toMatchObject({ announcedSince: noon });
-  });
-
-  it('is suspended once by 410, and says so once', async () => {
-    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
-    const suspendedAt = { updatedAt: noon + 1_000, failingSince: noon + 1_000 };
-    expect(await stored()).toMatchObject({ status: 'suspended', suspensionReason: 'gone', ...suspendedAt });
-    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended_already');
-    expect(await health().suspendFailing(aWebhook({ failingSince: noon }), told('http'))).toBe(false);
-    expect(await stored()).toMatchObject({ suspensionReason: 'gone' });
-    expect(await announced()).toEqual({
-      type: 'webhook.suspended',
-      since: noon + 1_000,
-      reason: 'gone',
-      ...told('http'),
-    });
-  });
-
-  it.each([
-    ['its secret was rotated', { updatedAt: noon + 500 }],
-    ['its credential was replaced', { sealedAuthorization: 'k.new' }],
-    ['it began to fail', { failingSince: noon + 500 }],
-    ['its URL was written in other words', { url: 'https://receiver.example.com:443/hooks' }],
-  ])('is suspended by 410 although %s during the attempt', async (_, changes) => {
-    await put(aWebhook(changes));
-    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
-    const { failingSince = noon + 1_000 }: Partial<Webhook> = changes;
-    expect(await stored()).toMatchObject({ failingSince });
-  });
-
-  it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
-    const { accountId, eventName } = aWebhook();
-    const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
-    await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
-    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('outdated');
-  });
-
-  it('is not suspended by the 410 of an attempt before its reactivation', async () => {
-    await put(aWebhook({ resetAt: noon + 500 }));
-    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('outdated');
-    expect(await stored()).toMatchObject({ status: 'active' });
-  });
-
-  it('is suspended when it has failed all the time, and not when a success came between', async () => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(aWebhook({ failingSince: noon + 500 }));
-    expect(await health().suspendFailing(failing, told('tls'))).toBe(false);
-    await put(aWebhook());
-    expect(await health().suspendFailing(failing, told('tls'))).toBe(false);
-    await put(failing);
-    expect(await health().suspendFailing(failing, told('tls'))).toBe(true);
-    expect(await announced()).toEqual({
-      type: 'webhook.suspended',
-      since: noon + 1_000,
-      reason: 'no_success',
-      ...told('tls'),
-    });
-  });
-
-  it('has it announced once for each mark how long it has been failing', async () => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(failing);
-    const failed = { type: 'webhook.failing', since: noon, reason: null, ...told('http') };
-    const all = await Promise.all([1, 2, 3].map(() => health().announceFailing(failing, 10, told('http'))));
-    expect(all.filter(Boolean)).toHaveLength(1);
-    expect(await announced()).toEqual(failed);
-    expect(await health().announceFailing(failing, 20, told('http'))).toBe(true);
-    expect(await stored()).toMatchObject({ failingMark: 20 });
-    expect(await health().announceFailing({ ...failing, failingSince: noon - 1 }, 30, told('http'))).toBe(false);
-    await put({ ...failing, status: 'suspended', suspensionReason: 'gone' });
-    expect(await health().announceFailing(failing, 40, told('http'))).toBe(false);
-  });
-
-  it('begins anew with the marks when it begins to fail anew', async () => {
-    await put(aWebhook({ failingMark: 20 }));
-    await health().startedFailing(aWebhook());
-    expect(await stored()).toEqual(aWebhook({ failingSince: noon + 1_000 }));
-  });
-
-  it.each([
-    ['another registration', { webhookId: 'webhook-0' }],
-    ['an earlier URL, or before a reactivation', { resetAt: noon - 1_000 }],
-  ])('is not changed by an attempt at %s', async (_, earlier) => {
-    const attempted = aWebhook(earlier);
-    expect(await health().startedFailing(attempted)).toBe(false);
-    expect(await health().recovered({ ...attempted, failingSince: noon }, told('delivered'))).toBe(false);
-    expect(await health().suspendFailing({ ...attempted, failingSince: noon }, told('http'))).toBe(false);
-    expect(await health().announceFailing({ ...attempted, failingSince: noon }, 10, told('http'))).toBe(false);
-    expect(await stored()).toEqual(aWebhook());
-  });
+/** An act, what the attempt had read, what is stored, the result, and what is stored then. */
+it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial<Webhook> & { told?: string }]>([
+  ['startedFailing', {}, { failingMark: 20 }, true, { failingSince: now }],
+  ['startedFailing', {}, failing, false, failing],
+  ['recovered', failing, failing, true, {}],
+  ['recovered', failing, announced, false, announced],
+  ['recovered', failing, {}, false, {}],
+  ['recovered', announced, announced, true, { told: 'webhook.recovered' }],
+  ['recovered', { announcedSince: noon }, { announcedSince: noon }, true, { told: 'webhook.recovered' }],
+  ['recovered', announced, { ...announced, ...gone }, false, { ...announced, ...gone }],
+  ['announceFailing', failing, failing, true, { ...announced, failingMark: 20, told: 'webhook.failing' }],
+  ['announceFailing', failing, { ...failing, failingMark: 20 }, false, { ...failing, failingMark: 20 }],
+  ['announceFailing', failing, gap, false, gap],
+  ['announceFailing', failing, { ...failing, ...gone }, false, { ...failing, ...gone }],
+  ['suspendGone', {}, {}, 'suspended', { ...gone, failingSince: now, updatedAt: now, told: 'webhook.suspended' }],
+  ['suspendGone', {}, gap, 'suspended', { ...gone, ...gap, updatedAt: now, told: 'webhook.suspended' }],
+  ['suspendGone', {}, gone, 'suspended_already', gone],
+  ['suspendGone', {}, { resetAt: now }, 'outdated', { resetAt: now }],
+  ['suspendFailing', failing, gap, false, gap],
+  ['suspendFailing', failing, {}, false, {}],
+  ['suspendFailing', failing, { ...failing, ...gone }, false, { ...failing, ...gone }],
+  ...((Object.keys(acts) as (keyof typeof acts)[]).flatMap(act =>
+    [{ webhookId: 'webhook-2' }, { resetAt: now }].map(other => {
+      const later = { ...(act !== 'startedFailing' && failing), ...other };
+      return [act, failing, later, act === 'suspendGone' ? 'outdated' : false, later] as const;
+    }),
+  ) as never),
+])('%s after an attempt at %j, of a webhook that is %j, returns %j', async (act, read, before, result, after) => {
+  const { dynamo } = makeStage();
+  const put = new PutCommand({ TableName: 'Webhooks', Item: aWebhook(before) });
+  await dynamo(put);
+  const store = makeWebhookHealthStore({ dynamo, table: 'Webhooks', now: () => now });
+  expect(await acts[act](store, aWebhook(read))).toBe(result);
+  const { Item = {} } = await dynamo(
+    new GetCommand({ TableName: 'Webhooks', Key: webhookKey('conta-1', 'demanda.criada') }),
+  );
+  const { unannounced, announcementShard: _, announcementAt: __, ...stored } = Item;
+  const { told, ...changes } = after;
+  expect({ ...stored, told: unannounced?.type }).toEqual({ ...aWebhook(changes), told });
 });

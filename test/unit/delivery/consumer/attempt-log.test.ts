@@ -1,0 +1,78 @@
+import { beforeEach, expect, it } from 'vitest';
+import { makeStage, type Stage } from '../../../support/stage.ts';
+import { answer } from '../builders.ts';
+
+/* The line and the metrics of an attempt (`docs/logs.md`, `docs/runbook.md`): operators search and are alarmed by them. */
+
+let stage: Stage;
+let messageId = '';
+beforeEach(async () => {
+  stage = makeStage();
+  await stage.register({ url: 'https://receiver.example.com/?token=canary-url' });
+});
+
+const lines = async () => {
+  messageId = stage.publishEvent();
+  await stage.pass(1);
+  return stage.lines.map(line => JSON.parse(line));
+};
+
+it('an attempt has one line, without URL, body or response', async () => {
+  stage.answers.push(answer(500, {}, 'canary-response'));
+  const written = await lines();
+  expect(written).toEqual([
+    [
+      'delivery.attempt',
+      {
+        deliveryId: stage.only().id,
+        account: 'conta-1',
+        event: 'demanda.criada',
+        messageId,
+        attempt: 1,
+        result: 'http',
+        cause: null,
+        status: 500,
+        durationMs: 0,
+        host: 'receiver.example.com',
+        state: 'pending',
+        nextAttemptAt: '2026-11-20T12:00:04.500Z',
+      },
+    ],
+  ]);
+});
+
+it('the line of an attempt without an answer has the cause and the code of the error', async () => {
+  stage.answers.push({ outcome: 'connection', cause: 'reset', errorCode: 'EPIPE', durationMs: 1 });
+  const named = { result: 'connection', cause: 'reset', status: null, errorCode: 'EPIPE' };
+  expect(await lines()).toMatchObject([['delivery.attempt', named]]);
+});
+
+const error = { cause: null, errorCode: '', durationMs: 1 };
+const ours = { InternalError: 1 };
+
+// Bug: ten tests a minute against a receiver that answers 401 woke the on-call.
+it.each([
+  ['a success', answer(200), { Delivered: 1 }, {}],
+  ['a failure', answer(401), { Delivered: 0 }, {}],
+  ['a refused address', { ...error, outcome: 'blocked' }, { Delivered: 0, Blocked: 1 }, { Blocked: 1 }],
+  ['our own fault', { ...error, outcome: 'internal_error' }, { Delivered: 0, ...ours }, ours],
+] as const)('an attempt that ends with %s is counted, and that of a test by our part in it', async (...row) => {
+  const [, posted, ofEvent, ofTest] = row;
+  stage.answers.push(posted);
+  stage.publishEvent();
+  await stage.pass(1);
+  expect(stage.counts).toEqual(ofEvent);
+
+  const another = makeStage();
+  await another.register();
+  another.answers.push(posted);
+  await another.request('POST', '/v1/webhooks/demanda.criada/teste');
+  await another.pass(1);
+  expect(another.counts).toEqual(ofTest);
+});
+
+it('a consumer acknowledges its messages once the last attempt has ended', async () => {
+  for (let event = 0; event < 3; event++) stage.publishEvent();
+  await stage.pass(1);
+  expect(stage.waiting('events')).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type AttemptRecord, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
+import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
+import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
+import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
+import { aDelivery, aRecord, noon } from '../builders.ts';
+
+/* The stored form of attempts, and how long their answers are kept (`docs/delivery.md`, "The item"; ADR 27). */
+
+const day = 24 * 60 * 60_000;
+
+it('a stored attempt is read as it was recorded', () => {
+  const record = fc.record({
+    number: fc.integer({ min: 1, max: 10_000 }),
+    startedAt: fc.integer({ min: -60_000, max: 400 * day }).map(after => new Date(noon + after).toISOString()),
+    durationMs: fc.integer({ min: 0, max: 60_000 }),
+    result: fc.constantFrom<AttemptRecord['result'][]>(
+      ...(['delivered', 'http', 'timeout', 'connection', 'tls', 'dns', 'blocked', 'slow', 'internal'] as const),
+    ),
+    cause: fc.constant(null),
+    status: fc.option(fc.integer({ min: 200, max: 999 })),
+  });
+  const kept = fc.constantFrom<Pick<AttemptRecord, 'response' | 'answerId'>>(
+    ...[{ response: null }, { response: '' }, { response: 'in the head' }, { response: null, answerId: 'Ab3_-E9' }],
+  );
+  fc.assert(
+    fc.property(record, kept, (fields, where) => {
+      const one = { ...fields, ...where };
+      expect(unpackAttempt(packAttempt(one, noon), noon, 'in the head')).toEqual(one);
+    }),
+  );
+});
+
+it.each(Object.keys(failureCauses) as FailureCause[])('a stored attempt keeps its cause: %s', cause => {
+  const one = aRecord({ result: failureCauses[cause].results[0], cause, status: null, response: null });
+  expect(unpackAttempt(packAttempt(one, noon), noon, '')).toEqual(one);
+});
+
+it('an answer is kept for 60 days, and leaves a head that is kept longer', () => {
+  const ended = settled(aDelivery({ attempts: [aRecord()] }), 'delivered', noon);
+  expect(partAnswers(ended, noon / 1_000 + 30 * 86_400).answers).toEqual([]);
+  expect(partAnswers(ended, noon / 1_000 + 90 * 86_400).answers).toMatchObject([
+    { response: 'oops', ttl: noon / 1_000 + 60 * 86_400 },
+  ]);
+});
