@@ -237,21 +237,6 @@ describe('a replacement of secrets', () => {
 });
 
 describe('an operator', () => {
-  const announced = async () => (await item())?.unannounced;
-
-  it('and an account are announced with the moment and the reason', async () => {
-    await store.create(webhook());
-    await operator.suspend(accountId, eventName);
-    const none = { lastResult: null, deliveryId: null };
-    expect(await announced()).toEqual({ type: 'webhook.suspended', since: 2_000, reason: 'operator', ...none });
-    await operator.reactivate(accountId, eventName);
-    const ended = { type: 'webhook.reactivated', since: 2_000, reason: null, ...none };
-    expect(await announced()).toEqual(ended);
-    await put(webhook({ status: 'suspended', suspensionReason: 'gone' }));
-    await store.reactivate(accountId, eventName, 2_000);
-    expect(await announced()).toEqual(ended);
-  });
-
   it('finds a suspension without a webhook', async () => {
     expect(await operator.find(accountId, eventName)).toBeUndefined();
     await operator.suspend(accountId, eventName);

@@ -82,15 +82,6 @@ describe('an attempt that is answered', () => {
     expect(outcome).toMatchObject({ outcome: 'gone', record: { result: 'http', status: 410 } });
   });
 
-  it.each([
-    [429, 7_000],
-    [503, 7_000],
-    [500, undefined],
-  ])('Retry-After with %i asks for %s ms', async (status, retryAfterMs) => {
-    const outcome = await attemptOver(answer(status, { 'retry-after': '7' })).attempt(aWebhook(), aDelivery());
-    expect(outcome).toMatchObject({ outcome: 'failed', retryAfterMs });
-  });
-
   it.each<[PostFailure, FailureCause | null, string, string]>([
     ['timeout', 'no_headers', 'failed', 'timeout'],
     ['connection', 'reset', 'failed', 'connection'],

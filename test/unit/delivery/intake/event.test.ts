@@ -204,14 +204,6 @@ describe('the schema of a delivered body', () => {
   });
 });
 
-describe('the schema of a message', () => {
-  it('is of one event only', () => {
-    const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
-    expect(businessEvents.messageSchemas['demanda.criada'].safeParse(message).success).toBe(true);
-    expect(businessEvents.messageSchemas['demanda.cancelada'].safeParse(message).success).toBe(false);
-  });
-});
-
 describe('the delivery id', () => {
   it('is evt_ and 27 characters of the hash over account, event and the publisher’s id', () => {
     const digest = createHash('sha256').update('["conta-1","demanda.criada","pub-1"]').digest('base64url');
