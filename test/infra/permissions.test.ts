@@ -15,6 +15,7 @@ const asList = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [valu
 /** `{"Fn::ImportValue": "…Clients67031123Arn…"}` and the like → `Clients`. */
 const resourceName = (resource: unknown): string => {
   const text = JSON.stringify(resource).replace(keyId, '{id of Key}');
+  if (text.includes('AWS::StackId')) return 'its own stack';
   const exported = /ExportsOutput(?:FnGetAtt|Ref)([A-Za-z]+?)[0-9A-F]{8}/.exec(text)?.[1];
   const local = /"(?:Fn::GetAtt|Ref)":\[?"([A-Za-z]+?)[0-9A-F]{8}"/.exec(text)?.[1];
   const parameter = /:parameter(\/[\w/ {}-]+)/.exec(text)?.[1];
