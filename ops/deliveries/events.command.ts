@@ -104,7 +104,7 @@ Examples:
   effect: 'reads',
   act: listAccountEvents,
   report: ({ account, since, limit, events, isCutOff, logSince, queued }) => {
-    const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage, or it was received a hundred times ("dlq list")${standInQueue(queued, "the account's")}.`;
+    const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage, or it was received a thousand times ("dlq list")${standInQueue(queued, "the account's")}.`;
     const kept = logSince === since ? '' : ' (it is kept no longer)';
     const sentences = [
       `Deliveries are listed back to ${iso(since)}; what had none, by the log, back to ${iso(logSince)}${kept}.`,
