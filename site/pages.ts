@@ -43,7 +43,8 @@ export const parts = {
       'adr/README',
       'adr/',
     ],
-    ...['../packages/cloud/README', '../packages/cloud/src/local/README', '../packages/cloud/src/virtual/README'],
+    ...['../packages/cloud/README', '../packages/cloud/differences'],
+    ...['../packages/cloud/src/local/README', '../packages/cloud/src/virtual/README'],
   ],
 };
 

@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
 const root = path.join(import.meta.dirname, '../..');
-const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: root });
+const pages = globSync(['*.md', '{console,docs,lab,lambdas,ops}/**/*.md', 'packages/*/*.md'], { cwd: root });
 
-const folders = '{bin,docs,lab,lambdas,lib,lint,ops,packages,stages,test,tools}/';
+const folders = '{bin,console,docs,lab,lambdas,lib,lint,ops,packages,stages,test,tools}/';
 const moduleNames = new Set(globSync(['*.ts', `${folders}**/*.ts`], { cwd: root }).map(file => path.basename(file)));
 
 it.each(pages)('%s names only files that are there', page => {
@@ -25,10 +25,20 @@ const tree = sectionOf(readPage('docs/architecture.md'), 'The tree');
 it.each([
   ...globSync(folders, { cwd: root }),
   ...globSync('{lab,lambdas,lambdas/{auth,delivery,platform},lib,ops,packages,test,tools}/*/', { cwd: root }),
-])('%s stands in the tree of the architecture page', folder => {
+])('%s is in the tree of the architecture page', folder => {
   const named = inlineCode(tree).map(name => name.replace(/\/$/, ''));
   expect(named.filter(name => name === folder || name.startsWith(`${folder}/`))).not.toEqual([]);
 });
+
+it.each(globSync('{lambdas/*,lambdas/delivery/*,ops,console,packages/cloud,lab/world}/', { cwd: root }))(
+  '%s has a README of at most ten lines',
+  folder =>
+    expect(
+      readFileSync(path.join(root, folder, 'README.md'), 'utf8')
+        .trim()
+        .split('\n').length,
+    ).toBeLessThan(11),
+);
 
 it.each(pages)('%s links only to files and headings that are there', page => {
   const broken = readPage(page).links.filter(link => !/^(https?|mailto):/.test(link) && !leadsSomewhere(link, page));
