@@ -43,8 +43,7 @@ export const parts = {
       'adr/README',
       'adr/',
     ],
-    ...['../packages/cloud/README', '../packages/cloud/differences'],
-    ...['../packages/cloud/src/local/README', '../packages/cloud/src/virtual/README'],
+    ...['README', 'differences', 'src/local/README', 'src/virtual/README'].map(name => `../packages/cloud/${name}`),
   ],
 };
 
