@@ -1,114 +1,172 @@
 import { describe, expect, it } from 'vitest';
-import { authDomain, bare, baseDomain, isOwn, resourcesOf, stageTemplates } from './templates.ts';
+import { maxStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
+import { maxDeletionMs, maxStepsMs } from '../../lambdas/smoke/smoke-test.ts';
+import { casesOf } from '../support/sample.ts';
+import { authDomain, bare, baseDomain, isOwn, plain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
+
+// Each function has the settings of `NodeFunction` and those of its row; docs/capacity.md gives the reasons for memory and time.
 
 const stage = stageTemplates('prod', { tokenConcurrency: 40 });
 const functions = resourcesOf(stage, 'AWS::Lambda::Function').filter(isOwn);
-const logGroups = resourcesOf(stage, 'AWS::Logs::LogGroup');
+const rows: Readonly<Record<string, object>> = {
+  Token: { MemorySize: 1_769, Timeout: 15, ReservedConcurrentExecutions: 40 }, // it hashes passwords
+  Revoke: { MemorySize: 512, Timeout: 10 },
+  Introspect: { MemorySize: 512, Timeout: 10 },
+  Discovery: { MemorySize: 512, Timeout: 5 },
+  RotateKeys: { MemorySize: 512, Timeout: 60 },
+  WebhooksApi: { MemorySize: 1_024, Timeout: 20 },
+  DeliveriesApi: { MemorySize: 1_024, Timeout: 20 },
+  DeliverFirst: { MemorySize: 1_024, Timeout: 60 },
+  // By default Lambda ends a loop after about 16 invocations, and retries of one delivery take more.
+  DeliverRetry: { MemorySize: 1_024, Timeout: 60, RecursiveLoop: 'Allow' },
+  DeliverSlow: { MemorySize: 1_024, Timeout: 60, RecursiveLoop: 'Allow' },
+  Sweep: { MemorySize: 1_024, Timeout: 55 },
+  ScheduledTest: { MemorySize: 512, Timeout: 170 },
+  Receiver: { MemorySize: 256, Timeout: 10, ReservedConcurrentExecutions: 2 }, // it answers strangers
+  ReleasesPreTraffic: { MemorySize: 256, Timeout: 900 },
+};
+
+/** Returns the values of a variable, by the function that has it. */
+const variable = (name: string, of = stage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(propertiesOf(of, 'AWS::Lambda::Function')).flatMap(([id, { Environment }]) =>
+      Environment?.Variables[name] === undefined ? [] : [[id, Environment.Variables[name]]],
+    ),
+  );
 
 describe('every function', () => {
-  it('runs on Node.js 24, arm64', () => {
-    expect(functions).toHaveLength(17);
+  it('has the settings of its row and no others, for example no VPC with private addresses', () => {
+    expect(functions).toHaveLength(17); // the hook is in four stacks
+    expect(new Set(functions.map(([id]) => bare(id)))).toEqual(new Set(Object.keys(rows)));
     for (const [id, { Properties }] of functions) {
-      expect(Properties, id).toMatchObject({
+      const { Code, Description, Environment, Role, ...settings } = Properties;
+      expect(settings, id).toEqual({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Handler: 'index.handler',
+        LoggingConfig: {
+          LogFormat: 'JSON',
+          LogGroup: { Ref: expect.stringMatching(new RegExp(`^${bare(id)}Logs[0-9A-F]{8}$`)) },
+          SystemLogLevel: 'WARN',
+        },
+        ...rows[bare(id)],
       });
     }
   });
 
-  it('writes JSON to a log group of its own, whose retention is the stage’s', () => {
-    for (const template of Object.values(stage)) {
-      const own = resourcesOf(template, 'AWS::Lambda::Function').map(([, { Properties }]) => Properties.LoggingConfig);
-      expect(new Set(own.map(({ LogGroup }) => LogGroup.Ref)).size).toBe(own.length);
-    }
-    for (const [, { Properties }] of functions) expect(Properties.LoggingConfig.LogFormat).toBe('JSON');
-    for (const [id, { Properties }] of logGroups)
-      expect(Properties.RetentionInDays, id).toBe(id.startsWith('AuditLogs') ? 400 : 365);
-  });
-
-  it('writes no line of Lambda’s own for an invocation that went well', () => {
-    for (const [id, { Properties }] of functions) expect(Properties.LoggingConfig.SystemLogLevel, id).toBe('WARN');
-  });
-
-  it('has a role whose path tells its stage and its Region, in which preflight looks for a second stage of that name', () => {
+  it('has a role whose path contains stage and Region, by which preflight finds a second stage of that name', () => {
     const roles = new Map(resourcesOf(stage, 'AWS::IAM::Role'));
-    for (const [id, { Properties }] of functions) {
+    for (const [id, { Properties }] of functions)
       expect(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties.Path, id).toBe('/emissor/prod/sa-east-1/');
+  });
+
+  it('has enough time for its work', () => {
+    for (const [id, { Properties }] of functions) {
+      const { ATTEMPT_TIMEOUT_MS, CREDENTIALS_PARAMETER } = Properties.Environment.Variables;
+      const attempt = ATTEMPT_TIMEOUT_MS ? Number(ATTEMPT_TIMEOUT_MS) + timeAroundAttempt + maxStopsEarlier : 0;
+      const test = CREDENTIALS_PARAMETER ? maxStepsMs + maxDeletionMs : 0;
+      expect(Properties.Timeout * 1_000, id).toBeGreaterThan(Math.max(attempt, test));
     }
-  });
-
-  it('is not invoked again beside the next sweep, where it is the sweeper', () => {
-    const settings = resourcesOf(stage, 'AWS::Lambda::EventInvokeConfig');
-    const own = settings.filter(([, { Properties }]) => Properties.FunctionName.Ref?.startsWith('Sweep'));
-    expect(own).toMatchObject([
-      [expect.anything(), { Properties: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }],
-    ]);
-  });
-
-  it('is in no VPC, which would give deliveries access to private addresses', () => {
-    for (const [id, { Properties }] of functions) expect(Properties, id).not.toHaveProperty('VpcConfig');
-  });
-
-  it('has no reserved concurrency, except those that hash passwords or answer strangers', () => {
-    const reserved = functions.filter(([, { Properties }]) => Properties.ReservedConcurrentExecutions !== undefined);
-    expect(reserved.map(([id, { Properties }]) => [bare(id), Properties.ReservedConcurrentExecutions])).toEqual([
-      ['Token', 40],
-      ['Receiver', 2],
-    ]);
+    expect(Object.keys(variable('ATTEMPT_TIMEOUT_MS'))).toHaveLength(3);
+    expect(Object.keys(variable('CREDENTIALS_PARAMETER'))).toHaveLength(1);
   });
 });
 
-describe('the token function', () => {
-  it('has the limits of its stage', () => {
-    const [, token] = functions.find(([id]) => bare(id) === 'Token') ?? [];
-    expect(token?.Properties.Environment.Variables).toMatchObject({
-      CLIENT_FAILURE_LIMIT: '300',
-    });
-  });
-});
-
-describe('the service’s own hosts', () => {
-  const own = stageTemplates('prod', { ...authDomain, ...baseDomain });
-  const plain = stageTemplates('prod');
-  const hostsOf = (stage: typeof own) =>
-    (['Webhooks', 'Delivery'] as const)
-      .flatMap(stack => resourcesOf(stage[stack], 'AWS::Lambda::Function'))
-      .map(([id, { Properties }]) => [bare(id), Properties.Environment?.Variables?.OWN_HOSTS] as const)
-      .filter(([, hosts]) => hosts !== undefined);
-
-  it.each([
-    ['the gateway’s', plain, []],
-    ['the gateway’s and the custom domains', own, ['auth.emissor.com.br', 'api.emissor.com.br']],
-  ])('are %s, for all functions that check URLs', (_, stage, domains) => {
-    const found = hostsOf(stage);
-    expect(found.map(([name]) => name)).toEqual(['WebhooksApi', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow']);
-    for (const [name, hosts] of found) {
-      const text = JSON.stringify(hosts);
-      const gateways = text.match(/\{"Fn::Select":\[2,\{"Fn::Split":\["\/",\{"Fn::ImportValue":"[^"]*ApiEndpoint\w*"/g);
-      expect(new Set(gateways), name).toHaveLength(2);
-      for (const domain of domains) expect(text, name).toContain(domain);
-    }
-  });
-});
-
-describe('schedules and event sources', () => {
-  it('run the sweeper every minute, the rotation of keys every day, and the smoke test as configured', () => {
-    const rules = resourcesOf(stage, 'AWS::Events::Rule');
-    const schedules = rules.map(([, { Properties }]) => [
-      bare(Properties.Targets[0].Arn.Ref),
-      Properties.ScheduleExpression,
-      Properties.State,
-    ]);
-    expect(schedules).toEqual([
+describe('functions without a caller that waits', () => {
+  it('start by these schedules', () => {
+    const rules = Object.values(propertiesOf(stage, 'AWS::Events::Rule'));
+    expect(rules.map(({ Targets, ScheduleExpression, State }) => [Targets[0].Arn, ScheduleExpression, State])).toEqual([
       ['RotateKeysLive', 'rate(1 day)', 'ENABLED'],
       ['SweepLive', 'rate(1 minute)', 'ENABLED'],
       ['ScheduledTestLive', 'rate(15 minutes)', 'ENABLED'],
     ]);
   });
 
-  it('filter no messages, because filtered ones are deleted', () => {
-    for (const [id, { Properties }] of resourcesOf(stage, 'AWS::Lambda::EventSourceMapping'))
-      expect(Properties, id).not.toHaveProperty('FilterCriteria');
+  it('are not invoked again by Lambda if the schedule starts them again', () => {
+    expect(Object.values(propertiesOf(stage, 'AWS::Lambda::EventInvokeConfig'))).toEqual([
+      {
+        FunctionName: 'Sweep',
+        Qualifier: '7 of SweepLive by :',
+        MaximumEventAgeInSeconds: 60,
+        MaximumRetryAttempts: 0,
+      },
+      {
+        FunctionName: 'ScheduledTest',
+        Qualifier: '7 of ScheduledTestLive by :',
+        MaximumEventAgeInSeconds: 300,
+        MaximumRetryAttempts: 0,
+      },
+    ]);
   });
+});
+
+describe('the values that functions receive', () => {
+  const own = stageTemplates('prod', { ...authDomain, ...baseDomain });
+  const gateway = (api: string) => `2 of ${api}EndpointApi.ApiEndpoint by /`;
+  const gateways = [gateway('Auth'), gateway('Base')];
+  const verifiers = ['Introspect', 'Revoke', 'Token', 'DeliveriesApi', 'WebhooksApi'];
+  const all = (names: readonly string[], value: unknown) => Object.fromEntries(names.map(name => [name, value]));
+
+  it.each([
+    ['the gateway’s', stage, 'AuthEndpointApi.ApiEndpoint', 'BaseEndpointApi.ApiEndpoint', gateways],
+    [
+      'the custom domains, with the gateway’s still refused as receivers',
+      own,
+      'https://auth.emissor.com.br',
+      'https://api.emissor.com.br',
+      ['auth.emissor.com.br', gateways[0], 'api.emissor.com.br', gateways[1]],
+    ],
+  ])('name these hosts of the service: %s', (_case, of, issuer, audience, hosts) => {
+    expect(variable('ISSUER', of)).toEqual(all([...verifiers, 'Discovery'], issuer));
+    expect(variable('AUDIENCE', of)).toEqual(all(verifiers, audience));
+    const checking = ['WebhooksApi', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow'];
+    expect(variable('OWN_HOSTS', of)).toEqual(all(checking, hosts.join(',')));
+  });
+
+  it('are the release, the limits of the stage, and the credentials of smoke tests', () => {
+    for (const [id, { Properties }] of functions) expect(Properties.Environment.Variables.RELEASE, id).toBe('test');
+    expect(variable('CLIENT_FAILURE_LIMIT')).toEqual({ Token: '300' });
+    // It contains the key's id: a stage that is created again has another key, which cannot decrypt the old credentials.
+    const parameter = (key: string) => `/emissor/prod/smoke/1 of ${key} by //credentials`;
+    expect(variable('CREDENTIALS_PARAMETER')).toEqual({ ScheduledTest: parameter('Key.Arn') });
+  });
+
+  it('include the receiver that the stage configures', () => {
+    expect(variable('RECEIVER_URL')).toEqual({ ScheduledTest: 'ReceiverFunctionUrl.FunctionUrl' });
+    const smokeReceiverUrl = 'https://smoke.emissor.com.br/hook';
+    expect(variable('RECEIVER_URL', stageTemplates('prod', { smokeReceiverUrl }))).toEqual({
+      ScheduledTest: smokeReceiverUrl,
+    });
+  });
+});
+
+describe('the receiver of smoke tests', () => {
+  it('has a public URL, which is an output', () => {
+    expect(propertiesOf(stage.Smoke, 'AWS::Lambda::Url')).toEqual({
+      ReceiverFunctionUrl: { AuthType: 'NONE', TargetFunctionArn: 'Receiver.Arn' },
+    });
+    expect(plain(stage.Smoke.toJSON().Outputs.SmokeReceiverUrl.Value)).toBe('ReceiverFunctionUrl.FunctionUrl');
+    const permissions = Object.values(propertiesOf(stage.Smoke, 'AWS::Lambda::Permission'));
+    const open = { FunctionName: 'Receiver.Arn', Principal: '*' };
+    expect(permissions.filter(({ Principal }) => Principal === '*')).toEqual([
+      { ...open, Action: 'lambda:InvokeFunctionUrl', FunctionUrlAuthType: 'NONE' },
+      { ...open, Action: 'lambda:InvokeFunction', InvokedViaFunctionUrl: true },
+    ]);
+  });
+
+  const accounts = [
+    [1_000, 100, 2],
+    [202, 100, 2],
+    [102, 0, 2],
+    [101, 0, undefined],
+    [10, 0, undefined],
+  ] as const;
+  it.each(casesOf(accounts, 2))(
+    'reserves concurrency if an account of %d, of which %d are reserved, leaves 100 for all others',
+    (accountConcurrency, tokenConcurrency, expected) => {
+      const { Smoke } = stageTemplates('dev', { accountConcurrency, tokenConcurrency });
+      const { Receiver } = propertiesOf(Smoke, 'AWS::Lambda::Function');
+      expect(Receiver.ReservedConcurrentExecutions).toBe(expected);
+    },
+  );
 });

@@ -121,13 +121,4 @@ describe('the permissions of each function', () => {
       }
     }
   });
-
-  it('let only the scheduled smoke test read a parameter', () => {
-    const readers = (['Auth', 'Webhooks', 'Delivery', 'Smoke'] as const).flatMap(stack =>
-      Object.entries(permissions(stack)).map(([name, lines]) => [name, lines.filter(line => line.startsWith('ssm:'))]),
-    );
-    expect(readers.filter(([, lines]) => lines?.length)).toEqual([
-      ['ScheduledTest', ['ssm:GetParameter /emissor/prod/smoke/{id of Key}/credentials']],
-    ]);
-  });
 });

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { authDomain, resourcesOf, stacksOf, stageTemplates } from './templates.ts';
+import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
+import { authDomain, plain, required, stacksOf, stageTemplates } from './templates.ts';
+
+// The file of a stage says where its stacks are, how they are protected, and which of them exist.
+
+const smokeReceiverUrl = 'https://smoke.emissor.com.br/hook';
 
 describe('the stacks of a stage', () => {
-  it('name the account and Region of its file, so that the CDK refuses to deploy them elsewhere', () => {
+  it('name the account and Region of the file, so that the CDK deploys them nowhere else', () => {
     for (const { environment } of stacksOf('prod')) expect(environment).toBe('aws://111122223333/sa-east-1');
     for (const { environment } of stacksOf('dev')) expect(environment).toBe('aws://unknown-account/unknown-region');
   });
@@ -10,93 +15,49 @@ describe('the stacks of a stage', () => {
   it.each([
     [true, { protection: true }],
     [false, {}],
-  ])(
-    'have termination protection: %s; but not that of smoke tests, which may fail at first and holds nothing',
-    (expected, overrides) => {
-      for (const stack of stacksOf('prod', overrides)) {
-        const isSmoke = stack.stackName === 'Emissor-prod-Smoke';
-        expect(stack.terminationProtection, stack.stackName).toBe(expected && !isSmoke);
-      }
-    },
-  );
-
-  it('carry the tags of their file, and of their service and stage', () => {
-    const own = { owner: 'Plataforma', 'cost-center': 'CC-42' };
-    const tags = { ...own, service: 'emissor', stage: 'prod' };
-    for (const stack of stacksOf('prod', { tags: own })) {
-      expect(stack.tags.tagValues()).toEqual(tags);
-    }
-    // CloudFormation gives a global table none of its stack's.
-    const templates = stageTemplates('prod', { tags: own });
-    const tables = resourcesOf(templates, 'AWS::DynamoDB::GlobalTable');
-    expect(tables.length).toBeGreaterThan(5);
-    for (const [, { Properties }] of tables) {
-      const found = Properties.Replicas[0].Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
-      expect(Object.fromEntries(found)).toEqual(tags);
+  ])('have termination protection %s, and their tags; the stack of smoke tests is never protected', (expected, of) => {
+    for (const stack of stacksOf('prod', { ...of, tags: { owner: 'Plataforma' } })) {
+      expect(stack.terminationProtection).toBe(expected && stack.stackName !== 'Emissor-prod-Smoke');
+      expect(stack.tags.tagValues()).toEqual({ owner: 'Plataforma', service: 'emissor', stage: 'prod' });
     }
   });
-});
 
-describe('two stages in one account', () => {
-  /** Returns the names that would collide: exports, and those that resources are given. CloudFormation makes all others. */
-  const namesOf = (stage: string): string[] => {
-    const templates = stageTemplates(stage, { smokeSchedule: '15m' });
-    const named = (type: string, property: string) =>
-      resourcesOf(templates, type)
-        .map(([, { Properties }]) => Properties[property])
-        .filter(name => name !== undefined)
-        .map(name => JSON.stringify(name));
-    const exported = Object.values(templates).flatMap(template =>
-      Object.values((template.toJSON().Outputs ?? {}) as Record<string, { Export?: { Name: string } }>),
+  it.each([
+    ['prod', {}, true],
+    ['prod', { smokeReceiverUrl, smokeSchedule: undefined }, false],
+    ['prod', { smokeReceiverUrl, smokeSchedule: '1h' }, true],
+    ['local', {}, false],
+  ])('of %s with %j include one for smoke tests: %s', (stage, overrides, expected) => {
+    expect(stacksOf(stage, overrides).some(({ node }) => node.id === `Emissor-${stage}-Smoke`)).toBe(expected);
+    expect(hasSmokeStack(stageConfiguration(stage, { ...required[stage], ...overrides }))).toBe(expected);
+  });
+
+  it('keep the exports that the stack of smoke tests imports if its schedule is removed', () => {
+    const [before, after] = [stageTemplates('prod'), stageTemplates('prod', { smokeSchedule: undefined })];
+    const imports = JSON.stringify(before.Smoke.toJSON()).match(/(?<="Fn::ImportValue":")[^"]+/g) ?? [];
+    const exports = [after.Data, after.Delivery].flatMap(template =>
+      Object.values<{ Export?: { Name: string } }>(template.toJSON().Outputs).map(({ Export }) => Export?.Name),
     );
-    return [
-      ...named('AWS::ApiGatewayV2::Api', 'Name'),
-      ...named('AWS::Logs::LogGroup', 'LogGroupName'),
-      ...named('AWS::Logs::QueryDefinition', 'Name'),
-      ...exported.flatMap(({ Export }) => (Export ? [Export.Name] : [])),
-    ];
+    expect(imports.filter(name => name.includes('EventsQueue'))).not.toEqual([]);
+    expect(exports).toEqual(expect.arrayContaining(imports));
+  });
+});
+
+it('the outputs contain the URLs, the target of a DNS record, and the parameter of smoke tests', () => {
+  const outputsOf = (stage: 'prod' | 'local', overrides = {}) => {
+    const outputs = Object.entries<{ Value: unknown }>(stageTemplates(stage, overrides).Data.toJSON().Outputs);
+    return Object.fromEntries(outputs.map(([name, { Value }]) => [name, plain(Value)]));
   };
-
-  it('share no name', () => {
-    const names = [...namesOf('prod'), ...namesOf('dev')];
-    expect(names.length).toBeGreaterThan(50);
-    expect(new Set(names).size).toBe(names.length);
+  const prod = outputsOf('prod', authDomain);
+  expect(prod).toMatchObject({
+    AuthUrl: 'https://auth.emissor.com.br',
+    BaseUrl: 'BaseEndpointApi.ApiEndpoint',
+    AuthDomainTarget: 'AuthEndpointDomain.RegionalDomainName',
+    AuthDomainHostedZoneId: 'AuthEndpointDomain.RegionalHostedZoneId',
+    SmokeCredentialsParameter: '/emissor/prod/smoke/1 of Key.Arn by //credentials',
+    PagesTopicArn: 'AlarmTopicsPages',
+    TicketsTopicArn: 'AlarmTopicsTickets',
   });
-
-  it('count under different namespaces', () => {
-    const namespaces = ['prod', 'dev'].flatMap(stage => {
-      const text = JSON.stringify(Object.values(stageTemplates(stage)).map(template => template.toJSON()));
-      return [
-        ...new Set(
-          [...text.matchAll(/"(?:Namespace|POWERTOOLS_METRICS_NAMESPACE)":"(Emissor[^"]*)"/g)].map(([, name]) => name),
-        ),
-      ];
-    });
-    expect(namespaces).toEqual(['Emissor/prod', 'Emissor/dev']);
-  });
-});
-
-describe('the topics of pages and of tickets', () => {
-  it('tell every recipient of the stage', () => {
-    const { Data } = stageTemplates('prod', { alarmRecipients: ['ops@emissor.com.br', 'plantao@emissor.com.br'] });
-    const endpoints = resourcesOf(Data, 'AWS::SNS::Subscription').map(([, { Properties }]) => Properties.Endpoint);
-    expect(endpoints).toEqual([
-      'ops@emissor.com.br',
-      'plantao@emissor.com.br',
-      'ops@emissor.com.br',
-      'plantao@emissor.com.br',
-    ]);
-  });
-});
-
-describe('a domain', () => {
-  it('has what its DNS record must point at as outputs', () => {
-    const { Data } = stageTemplates('prod', authDomain);
-    const { Outputs } = Data.toJSON();
-    expect(Outputs.AuthDomainTarget.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'RegionalDomainName'] });
-    expect(Outputs.AuthDomainHostedZoneId.Value).toEqual({
-      'Fn::GetAtt': [expect.any(String), 'RegionalHostedZoneId'],
-    });
-    expect(Outputs).not.toHaveProperty('BaseDomainTarget');
-  });
+  expect(prod).not.toHaveProperty('BaseDomainTarget');
+  expect(outputsOf('local')).not.toHaveProperty('SmokeCredentialsParameter');
 });

@@ -103,6 +103,31 @@ export const resourcesOf = (from: Template | Record<StackName, Template>, type: 
 /** A logical id without the hash that the CDK puts at its end. */
 export const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
+/** The properties of the resources of one type, by bare id, as `plain` shows them. */
+export const propertiesOf = (
+  from: Template | Record<StackName, Template>,
+  type: string,
+): Record<string, Resource['Properties']> =>
+  Object.fromEntries(resourcesOf(from, type).map(([id, { Properties }]) => [bare(id), plain(Properties)]));
+
+/** Shows a value as text if CloudFormation computes it: `{"Ref": "Clients67031123"}` is `Clients`. */
+// biome-ignore lint/suspicious/noExplicitAny: templates are untyped JSON
+export const plain = (value: any): any => {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const [name = '', of] = Object.entries<Resource['Properties']>(value)[0] ?? [];
+  if (name === 'Ref') return bare(of);
+  if (name === 'Fn::GetAtt') return `${bare(of[0])}.${of[1]}`;
+  if (name === 'Fn::Join') return of[1].map(plain).join(of[0]);
+  if (name === 'Fn::Select') return `${of[0]} of ${plain(of[1])}`;
+  if (name === 'Fn::Split') return `${plain(of[1])} by ${of[0]}`;
+  if (name === 'Fn::ImportValue') {
+    const [, id = '', attribute] = /ExportsOutput(?:Ref|FnGetAtt)(\w+?)[0-9A-F]{8}(\w*)[0-9A-F]{8}$/.exec(of) ?? [];
+    return attribute ? `${id}.${attribute}` : id;
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]));
+};
+
 const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 
 /** The values that give a stage custom domains. */

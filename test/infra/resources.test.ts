@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
+import { propertiesOf, type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
+
+// CloudFormation replaces a resource whose logical id or name changes: its data is lost, or what depends on it ("Update behaviors of stack resources").
+
+const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
+
+/** Subscriptions and roles of others depend on them: a new one would have none, and IAM deletes no policy that a role has. */
+const attached = ['AWS::SNS::Topic', 'AWS::IAM::ManagedPolicy'];
+
+const pinned: Record<StackName, string> = {
+  Data: `AlarmTopicsPages2B400110 AlarmTopicsTickets67DC940C AuthEndpointApi1FA076FF BaseEndpointApiA4B202AC
+    Clients67031123 CredentialsF8F243AA DeliveriesBF2F7293 Key961B73FD Keyring5277DB2C LockoutsAF1C30B9 Operations993AC38D
+    Sessions8896A56D Users0A0EEA89 WebhooksA50342DA`,
+  Auth: '',
+  Webhooks: '',
+  Delivery: `DeadLetterQueue9F481546 EventsQueueB96EB0D2 PublisherF0355618 RefusedEventsDDB23362
+    RefusedEventsSubscriber920FDB29 RetryQueue612A9E52 SlowQueue9498D479`,
+  Smoke: '',
+};
+
+const prod = stageTemplates('prod');
+const dev = stageTemplates('dev');
+const stacks = Object.keys(pinned) as StackName[];
+const allOf = (of: typeof prod): [string, Resource][] =>
+  Object.values(of).flatMap(template => Object.entries<Resource>(template.toJSON().Resources));
+
+describe('a stateful resource', () => {
+  it.each(stacks)('keeps its logical id in stack %s', name => {
+    const ids = [...stateful, ...attached].flatMap(type => resourcesOf(prod[name], type)).map(([id]) => id);
+    expect(ids.sort()).toEqual(pinned[name].split(/\s+/).filter(Boolean));
+  });
+
+  // A failed first deployment could not be repeated: the resources that it left could not be deleted.
+  it('remains if its stack of prod is deleted, but not if the deployment that created it fails', () => {
+    for (const [id, resource] of allOf(prod)) {
+      if (resource.Type === 'AWS::ApiGatewayV2::Api') continue; // termination protection of the stack keeps the hosts
+      if (![...stateful, 'AWS::Logs::LogGroup'].includes(resource.Type)) continue;
+      expect(resource, id).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
+    }
+  });
+
+  it('is deleted with its stack of dev, like every other resource', () => {
+    for (const [id, { Type, DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of allOf(dev))
+      if (Type !== 'AWS::Lambda::Version')
+        // it is deleted with its function
+        expect([DeletionPolicy, UpdateReplacePolicy], id).toEqual(['Delete', 'Delete']);
+  });
+
+  it('is encrypted with a key that rotates, and that another Region can have a copy of', () => {
+    expect(propertiesOf(prod.Data, 'AWS::KMS::Key').Key).toMatchObject({ MultiRegion: true, EnableKeyRotation: true });
+  });
+});
+
+describe('a table', () => {
+  const tags = { owner: 'Plataforma', 'cost-center': 'CC-42' };
+  it.each<[boolean, { readonly tags?: typeof tags }]>([
+    [false, {}],
+    [true, { protection: true, tags } as object],
+  ])('has the keys of the tests, backups, `ttl`, and these settings of its stage: protection %s', (protection, of) => {
+    const tables = Object.entries(propertiesOf(stageTemplates('prod', of).Data, 'AWS::DynamoDB::GlobalTable'));
+    expect(tables.map(([id]) => id).sort()).toEqual([...tableNames()].sort());
+    for (const [id, { Replicas, ...table }] of tables) {
+      expect(table, id).toEqual({
+        ...tableDefinition(id as ReturnType<typeof tableNames>[number]),
+        BillingMode: 'PAY_PER_REQUEST',
+        TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+      });
+      const [{ GlobalSecondaryIndexes: _names, Tags, ...replica }, ...others] = Replicas;
+      expect([replica, others], id).toEqual([
+        {
+          DeletionProtectionEnabled: protection,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          Region: 'sa-east-1',
+        },
+        [],
+      ]);
+      // CloudFormation does not pass the tags of a stack on to a global table.
+      const found = Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
+      expect(Object.fromEntries(found)).toEqual({ ...of.tags, service: 'emissor', stage: 'prod' });
+    }
+  });
+});
+
+describe('a log group', () => {
+  it.each([false, true])('keeps lines for a year, and the audit log for 400 days; protection %s', protection => {
+    const templates = stageTemplates('prod', { protection });
+    for (const [id, { LogGroupName: _name, ...group }] of Object.entries(
+      propertiesOf(templates, 'AWS::Logs::LogGroup'),
+    ))
+      expect(group, id).toEqual(
+        id === 'AuditLogs' ? { RetentionInDays: 400, DeletionProtectionEnabled: protection } : { RetentionInDays: 365 },
+      );
+    expect(templates.Data.toJSON().Outputs.AuditLogGroup.Value.Ref).toMatch(/^AuditLogs/);
+  });
+
+  it('is in the stack of each function: otherwise Lambda would create one that remains', () => {
+    const ids = new Set(resourcesOf(dev, 'AWS::Logs::LogGroup').map(([id]) => id));
+    for (const [id, { Properties }] of resourcesOf(dev, 'AWS::Lambda::Function'))
+      expect(ids, id).toContain(Properties.LoggingConfig?.LogGroup?.Ref);
+  });
+});
+
+describe('a name', () => {
+  // The account's policy for groups with other names has room for few. The stack's id distinguishes it from the group of a deleted stack.
+  const accessLogs = (area: string) => `/aws/vendedlogs/emissor/prod/${area}-0 of 2 of AWS::StackId by / by -`;
+
+  it('is given to APIs and access logs only: a resource with a name cannot be deployed twice or replaced', () => {
+    const named = allOf(prod).flatMap(([id, { Type, Properties = {} }]) => {
+      if (/^AWS::Lambda::(?:EventSourceMapping|EventInvokeConfig|Permission|Version|Alias)$/.test(Type)) return [];
+      const names = /^(?:Alarm|Topic|DeploymentGroup|Table|Queue|Function|Role|LogGroup|ManagedPolicy)Name$/;
+      return Object.keys(Properties).some(property => names.test(property)) ? [id.slice(0, -8)] : [];
+    });
+    expect(named).toEqual(['AuthEndpointAccessLogs', 'BaseEndpointAccessLogs']);
+    const { AuthEndpointAccessLogs, BaseEndpointAccessLogs } = propertiesOf(prod, 'AWS::Logs::LogGroup');
+    expect(AuthEndpointAccessLogs.LogGroupName).toBe(accessLogs('auth'));
+    expect(BaseEndpointAccessLogs.LogGroupName).toBe(accessLogs('webhooks'));
+    const apis = Object.values(propertiesOf(prod, 'AWS::ApiGatewayV2::Api'));
+    expect(apis.map(({ Name }) => Name)).toEqual(['Emissor prod auth', 'Emissor prod webhooks']);
+  });
+
+  it('is that of one stage: another one in the account has other names, exports and namespaces of metrics', () => {
+    const namesOf = (stage: 'prod' | 'dev'): string[] => {
+      const templates = stageTemplates(stage, { smokeSchedule: '15m' });
+      const named = (type: string, property: string) =>
+        Object.values(propertiesOf(templates, type)).flatMap(({ [property]: name }) => name ?? []);
+      const outputs = Object.values(templates).flatMap(template =>
+        Object.values<{ Export?: { Name: string } }>(template.toJSON().Outputs ?? {}),
+      );
+      const text = JSON.stringify(Object.values(templates).map(template => template.toJSON()));
+      return [
+        ...named('AWS::ApiGatewayV2::Api', 'Name'),
+        ...named('AWS::Logs::LogGroup', 'LogGroupName'),
+        ...named('AWS::Logs::QueryDefinition', 'Name'),
+        ...outputs.flatMap(({ Export }) => Export?.Name ?? []),
+        ...new Set(text.match(/(?<="(?:Namespace|POWERTOOLS_METRICS_NAMESPACE)":")Emissor[^"]*/g)),
+      ];
+    };
+    const names = [...namesOf('prod'), ...namesOf('dev')];
+    expect(names.length).toBeGreaterThan(50);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter(name => /^Emissor\/\w+$/.test(name))).toEqual(['Emissor/prod', 'Emissor/dev']);
+  });
+});
