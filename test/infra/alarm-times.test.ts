@@ -88,7 +88,7 @@ describe('a stage whose', () => {
     ['sweeper misses two sweeps', 'RetriesLate', undefined, at => ({ sweeper: at === 20 || at === 30 })],
     ['store throttles for two minutes', 'StoreThrottled', undefined, at => ({ store: at === 20 || at === 21 })],
     ['functions are well', 'EventsStuck', undefined, () => ({})],
-  ])('%s: %s rings after %s minutes', async (_what, alarm, minutes, faultsAt) => {
+  ])('%s: %s goes off after %s minutes', async (_what, alarm, minutes, faultsAt) => {
     expect(await firstRing(alarm, ({ faults }, at) => Object.assign(faults, faultsAt(at)))).toBe(minutes);
   });
 });
@@ -96,7 +96,7 @@ describe('a stage whose', () => {
 it.each([
   ['no receiver is reached', 0, 11],
   ['one of two is', 1, undefined],
-])('NothingDelivered: ten events a minute, and %s', async (_case, delivered, expected) => {
+])('NothingDelivered at ten events a minute: %s', async (_case, delivered, expected) => {
   const metrics = collectMetrics();
   const stage = await startDelivery(metrics);
   let posts = 0;
@@ -125,7 +125,7 @@ describe('what AWS counts by itself', () => {
     ['AuthCertificateExpires', 'in 31 days, and in 29 on the next day', day + 1, (add, at) => certificate(add, at, 31)],
     ['BaseCertificateExpires', 'in 31 days, and in 29 on the next day', day + 1, (add, at) => certificate(add, at, 31)],
     ['BaseCertificateExpires', 'in 60 days', undefined, (add, at) => certificate(add, at, 60)],
-  ])('%s: %s: rings after %s minutes', async (alarm, _what, minutes, feed) => {
+  ])('%s: %s: goes off after %s minutes', async (alarm, _what, minutes, feed) => {
     const metrics = collectMetrics();
     const add = addTo(metrics, alarm);
     const [first] = await ringingMinutes(alarm, metrics, minutes ?? 120, at => feed(add, at));
@@ -139,14 +139,14 @@ describe('what AWS counts by itself', () => {
 });
 
 // Bug: the period was twice the interval, 10 minutes, while a test may begin after five and be counted five later.
-describe('SmokeFailed where a test runs every five minutes', () => {
+describe('SmokeFailed if a test runs every five minutes', () => {
   const templates = stageTemplates('prod', { smokeSchedule: '5m' });
   const [found] = resourcesOf(templates.Smoke, 'AWS::CloudWatch::Alarm');
   const alarm = found?.[1].Properties as AlarmProperties;
 
   it.each([
-    ['each second one is late', 60, undefined],
-    ['none runs any more', 20, 36], // the last one began after 20 minutes
+    ['does not go off if every second test is late', 60, undefined],
+    ['goes off if none runs after the first 20 minutes', 20, 36],
   ])('%s', (_what, last, expected) => {
     const metrics = collectMetrics();
     const [errors] = watchedMetrics(alarm);
@@ -174,7 +174,7 @@ describe('what functions count', () => {
   };
   const reuse = () => refused(refuse('refresh_token_refused', { reason: 'refresh_token_reused' }));
 
-  it('RefreshTokenReuse rings at once', async () => {
+  it('RefreshTokenReuse goes off at once', async () => {
     expect(await ringingMinutes('RefreshTokenReuse', collectMetrics(), 1, reuse)).toEqual([1]);
   });
 
@@ -183,19 +183,19 @@ describe('what functions count', () => {
     [2, 1],
     [15, 1],
     [20, 3],
-  ])('RefreshTokenReuse: every %i minutes for an hour: %i mails', async (every, mails) => {
+  ])('RefreshTokenReuse sends for one reuse every %i minutes, for an hour, %i mails', async (every, mails) => {
     const each = (at: number) => at % every === 0 && reuse();
     const ringing = await ringingMinutes('RefreshTokenReuse', collectMetrics(), 60, each);
     expect(ringing.filter(passed => !ringing.includes(passed - 1))).toHaveLength(mails);
   });
 
-  it('InvalidGrantSurge: 600 refused logins in five minutes, for ten', async () => {
+  it('InvalidGrantSurge goes off after ten minutes with 600 rejected logins in five', async () => {
     const each = () => refused(refuse('credentials_refused'), 120);
     const [first] = await ringingMinutes('InvalidGrantSurge', collectMetrics(), 20, each);
     expect(first).toBe(10);
   });
 
-  it('StoreThrottled: a function that is throttled every five minutes', async () => {
+  it('StoreThrottled goes off after eleven minutes if a function is throttled every five', async () => {
     const [first] = await ringingMinutes('StoreThrottled', collectMetrics(), 20, async at => {
       const error = describeError(throttled(new QueryCommand({ TableName: 'Sessions' })));
       if (at % 5 === 0) makeTelemetry('token').log.warn('token.refused', error);
@@ -203,7 +203,7 @@ describe('what functions count', () => {
     expect(first).toBe(11);
   });
 
-  it('KeysNotRotated: one rotation a day is enough, and none in 29 hours is not', async () => {
+  it('KeysNotRotated goes off after 29 hours without a rotation, and not with one a day', async () => {
     const metrics = collectMetrics();
     const alarm = alarmOf('KeysNotRotated');
     const hour = 60 * minute;
@@ -227,6 +227,6 @@ describe('what functions count', () => {
 });
 
 // A test, since a run of some tests alone skips it.
-it('the tests before ring every alarm', () => {
+it('every alarm went off in one of the tests above', () => {
   expect([...alarms.keys()].filter(name => !rung.has(name))).toEqual([]);
 });

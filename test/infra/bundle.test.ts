@@ -28,7 +28,7 @@ afterAll(() => {
     rmSync(folder, { recursive: true });
 });
 
-it('a package that another handler defers is not left out of a bundle that a package imports it in', () => {
+it('a bundle keeps a package that another handler imports later, if one of its own packages imports it', () => {
   const defers = writeHandler(
     'defers.handler.ts',
     `export const handler = async () => (await import('jose')).decodeJwt('');`,
@@ -38,8 +38,8 @@ it('a package that another handler defers is not left out of a bundle that a pac
   expect(() => bundleHandlers([defers, imports])).toThrow(/imports\.handler\.ts: one of its packages imports what/);
 });
 
-// Bug: packages in the machine's folder for temporary files came before the project's own.
-it('a bundle takes no package from the folder for temporary files', () => {
+// Bug: packages in the folder for temporary files were found before those of the project.
+it('a bundle has no package from the folder for temporary files', () => {
   const temporary = mkdtempSync(join(tmpdir(), 'emissor-bundle-'));
   vi.stubEnv('TMPDIR', temporary);
   try {

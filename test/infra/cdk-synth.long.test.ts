@@ -83,7 +83,7 @@ describe('synthesising without credentials', () => {
     expect(exit.status).toBe(0);
   });
 
-  it('gives each entry a bundle of its own, and each has its limits', () => {
+  it('creates one bundle for each entry, and each has limits', () => {
     const entries = globSync('lambdas/**/*.handler.ts', { cwd: root }).map(nameOf).sort();
     expect(globSync('asset.*/index.mjs', { cwd: output })).toHaveLength(entries.length);
     expect(new Set([...bundles.values()].map(path => readFileSync(path, 'utf8'))).size).toBe(entries.length);
@@ -102,7 +102,7 @@ describe('synthesising without credentials', () => {
   });
 
   it.each(['auth/endpoints/token', 'auth/endpoints/introspect', 'delivery/sweeper/sweep'])(
-    'makes of %s what it is alone: who changes another function gives it no new version',
+    'creates the bundle of %s without the others: a change of another function is no new version of it',
     name => {
       const entry = `lambdas/${name}.handler.ts`;
       const directory = dirname(bundles.get(name) ?? '');
@@ -113,11 +113,11 @@ describe('synthesising without credentials', () => {
     },
   );
 
-  it('makes the bundles of our own functions and their libraries alone', () => {
+  it('bundles only our functions and their libraries', () => {
     for (const source of sources) expect(source).toMatch(/^(?:lambdas|node_modules)\//);
   });
 
-  it('bundles no source of randomness but our own and those of libraries that are known', () => {
+  it('bundles only known sources of randomness', () => {
     const knowing = sources.filter(source =>
       /randomBytes|randomFill|randomInt|getRandomValues|randomUUID|Math\.random/.test(
         readFileSync(join(root, source), 'utf8'),
@@ -126,7 +126,7 @@ describe('synthesising without credentials', () => {
     expect(knowing.toSorted()).toEqual(Object.keys(randomness));
   });
 
-  it('puts the client of SNS, which most processes never need, in a file that they do not load', async () => {
+  it('puts the client of SNS, which few processes need, into a file of its own', async () => {
     const all = [...bundles.values()];
     const tellers = all.filter(path => readFileSync(path, 'utf8').includes('import("./client-sns.mjs")'));
     expect(tellers).toHaveLength(2); // one for the consumers, one for the sweeper
@@ -138,7 +138,7 @@ describe('synthesising without credentials', () => {
 });
 
 describe('a mistake', () => {
-  it('in the context ends the CDK with that line and no stack trace', () => {
+  it('in the context ends the CDK with one line and no stack trace', () => {
     const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
     expect(status).not.toBe(0);
     expect(stderr).toMatch(/^Unknown stage "no-such-stage": the stages are .*prod/m);

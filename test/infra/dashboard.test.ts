@@ -18,7 +18,7 @@ const { widgets } = JSON.parse(
     .map((part: unknown) => (typeof part === 'string' ? part : 'NAME'))
     .join(''),
 ) as { widgets: { type: string; properties: { title: string; metrics?: unknown[][] } }[] };
-/** `Namespace Metric dimension=value`; a dot repeats what stands above it in the same graph. */
+/** `Namespace Metric dimension=value`; a dot repeats the value above it in the same graph. */
 const shown = new Set(
   widgets.flatMap(({ properties: { metrics = [] } }) => {
     let above: unknown[] = [];
@@ -53,7 +53,7 @@ const published: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-it('there is one where there are customers, with every part', () => {
+it('a stage with customers has one dashboard, with every part', () => {
   expect(others).toEqual([]);
   expect(resourcesOf(stageTemplates('dev').Delivery, 'AWS::CloudWatch::Dashboard')).toEqual([]);
   const titles = widgets.map(({ properties }) => properties.title);
@@ -62,7 +62,7 @@ it('there is one where there are customers, with every part', () => {
   );
 });
 
-it('has a graph of each alarm, but for those of releases and of the smoke test', () => {
+it('the dashboard has a graph of each alarm, except those of releases and of the smoke test', () => {
   const graphs = new Set(widgets.map(({ properties }) => properties.title.replace(/ \((?:page|ticket)\)$/, '')));
   const alarms = resourcesOf(stageTemplates('prod'), 'AWS::CloudWatch::Alarm').filter(
     ([id]) => id.startsWith('Alarms') && !id.includes('SmokeFailed'),
@@ -75,7 +75,7 @@ it('has a graph of each alarm, but for those of releases and of the smoke test',
   }
 });
 
-it('shows nothing that nobody writes', async () => {
+it('the dashboard shows only metrics that functions or AWS write', async () => {
   const metrics = collectMetrics();
   const stage = await startDelivery(metrics);
   stage.publish();

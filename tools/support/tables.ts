@@ -36,7 +36,7 @@ export function tableDefinition(name: TableName): TableDefinition {
 }
 
 /**
- * The keys and indexes of the data stack, which takes seconds to synthesise. `test/infra/stateful-resources.test.ts` compares
+ * The keys and indexes of the data stack, which takes seconds to synthesise. `test/infra/resources.test.ts` compares
  * both.
  */
 const tables = [

@@ -4,8 +4,9 @@ import { list, readEnvironment, text, wholeNumber } from '../../../lambdas/platf
 
 const schema = z.object({ NAME: text, COUNT: wholeNumber, OWN_HOSTS: list });
 
+// A function reads its variables once, when it starts, and names every one that is invalid.
 describe('readEnvironment', () => {
-  it('reads texts, whole numbers and lists under their names in code, and ignores the rest', () => {
+  it('reads texts, whole numbers and lists under their names in code, and ignores other variables', () => {
     const environment = { NAME: 'a', COUNT: '0900', OWN_HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
     expect(readEnvironment(schema, environment)).toEqual({
       name: 'a',
@@ -20,7 +21,7 @@ describe('readEnvironment', () => {
     expect(read).not.toThrow(/secret/);
   });
 
-  it.each(['', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16)])('refuses %j as a whole number', COUNT => {
+  it.each(['', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16)])('rejects %j as a whole number', COUNT => {
     expect(() => readEnvironment(schema, { NAME: 'a', COUNT, OWN_HOSTS: '' })).toThrow('COUNT');
   });
 });

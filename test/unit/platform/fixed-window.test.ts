@@ -18,26 +18,28 @@ const window = (limit: number) => {
   return { ...fixedWindow, advance };
 };
 
+// docs/en/errors.md: a number of requests a minute, with Retry-After.
 describe('a fixed window', () => {
-  it('takes so many, then says how long to wait, and counts no more', async () => {
+  it('allows its limit, then returns the whole seconds until its end and counts no more; each subject has its own', async () => {
     const { countWithinLimit: take, advance } = window(3);
     expect([await take('one'), await take('one'), await take('one')]).toEqual([undefined, undefined, undefined]);
-    expect(await take('one')).toBe(60);
-    advance(500);
-    expect(await take('one')).toBe(60); // whole seconds, never too few
-    advance(500);
-    expect(await take('one')).toBe(59);
-    advance(58_999);
-    expect(await take('one')).toBe(1);
-    advance(1);
-    expect(await take('one')).toBeUndefined();
+    expect([await take('one'), await take('other')]).toEqual([60, undefined]);
+    for (const [passed, seconds] of [
+      [500, 60],
+      [500, 59],
+      [58_999, 1],
+      [1, undefined],
+    ] as const) {
+      advance(passed);
+      expect(await take('one')).toBe(seconds);
+    }
   });
 
-  it('begins with the first of its minute', async () => {
+  it('starts with the first that it counts, and its item lives as long', async () => {
     const { countWithinLimit: take, keyOf, advance } = window(1);
     expect(await take('one')).toBeUndefined();
     const [item] = await batchGet(database.dynamo, [keyOf('one')]);
-    expect(item).toMatchObject({ ttl: Math.ceil(Number(item?.endsAt) / 1_000) }); // it is there as long as it counts
+    expect(item).toMatchObject({ ttl: Math.ceil(Number(item?.endsAt) / 1_000) });
     advance(3_600_000);
     expect(await take('one')).toBeUndefined();
     advance(59_999);
@@ -45,20 +47,13 @@ describe('a fixed window', () => {
   });
 
   const limits = casesOf([1, 7, 60], 2);
-  it.each(limits)('takes exactly %i of a hundred at once', async limit => {
+  it.each(limits)('allows exactly %i of a hundred at once', async limit => {
     const { countWithinLimit: take } = window(limit);
     const all = await Promise.all(Array.from({ length: 100 }, () => take('one')));
     expect(all.filter(seconds => seconds === undefined)).toHaveLength(limit);
   });
 
-  it('is one for each item', async () => {
-    const { countWithinLimit: take } = window(1);
-    expect(await take('one')).toBeUndefined();
-    expect(await take('other')).toBeUndefined();
-    expect(await take('one')).toBe(60);
-  });
-
-  it('counts beyond its limit where counting and judging are apart, and says how long to wait', async () => {
+  it('counts beyond its limit if counting and checking are separate calls', async () => {
     const { keyOf, secondsToWait, count, advance } = window(2);
     const wait = async () => secondsToWait((await batchGet(database.dynamo, [keyOf('one')]))[0]);
     expect(await wait()).toBeUndefined();

@@ -1,20 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 
-describe('randomId', () => {
-  it.each([0, 1, 22, 43, 500])('makes %i letters and digits', length => {
-    expect(randomId(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
-  });
+it.each([0, 1, 22, 43, 500])('an identifier of length %i consists of letters and digits', length => {
+  expect(randomId(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
+});
 
-  it('does not repeat itself', () => {
-    expect(new Set(Array.from({ length: 1_000 }, () => randomId(22))).size).toBe(1_000);
-  });
-
-  it('draws all characters equally often', () => {
-    const counts = new Map<string, number>();
-    for (const letter of randomId(62_000)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
-    expect(counts.size).toBe(62);
-    // 1,000 each on average: seven standard deviations either way
-    for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(7 * Math.sqrt(1_000));
-  });
+it('all characters of an identifier are equally frequent', () => {
+  const counts = new Map<string, number>();
+  for (const letter of randomId(62_000)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  expect(counts.size).toBe(62);
+  // 1,000 each on average: seven standard deviations either way
+  for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(7 * Math.sqrt(1_000));
 });

@@ -19,7 +19,7 @@ const remembering = () => {
 };
 
 describe('a call whose result is kept', () => {
-  it('is shared while it is under way, and kept until it is too old', async () => {
+  it('is shared while it is in flight, and kept until it is too old', async () => {
     const { clock, made, get } = remembering();
     const both = [get(), get()];
     made[0]?.resolve(7);
@@ -31,7 +31,7 @@ describe('a call whose result is kept', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('is not kept where it fails, and does not take a later one with it', async () => {
+  it('is not kept if it fails, and does not remove a later one', async () => {
     const { made, get } = remembering();
     const [first, second] = [get(), get(0)];
     made[1]?.resolve(8);
@@ -40,30 +40,28 @@ describe('a call whose result is kept', () => {
     await expect(first).rejects.toThrow('late');
     expect(await get()).toBe(8);
     expect(made).toHaveLength(2);
+    const third = get(0);
+    made[2]?.reject(new Error('third'));
+    await expect(third).rejects.toThrow('third');
+    void get();
+    expect(made).toHaveLength(4);
   });
 });
 
-describe('a call that began while the function loaded', () => {
-  it('serves a request that comes while it is under way, and those after it', async () => {
-    const { made, beginEarly, get } = remembering();
+describe('a call that started while the function loaded', () => {
+  it('serves a request that comes meanwhile, and later ones until it is too old', async () => {
+    const { clock, made, beginEarly, get } = remembering();
     beginEarly();
     const asked = get();
     made[0]?.resolve(7);
     expect([await asked, await get()]).toEqual([7, 7]);
     expect(made).toHaveLength(1);
-  });
-
-  it('is as old as its beginning', async () => {
-    const { clock, made, beginEarly, get } = remembering();
-    beginEarly();
-    made[0]?.resolve(7);
-    await get();
     clock.advance(30_000);
     void get();
     expect(made).toHaveLength(2);
   });
 
-  it('is made anew, once, by requests that wait for it when it fails', async () => {
+  it('is repeated, once, by requests that wait for it if it fails', async () => {
     const { made, beginEarly, get } = remembering();
     beginEarly();
     const asked = [get(), get()];
@@ -74,7 +72,7 @@ describe('a call that began while the function loaded', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('is waited for until it is a second old, and made anew then; what it brings later counts no more', async () => {
+  it('is repeated once it is a second old, and its later result is ignored', async () => {
     const { clock, made, beginEarly, get } = remembering();
     beginEarly();
     clock.advance(400);
@@ -88,7 +86,7 @@ describe('a call that began while the function loaded', () => {
     expect([await asked, await get()]).toEqual([8, 8]);
   });
 
-  it('is made anew at once where the process was frozen for minutes', async () => {
+  it('is repeated at once if the process was frozen for minutes', async () => {
     const { clock, made, beginEarly, get } = remembering();
     beginEarly();
     clock.advance(5 * 60_000);
@@ -97,7 +95,7 @@ describe('a call that began while the function loaded', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('is not made where one is kept', async () => {
+  it('does not start if one is kept', async () => {
     const { made, beginEarly, get } = remembering();
     void get();
     beginEarly();

@@ -37,6 +37,8 @@ const queries = () => database.operations.filter(operation => operation === 'Que
 const decryptions = () =>
   vi.mocked(kms.send).mock.calls.filter(([command]) => command instanceof DecryptCommand).length;
 
+// kept-calls.test.ts has the age of kept results, and calls that start early and fail.
+
 describe('the keyring', () => {
   it('uses the newest active key, and finds the others', async () => {
     await put(1, clock.now() - 2);
@@ -52,7 +54,7 @@ describe('the keyring', () => {
     expect((await keyring.active('mac')).keyId).toBe('mac3');
   });
 
-  it('refuses an empty key from KMS, which anybody would know', async () => {
+  it('rejects an empty key from KMS, which anyone could use', async () => {
     const key = await put(1, clock.now());
     const send = async () => ({ Plaintext: new Uint8Array() });
     const keyring = makeKeyring({
@@ -83,7 +85,7 @@ describe('the keyring', () => {
     expect(queries()).toBe(2);
   });
 
-  it('looks for an unknown key at once, but not more than once a second', async () => {
+  it('reads the table for an unknown key at once, but at most once a second', async () => {
     await put(1, clock.now());
     const keyring = ring();
     await keyring.list('mac');
@@ -108,7 +110,7 @@ describe('the keyring', () => {
     });
   });
 
-  it('only lists keys without KMS', async () => {
+  it('without KMS lists keys and opens none', async () => {
     const key = await put(1, clock.now());
     const keyring = makeKeyring({ dynamo: database.dynamo, table: 'Keyring', ...clock.time });
     expect(await keyring.list('mac')).toHaveLength(1);
@@ -117,7 +119,7 @@ describe('the keyring', () => {
 });
 
 describe('keys that are opened while the function loads', () => {
-  it('are the active ones of each kind, and no request opens them again', async () => {
+  it('are the active ones of each kind, and requests do not open them again', async () => {
     await put(1, clock.now() - 1);
     await put(2, clock.now());
     await put(3, clock.now() + 1);
@@ -128,24 +130,5 @@ describe('keys that are opened while the function loads', () => {
     for (const kind of ['mac', 'sealing'] as const) await keyring.open(await keyring.active(kind));
     expect(queries()).toBe(2);
     expect(decryptions()).toBe(2);
-  });
-
-  it('may be missing yet: the first request after the deployment made them finds them', async () => {
-    const keyring = ring();
-    keyring.openEarly('mac');
-    await expect(keyring.active('mac')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
-    await put(1, clock.now());
-    expect((await keyring.active('mac')).generation).toBe(1);
-    expect(decryptions()).toBe(0);
-  });
-
-  it('are opened by the first request where KMS refuses meanwhile', async () => {
-    await put(1, clock.now());
-    const keyring = ring();
-    vi.mocked(kms.send).mockRejectedValueOnce(new Error('throttled'));
-    keyring.openEarly('mac');
-    const key = await keyring.active('mac');
-    await new Promise(setImmediate);
-    expect((await keyring.open(key)).symmetricKeySize).toBe(32);
   });
 });

@@ -24,8 +24,9 @@ const keyring: Pick<Keyring, 'active' | 'find' | 'open'> = {
 };
 const sealing = makeSealing(keyring, systemRandom);
 
-describe('sealing', () => {
-  it('opens what it sealed, under the same binding only', async () => {
+// Stored credentials are encrypted under a key of the keyring and bound to their webhook (docs/architecture.md).
+describe('encryption', () => {
+  it('is reversed under the same binding only', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (text, binding, other) => {
         fc.pre(binding !== other && text.isWellFormed());
@@ -37,11 +38,11 @@ describe('sealing', () => {
     );
   });
 
-  it('never gives the same sealed text twice', async () => {
+  it('never returns the same text twice', async () => {
     expect(await sealing.seal('a', 'b')).not.toBe(await sealing.seal('a', 'b'));
   });
 
-  it('opens values that an earlier key sealed', async () => {
+  it('decrypts values of an earlier key', async () => {
     const sealed = await sealing.seal('old', 'binding');
     inUse = 1;
     expect(await sealing.seal('new', 'binding')).toMatch(/^k2\./);
@@ -49,7 +50,7 @@ describe('sealing', () => {
     inUse = 0;
   });
 
-  it('refuses altered values', async () => {
+  it('rejects changed values', async () => {
     const sealed = await sealing.seal('secret', 'binding');
     const [, encoded = ''] = sealed.split('.');
     for (let position = 0; position < Buffer.from(encoded, 'base64url').length; position++) {

@@ -14,38 +14,41 @@ import { processorTimeOf } from '../../support/processor-time.ts';
 
 const canary = 'canary-7f3a';
 
+// A message may quote what was being processed, so that no log has one: of an error it has name, code, place and cause.
 describe('an error in the log', () => {
-  it('is described by its name and where it was thrown', () => {
-    const { errorName, at } = describeError(new RangeError(canary));
-    expect(errorName).toBe('RangeError');
-    expect(at?.[0]).toMatch(/telemetry\.test\.ts:\d+:\d+\)?$/);
-  });
-
   it.each([
     ['one line', canary],
     ['several lines', `first\n${canary}\nlast`],
     ['lines that look like frames', `x\n    at ${canary} (/secret/${canary}:1:2)\n    at file:///${canary}:3:4`],
     ['a frame at its end', `\n    at file:///${canary}:1:1`],
     ['nothing', ''],
-  ])('never quotes its message: %s', (_case, message) => {
-    const { at, ...others } = describeError(new TypeError(message));
-    expect(JSON.stringify({ at, others })).not.toContain(canary);
-    expect(at?.length).toBeGreaterThan(0);
+  ])('has its name, where it was thrown, and the same of its cause, but never its message: %s', (_case, message) => {
+    const error = new TypeError(message, { cause: new RangeError(message, { cause: canary }) });
+    const thrown = expect.stringMatching(/telemetry\.test\.ts:\d+:\d+\)?$/);
+    const at = expect.arrayContaining([thrown]);
+    const described = describeError(error);
+    expect(described).toEqual({ errorName: 'TypeError', at, cause: { errorName: 'RangeError', at } });
+    expect(JSON.stringify(described)).not.toContain(canary);
+    expect(described.at?.[0]).toEqual(thrown);
   });
 
-  it('carries a system error code, and no other code', () => {
-    const coded = (code: unknown) => describeError(Object.assign(new Error(canary), { code }));
-    expect(coded('ECONNREFUSED')).toMatchObject({ errorCode: 'ECONNREFUSED' });
-    expect(coded('ERR_TLS_CERT_ALTNAME_INVALID')).toMatchObject({ errorCode: 'ERR_TLS_CERT_ALTNAME_INVALID' });
-    for (const code of [canary, 7, { canary }, `${'A'.repeat(41)}`])
-      expect(coded(code)).not.toHaveProperty('errorCode');
+  it('has two causes of a chain at most, which may return to its start', () => {
+    const error: Error & { cause?: unknown } = new Error('x');
+    error.cause = error;
+    expect(describeError(error).cause?.cause).not.toHaveProperty('cause');
+  });
+
+  it('has a code of the system, and no other code', () => {
+    const coded = (code: unknown) => describeError(Object.assign(new Error(canary), { code })).errorCode;
+    for (const code of ['ECONNREFUSED', 'ERR_TLS_CERT_ALTNAME_INVALID']) expect(coded(code)).toBe(code);
+    for (const code of [canary, 7, { canary }, 'A'.repeat(41)]) expect(coded(code)).toBeUndefined();
   });
 
   it.each([
-    ['a string', canary, 'string'],
-    ['nothing', undefined, 'undefined'],
-    ['an object', { canary }, 'object'],
-  ])('may be a value that is no error: %s', (_case, thrown, errorName) => {
+    [canary, 'string'],
+    [undefined, 'undefined'],
+    [{ canary }, 'object'],
+  ])('has only a type if %j was thrown', (thrown, errorName) => {
     expect(describeError(thrown)).toEqual({ errorName });
   });
 
@@ -111,7 +114,7 @@ describe('an error of AWS', () => {
     ['sqs:SendMessage', 'queue', () => sqs().send(new SendMessageBatchCommand({ QueueUrl, Entries }))],
     ['kms:Decrypt', 'key', () => kms().send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
     ['sns:Publish', 'topic', () => sns().send(new PublishCommand({ TopicArn: canary, Message: canary }))],
-  ])('of %s names the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
+  ])('of %s has the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
     const said = describeError(await errorOf(call()));
     expect(said).toMatchObject({ action, resourceType, httpStatus: 400, tries: 1 });
     expect(said.table).toBe(action.startsWith('dynamodb:') ? TableName : undefined);
@@ -141,8 +144,8 @@ describe('an error of AWS', () => {
       put,
       { table: TableName, throttled: [quota.reason] },
     ],
-    ['a table, and nobody says why', throttle('ThrottlingException'), put, { table: TableName, throttled: [] }],
-    ['what is no throttle', denied, put, undefined],
+    ['a table, without a reason', throttle('ThrottlingException'), put, { table: TableName, throttled: [] }],
+    ['another failure', denied, put, undefined],
     [
       'KMS, which calls it by the same name',
       throttle('ThrottlingException'),
@@ -161,7 +164,7 @@ describe('an error of AWS', () => {
       async () => Promise.reject(new StatementError('ThrottlingError', TableName)),
       { table: TableName, throttled: [] },
     ],
-  ])('says what DynamoDB throttled, and counts the line: %s', async (_case, said, call, expected) => {
+  ])('has the table or index that DynamoDB throttled, and its line counts: %s', async (_case, said, call, expected) => {
     answer = said;
     const error = await errorOf(call());
     const { written, telemetry } = collectLines();
@@ -178,7 +181,7 @@ describe('an error of AWS', () => {
     for (const metric of counted) expect(metric).not.toHaveProperty('service');
   });
 
-  it('fails an invocation with a line that names it', async () => {
+  it('fails an invocation with a line that describes it', async () => {
     answer = throttle('ThrottlingException', { throttlingReasons: [quota] });
     const { written, telemetry } = collectLines();
     const handler = makeHandler(telemetry, put);

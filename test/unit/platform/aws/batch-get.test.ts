@@ -1,4 +1,4 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type BatchGetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { batchGet, makeBatchedReads } from '../../../../lambdas/platform/aws/batch-get.ts';
 import { UnprocessedKeysError } from '../../../../lambdas/platform/aws/dynamo.ts';
@@ -21,43 +21,43 @@ beforeEach(() => {
   database.operations.length = 0;
 });
 
+// Reads of many items are one strongly consistent call, however many messages ask (docs/cost.md).
+
 describe('batchGet', () => {
-  it('gives the items of several tables in the order asked for, in one operation', async () => {
-    const items = await batchGet(database.dynamo, [
-      user('u2'),
-      { table: 'Clients', key: { clientId: 'nobody' } },
-      { table: 'Clients', key: { clientId: 'c1' } },
-      user('u1'),
-      key(7),
-    ]);
-    expect(items).toEqual([
+  it('returns the items of several tables in the order of their keys, by one consistent read of each table', async () => {
+    const tables: Record<string, { ConsistentRead?: boolean }>[] = [];
+    const dynamo = ((command: BatchGetCommand) => {
+      tables.push(command.input.RequestItems ?? {});
+      return database.dynamo(command);
+    }) as typeof database.dynamo;
+    const clients = ['nobody', 'c1'].map(clientId => ({ table: 'Clients', key: { clientId } }));
+    expect(await batchGet(dynamo, [user('u2'), ...clients, user('u1'), key(7)])).toEqual([
       { userId: 'u2' },
       undefined,
       { clientId: 'c1' },
       { userId: 'u1' },
       { kind: 'mac', generation: 7, keyId: 'k7' },
     ]);
-    expect(database.operations).toEqual(['BatchGetItemCommand']);
+    const consistent = expect.objectContaining({ ConsistentRead: true });
+    expect(tables).toEqual([{ Users: consistent, Clients: consistent, Keyring: consistent }]);
   });
 
-  it('makes no call without keys', async () => {
-    expect(await batchGet(database.dynamo, [])).toEqual([]);
-    expect(database.operations).toEqual([]);
-  });
-
-  it('finds nothing under a key that no item can have, and asks for the others all the same', async () => {
-    const items = await batchGet(database.dynamo, [
-      user(''),
-      user('u1'),
-      { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } },
+  it('finds nothing under a key that no item can have, and makes no call without any other key', async () => {
+    const tooLong = { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } };
+    expect(await batchGet(database.dynamo, [user(''), user('u1'), tooLong])).toEqual([
+      undefined,
+      { userId: 'u1' },
+      undefined,
     ]);
-    expect(items).toEqual([undefined, { userId: 'u1' }, undefined]);
     database.operations.length = 0;
-    expect(await batchGet(database.dynamo, [user('')])).toEqual([undefined]);
+    expect([await batchGet(database.dynamo, [user('')]), await batchGet(database.dynamo, [])]).toEqual([
+      [undefined],
+      [],
+    ]);
     expect(database.operations).toEqual([]);
   });
 
-  it('asks again for unprocessed keys, and gives up after three calls', async () => {
+  it('repeats a call for unprocessed keys, and fails after three calls', async () => {
     const unprocessed = { Users: { Keys: [{ userId: 'u1' }] } };
     const answers: object[] = [{ UnprocessedKeys: unprocessed }, { Responses: { Users: [{ userId: 'u1' }] } }];
     const dynamo = (async () => answers.shift() ?? { UnprocessedKeys: unprocessed }) as never;
@@ -65,26 +65,10 @@ describe('batchGet', () => {
     expect(await batchGet(dynamo, keys)).toEqual([{ userId: 'u1' }]);
     await expect(batchGet(dynamo, keys)).rejects.toBeInstanceOf(UnprocessedKeysError);
   });
-
-  it('asks for consistent reads, on every call', async () => {
-    const asked: { RequestItems: Record<string, { ConsistentRead?: boolean }> }[] = [];
-    const send = async ({ input }: { input: (typeof asked)[number] }) => {
-      asked.push(input);
-      return {};
-    };
-    await batchGet(send as never, [
-      { table: 'A', key: { id: '1' } },
-      { table: 'A', key: { id: '2' } },
-      { table: 'B', key: { id: '1' } },
-    ]);
-    const asks = asked.flatMap(({ RequestItems }) => Object.values(RequestItems));
-    expect(asks).toHaveLength(2);
-    for (const ask of asks) expect(ask.ConsistentRead).toBe(true);
-  });
 });
 
 describe('batched reads', () => {
-  it('read what is asked for at the same time in one call, each item once', async () => {
+  it('read the keys of all callers in one call, each item once', async () => {
     const read = makeBatchedReads(database.dynamo);
     const all = await Promise.all([
       read([user('u1'), key(7)]),
@@ -97,7 +81,7 @@ describe('batched reads', () => {
     expect(database.operations).toEqual(['BatchGetItemCommand']);
   });
 
-  it('read again what is asked for while a call is under way, and after it', async () => {
+  it('read an item again for a caller that comes while a call is in flight or later', async () => {
     const read = makeBatchedReads(database.dynamo);
     const first = read([user('u1')]);
     await Promise.resolve();
@@ -107,7 +91,7 @@ describe('batched reads', () => {
     expect(database.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
-  it('ask for a hundred keys in a call, and give each caller its own', async () => {
+  it('read a hundred keys in a call, and return to each caller its own', async () => {
     const sizes: number[] = [];
     const send = async ({ input }: { input: { RequestItems: Record<string, { Keys: Record<string, string>[] }> } }) => {
       const { Users: { Keys } = { Keys: [] } } = input.RequestItems;
@@ -121,7 +105,7 @@ describe('batched reads', () => {
     expect(sizes).toEqual([100, 81]);
   });
 
-  it('ask once more for unprocessed keys, and then fail only for those who asked for them', async () => {
+  it('repeat a call for unprocessed keys once, and then fail only for their callers', async () => {
     const asked: object[] = [];
     const send = async ({ input }: { input: { RequestItems: Record<string, { Keys: { userId: string }[] }> } }) => {
       const { Users: { Keys } = { Keys: [] } } = input.RequestItems;

@@ -6,44 +6,38 @@ import { isConditionFailed, isUnavailable, UnprocessedKeysError } from '../../..
 import { isThrottled } from '../../../../lambdas/platform/aws/failed-call.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
-describe('errors of AWS clients', () => {
+// Callers repeat a call that is unavailable; logs and metrics count one that DynamoDB throttled.
+describe('an error of an AWS client', () => {
   const named = (name: string) => Object.assign(new Error('…'), { name });
+  const coded = (code: string) => Object.assign(new Error('…'), { code });
+  const details = { message: '…', $metadata: {} };
 
-  it.each([
-    ['ConditionalCheckFailedException', true, false],
-    ['ProvisionedThroughputExceededException', false, true],
-    ['ThrottlingException', false, true],
-    ['RequestLimitExceeded', false, true],
-    ['ValidationException', false, false],
-  ])('%s: condition failed %s, throttled %s', (name, conditionFailed, throttled) => {
-    expect(isConditionFailed(named(name))).toBe(conditionFailed);
-    expect(isThrottled(named(name))).toBe(throttled);
-  });
-
-  it.each(['TimeoutError', 'RequestTimeout', 'ThrottlingException', 'UnprocessedKeysError'])(
-    '%s: the same request may succeed in a moment',
-    name => expect(isUnavailable(named(name))).toBe(true),
-  );
-
-  it('treats a broken connection as unavailable, but not a refused request', () => {
-    for (const code of ['ECONNRESET', 'EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']) {
-      expect(isUnavailable(Object.assign(new Error('…'), { code }))).toBe(true);
-    }
-    for (const name of ['ValidationException', 'AccessDeniedException', 'TypeError']) {
-      expect(isUnavailable(named(name))).toBe(false);
-    }
-  });
-
-  it('treats a server error of AWS as unavailable, but not a client error', () => {
-    const details = { message: '…', $metadata: {} };
-    expect(isUnavailable(new InternalServerError(details))).toBe(true);
-    expect(isUnavailable(new KMSInternalException(details))).toBe(true);
-    expect(isUnavailable(new NotFoundException(details))).toBe(false);
-  });
-
-  it('treats unprocessed keys as throttling', () => {
-    expect(isThrottled(new UnprocessedKeysError('Users'))).toBe(true);
-    expect(isThrottled('ThrottlingException')).toBe(false);
+  it.each<[string, unknown, string]>([
+    ['a failed condition', named('ConditionalCheckFailedException'), 'condition'],
+    ['a throttled table', named('ProvisionedThroughputExceededException'), 'throttled unavailable'],
+    ['a throttled request', named('ThrottlingException'), 'throttled unavailable'],
+    ['too many requests', named('RequestLimitExceeded'), 'throttled unavailable'],
+    ['unprocessed keys', new UnprocessedKeysError('Users'), 'throttled unavailable'],
+    ['no answer', named('TimeoutError'), 'unavailable'],
+    ['a late request', named('RequestTimeout'), 'unavailable'],
+    ...['ECONNRESET', 'EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].map(
+      (code): [string, unknown, string] => [code, coded(code), 'unavailable'],
+    ),
+    ['a server error of DynamoDB', new InternalServerError(details), 'unavailable'],
+    ['a server error of KMS', new KMSInternalException(details), 'unavailable'],
+    ['a client error of KMS', new NotFoundException(details), ''],
+    ['an invalid request', named('ValidationException'), ''],
+    ['a missing permission', named('AccessDeniedException'), ''],
+    ['a bug', named('TypeError'), ''],
+    ['no error', 'ThrottlingException', ''],
+  ])('is classified by name, code and status: %s', (_case, error, expected) => {
+    const classes = {
+      condition: isConditionFailed(error),
+      throttled: isThrottled(error),
+      unavailable: isUnavailable(error),
+    };
+    const shown = Object.entries(classes).flatMap(([name, isSo]) => (isSo ? name : []));
+    expect(shown.join(' ')).toBe(expected);
   });
 });
 
@@ -57,7 +51,7 @@ describe('the values of an item', () => {
   const Key = { clientId: 'c' };
   const read = async () => (await database.dynamo(new GetCommand({ ...table, Key }))).Item;
 
-  it('leave out what is undefined', async () => {
+  it('are stored without those that are undefined', async () => {
     const Item = { ...Key, none: undefined, map: { none: undefined, one: 1 }, list: [undefined, 1] };
     await database.dynamo(new PutCommand({ ...table, Item }));
     expect(await read()).toStrictEqual({ ...Key, map: { one: 1 }, list: [1] });

@@ -28,6 +28,7 @@ const request = (changes: object = {}) => ({
   ...changes,
 });
 
+// AWS Signature Version 4: the published test suite, and the SDK's own signer.
 describe('a signature', () => {
   const scope = 'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request';
   it.each([

@@ -41,7 +41,7 @@ describe('a client in a bundle of a function', () => {
     expect(authorizations).toEqual([expect.stringMatching(/^AWS4-HMAC-SHA256 /)]);
   });
 
-  it('is not made without a request handler', () => {
+  it('cannot be created without a request handler', () => {
     expect(() => new sdk.DynamoDBClient({ region, credentials })).toThrow('leave out the request handler of the SDK');
     expect(() => new sdk.DynamoDBClient({ region, credentials, requestHandler: { requestTimeout: 1 } })).toThrow();
   });
@@ -53,7 +53,7 @@ describe('a client in a bundle of a function', () => {
   });
 });
 
-it('event streams and bodies in pieces are refused', () => {
+it('event streams and streamed bodies throw', () => {
   expect(() => new EventStreamSerde()).toThrow('leave out event streams of the SDK');
   expect(eventStreamSerdeProvider).toThrow('leave out event streams of the SDK');
   expect(streamCollector).toThrow('leave out the request handler of the SDK');

@@ -21,6 +21,7 @@ const put = (attributes: object) =>
 
 beforeEach(() => put({ count: 1, status: 'new', list: ['a', 'b'], gone: true }));
 
+// Every change is one conditional write (docs/delivery.md), also if the SDK repeats it.
 describe('an update of an item', () => {
   it('sets attributes, reserved words among them, and removes those that are undefined', async () => {
     await update({ set: { count: 2, status: null, ttl: 5, gone: undefined } });
@@ -43,12 +44,12 @@ describe('an update of an item', () => {
     ['holds in one of its parts', expression`(${expression`count > ${5}`} OR ${expression`status = ${'new'}`})`, true],
     ['names an element', expression`list[1] = ${'b'}`, true],
     ['names an attribute that has no plain name', expression`attribute_not_exists(${attribute('a-b')})`, true],
-  ])('is made where its condition %s', async (_what, when, isMade) => {
+  ])('takes effect if its condition %s: %o', async (_what, when, isMade) => {
     expect(await update({ set: { 'a-b': 2 }, when })).toEqual(isMade ? {} : undefined);
     expect((await stored())?.['a-b']).toBe(isMade ? 2 : undefined);
   });
 
-  it('returns the item as it is then, if it is asked for', async () => {
+  it('returns the changed item if it is asked for', async () => {
     expect(await update({ set: { count: 2 } })).toEqual({});
     expect(await update({ set: { count: 3 }, returns: 'ALL_NEW' })).toEqual({ ...(await stored()), count: 3 });
   });
@@ -60,12 +61,12 @@ describe('an update of an item', () => {
     };
     const isNew = expression`status = ${'new'}`;
 
-    it('is known again where what it sets stands there, though its first try refuses the second', async () => {
+    it('succeeds if the item has what it sets, although the second try failed its condition', async () => {
       expect(await repeated({ set: { status: 'old', gone: undefined }, when: isNew })).toEqual({});
       expect(await stored()).toMatchObject({ status: 'old', count: 1 });
     });
 
-    it('returns the item as it is, where attributes were asked for', async () => {
+    it('returns the item if attributes were asked for', async () => {
       const change = { count: expression`count + ${1}`, map: { c: [1], d: undefined }, status: 'old' };
       const returned = await repeated({ set: change, when: isNew, returns: 'ALL_NEW' });
       expect(returned).toEqual({
@@ -79,21 +80,21 @@ describe('an update of an item', () => {
     });
 
     it.each<[string, ItemUpdate['set']]>([
-      ['another value stands there', { status: 'old', gone: undefined }],
+      ['the item has another value', { status: 'old', gone: undefined }],
       ['nothing of it can be compared but its time of clean-up', { ttl: 5, count: expression`count + ${1}` }],
-    ])('is refused where %s', async (_, set) => {
+    ])('fails if %s', async (_, set) => {
       await put({ status: 'other', ttl: 5, count: 1 });
       expect(await repeated({ set, when: isNew })).toBeUndefined();
     });
 
-    it('is refused where the item is gone', async () => {
+    it('fails if the item was deleted', async () => {
       const nobody = { ...item, key: { clientId: 'nobody' } };
       database.repeatNext('UpdateItemCommand');
       expect(await updateItem(database.dynamo, nobody, { set: { gone: undefined }, when: isNew })).toBeUndefined();
     });
   });
 
-  it('makes the same placeholders for a conditional write of another kind', async () => {
+  it('has the same placeholders as a conditional write of another kind', async () => {
     const write = (state: string) =>
       database.dynamo(
         new PutCommand({

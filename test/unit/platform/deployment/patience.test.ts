@@ -35,7 +35,7 @@ it.each([
   named('TimeoutError'),
   named('Error', { code: 'ECONNRESET' }),
   named(notAnswered),
-])('gives up after 40 seconds of %o', async failure => {
+])('fails after 40 seconds of %o', async failure => {
   expect(await run(() => failure)).toEqual({ result: failure.name, calls: 9, seconds: 40 });
 });
 

@@ -69,7 +69,7 @@ it('waits while IAM spreads a permission', async () => {
 it.each<[string, Partial<Deployment>, string]>([
   ['CodeDeploy', { creator: 'codeDeployRollback' }, 'UPDATE_IN_PROGRESS'],
   ['CloudFormation', {}, 'UPDATE_ROLLBACK_IN_PROGRESS'],
-])('lets a rollback of %s pass without a check', async (_case, changes, status) => {
+])('allows a rollback of %s without a check', async (_case, changes, status) => {
   const { checked, reported } = await run({ ...ofToken, ...changes }, { getStackStatus: async () => status });
   expect({ checked, reported }).toEqual({ checked: [], reported: [[event, 'Succeeded']] });
 });

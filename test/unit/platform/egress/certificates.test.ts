@@ -5,9 +5,10 @@ import type { Names } from './tls-receiver.ts';
 const literal = `https://${publicAddress}/`;
 const underscored = 'https://a_b.example.com/';
 
+// RFC 9525: a certificate must name the host in its SAN, and be issued by a trusted authority.
 describe('a handshake', () => {
   // Six of these took four seconds of processor time, with a certificate that nobody vouches for.
-  it('with finite-field Diffie-Hellman, whose cost the receiver chooses, is refused', async () => {
+  it('with finite-field Diffie-Hellman, whose cost the receiver chooses, is rejected', async () => {
     const tls = { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto', maxVersion: 'TLSv1.2', isRsa: true } as const;
     const { receiver, post } = await start(say(ok), { tls });
     expect(await post(request)).toMatchObject({ outcome: 'tls' });

@@ -28,6 +28,7 @@ const tlsErrors: Readonly<Record<string, unknown>> = {
   warnings: 'ERR_SSL_TOO_MANY_WARN_ALERTS',
 };
 
+// ADR 20: a connection has a budget of bytes below TLS, so that no receiver costs more than its share.
 describe('a receiver that floods is cut off', () => {
   it.each(floods.map(flood => [flood.name, flood] as const))('%s', async (name, flood) => {
     const expected =
@@ -41,7 +42,7 @@ describe('a receiver that floods is cut off', () => {
     expect(bytesRead).toBeLessThan(mostBytes);
   });
 
-  it('after its headers, and what it said before counts', async () => {
+  it('after its headers, and its answer counts', async () => {
     const flood = floods.find(({ name }) => name === 'KeyUpdates that want one back, in a body') as Flood;
     expect((await postTo(flood)).outcome).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
   });
@@ -80,8 +81,8 @@ describe('a kept connection', () => {
 
   it.each<[string, Flood['burst']]>([
     ...floods.filter(({ version }) => !version).map(({ name, burst }) => [name, burst] as [string, Flood['burst']]),
-    ['an answer that nobody waits for', answer],
-  ])('that is idle is closed by a flood of %s, and the next event gets another', async (_case, burst) => {
+    ['an answer without a request', answer],
+  ])('that is idle is closed by a flood of %s, and the next event gets a new one', async (_case, burst) => {
     const { connections, post, sockets } = await startAnswering();
     await post(request);
     await pour(connections[0] as HostileConnection, burst);
@@ -90,7 +91,7 @@ describe('a kept connection', () => {
     expect(connections.map(({ write }) => write === connections[0]?.write)).toEqual([true, false]);
   });
 
-  it('may change its keys now and then: each attempt and each idle time counts anew', async () => {
+  it('may change its keys: each attempt and each idle time has its own budget', async () => {
     const { connections, post } = await startAnswering();
     for (let attempt = 0; attempt < 40; attempt++) {
       expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
@@ -100,7 +101,7 @@ describe('a kept connection', () => {
     expect(new Set(connections.map(({ records }) => records)).size).toBe(1);
   });
 
-  it('that is reset after KeyUpdates alone is replaced silently: nothing of an answer has come', async () => {
+  it('that is reset after KeyUpdates alone is replaced: no part of an answer has arrived', async () => {
     let requests = 0;
     const { post } = await startHostile(async ({ records, write, reset }) => {
       requests += 1;

@@ -8,15 +8,18 @@ import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, otherAddress, postWith, publicAddress, request, reset, say, start } from './posting.ts';
 import { loopbackNetwork, type Play } from './tls-receiver.ts';
 
+// The only way to registered URLs: judged addresses, no redirects, one POST of each attempt (docs/delivery.md).
+
 describe('the request', () => {
   it('is a POST to the checked address, under the name in SNI and Host', async () => {
     const { receiver, meant, post } = await start(say(ok));
-    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
+    const body = '{"a":"ação"}';
+    expect(await post({ ...request, body })).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
     expect(meant).toEqual([{ host: publicAddress, port: 443 }]);
     const [received] = receiver.requests;
     expect(received?.serverName).toBe('receiver.example.com');
-    const [head = '', body] = received?.text.split('\r\n\r\n') ?? [];
-    expect(body).toBe(request.body);
+    const [head = '', sent = ''] = received?.text.split('\r\n\r\n') ?? [];
+    expect(Buffer.from(sent, 'latin1').toString()).toBe(body);
     const [line, ...headers] = head.split('\r\n');
     expect(line).toBe('POST /hook?a=b HTTP/1.1');
     expect(headers.map(header => header.toLowerCase()).sort()).toEqual([
@@ -24,7 +27,7 @@ describe('the request', () => {
       'accept: */*',
       'authorization: bearer s3cret',
       'connection: keep-alive',
-      `content-length: ${request.body.length}`,
+      'content-length: 14', // bytes, not characters
       'content-type: application/json',
       'host: receiver.example.com',
     ]);
@@ -40,12 +43,6 @@ describe('the request', () => {
     expect(meant).toEqual([{ host: publicAddress, port }]);
     expect(receiver.requests[0]?.serverName).toBe(serverName);
     expect(receiver.requests[0]?.text).toContain(`\r\nhost: ${host}\r\n`);
-  });
-
-  it('counts the body in bytes', async () => {
-    const { receiver, post } = await start(say(ok));
-    await post({ ...request, body: '{"a":"ação"}' });
-    expect(receiver.requests[0]?.text).toContain('content-length: 14');
   });
 });
 
@@ -72,7 +69,7 @@ describe('failures', () => {
     ['says nothing', () => {}],
     ['stops within the headers', say('HTTP/1.1 200 OK\r\nX-Slow: ')],
     ['only announces', say('HTTP/1.1 102 Processing\r\n\r\n')],
-  ])('a receiver that %s runs into the deadline', async (_case, play) => {
+  ])('a receiver that %s exceeds the deadline', async (_case, play) => {
     useVirtualTime();
     const { receiver, post } = await start(play);
     const outcome = post({ ...request, deadlineMs: 200 });
@@ -81,7 +78,7 @@ describe('failures', () => {
     expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 200 });
   });
 
-  it('a receiver that answered in time is heard, though this process was busy until after the deadline', async () => {
+  it('a receiver that answered in time counts, although this process was busy until after the deadline', async () => {
     const { post } = await start(socket => {
       socket.write(ok);
       const until = performance.now() + 400;
@@ -90,7 +87,7 @@ describe('failures', () => {
     expect(await post({ ...request, deadlineMs: 300 })).toMatchObject({ outcome: 'response', status: 200 });
   });
 
-  it('a receiver that trickles its headers runs into the deadline all the same', async () => {
+  it('a receiver that trickles its headers exceeds the deadline', async () => {
     const trickle: Play = socket => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write('X: 1\r\n'), 5);
@@ -137,7 +134,7 @@ describe('failures', () => {
   });
 
   // Node counts the reason phrase, names and values, and takes less than 16 KiB of them: these are one byte less.
-  it('a receiver may send 16 KiB of headers, in pieces and after informational responses, each time anew', async () => {
+  it('a receiver may send 16 KiB of headers in every answer, in pieces and after informational responses', async () => {
     const headers = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(16_360)}\r\nContent-Length: 2\r\n\r\n`;
     const informed = `${'HTTP/1.1 103 Early Hints\r\nX-Long: '.padEnd(7_000, 'x')}\r\n\r\n`;
     const { receiver, post } = await start(async socket => {
@@ -221,7 +218,7 @@ describe('the SSRF guard', () => {
 });
 
 describe('kept connections', () => {
-  it('gather no listeners, however often they are reused', async () => {
+  it('keep no listeners of earlier requests', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -233,17 +230,11 @@ describe('kept connections', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('are reused for the same address and name', async () => {
+  // Bug: late bytes of the answer to one account's POST were treated as the answer to the next account's.
+  it('are reused for the same address, name and account, and for no other account', async () => {
     const { receiver, post } = await start(say(ok));
-    await post(request);
-    await post({ ...request, url: 'https://receiver.example.com/other' });
-    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1]);
-  });
-
-  // Bug: late bytes of the answer to one account's POST were taken for the answer to the next account's.
-  it('are reused within an account, not for another one', async () => {
-    const { receiver, post } = await start(say(ok));
-    for (const accountId of ['acme', 'other', 'acme', 'other']) await post({ ...request, accountId });
+    for (const accountId of ['acme', 'other', 'acme', 'other'])
+      await post({ ...request, accountId, url: `https://receiver.example.com/${accountId}` });
     expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2, 1, 2]);
   });
 
@@ -258,14 +249,14 @@ describe('kept connections', () => {
     expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress, otherAddress]);
   });
 
-  it('are replaced silently, by a new one, when they were closed without a byte', async () => {
+  it('are replaced once by a new one if the receiver closed them without a byte', async () => {
     const { receiver, post } = await start(inTurn(say(ok), say(ok), reset, say(ok)));
     await Promise.all([post(request), post(request)]);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(receiver.requests).toMatchObject([{}, {}, {}, { connection: 3 }]); // 2 may be closed as well
   });
 
-  it('are replaced silently also when they break while the request is written', async () => {
+  it('are replaced if they break while the request is written', async () => {
     const { receiver, connections, post } = await start(say(ok));
     await post(request);
     for (const socket of Object.values(connections.kept.freeSockets).flat()) {
@@ -298,22 +289,17 @@ describe('kept connections', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('are failures when they were closed after the first byte', async () => {
-    const { receiver, post } = await start(
-      inTurn(say(ok), socket => socket.write('HTTP/1.1 200 OK\r\nX-A', () => socket.destroy())),
-    );
-    await post(request);
-    expect(await post(request)).toMatchObject({ outcome: 'connection' });
-    expect(receiver.requests).toHaveLength(2);
-  });
-
-  it('are the only ones replaced: the reset of a new connection is a failure', async () => {
-    const { receiver, post } = await start(inTurn(reset, say(ok)));
+  it.each<[string, [Play, ...Play[]], number]>([
+    ['a kept one after the first byte', [say(ok), socket => socket.write('HTTP/1.1 200', () => socket.destroy())], 2],
+    ['a new one', [reset, say(ok)], 1],
+  ])('are not replaced if the receiver closes %s: that is a failure', async (_case, plays, requests) => {
+    const { receiver, post } = await start(inTurn(...plays));
+    for (let sent = 1; sent < requests; sent++) await post(request);
     expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
-    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(requests);
   });
 
-  it('are 200 at most, however many hosts were called', async () => {
+  it('are at most 200, for any number of hosts', async () => {
     const { meant, post, connections } = await start(say(ok), { names: { dns: ['*.example.com'] } });
     for (let host = 0; host < 300; host++) await post({ ...request, url: `https://r${host}.example.com/` });
     expect(meant).toHaveLength(300);
@@ -321,11 +307,5 @@ describe('kept connections', () => {
     await expect.poll(open).toHaveLength(200); // the last one that had to go is closing
     expect(open().some(name => name.includes('r299.example.com'))).toBe(true);
     expect(open().some(name => name.includes('r0.example.com'))).toBe(false);
-  });
-
-  it('are returned in order when many attempts run at once', async () => {
-    const { post } = await start(say(ok));
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => post(request)));
-    expect(outcomes.every(({ outcome }) => outcome === 'response')).toBe(true);
   });
 });

@@ -44,6 +44,7 @@ const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Ma
   return listen(server);
 };
 
+// ADR 20: the budget of bytes is enough for the largest handshakes of real servers.
 describe('a handshake of a real server', () => {
   const host = 'receiver.example.com';
   const rsa = signingRsaKey(4_096);

@@ -18,8 +18,9 @@ const sharing = () => {
   return { clock, lookups, resolve: makeSharedResolver(lookUp, clock.now) };
 };
 
+// Attempts of the same moment share one lookup of their host, and nothing older: DNS rebinding is checked per attempt.
 describe('lookups of one name', () => {
-  it('are shared by calls that begin within 100 ms of one, under way or ended', async () => {
+  it('are shared by calls within 100 ms, in flight or ended', async () => {
     const { clock, lookups, resolve } = sharing();
     const first = resolve('a.example', never);
     clock.advance(50);
@@ -32,9 +33,9 @@ describe('lookups of one name', () => {
   });
 
   it.each([
-    ['100 ms after its beginning', 100],
-    ['where the clock was set back', -1],
-  ])('are joined no more %s, though they are under way', (_case, milliseconds) => {
+    ['100 ms after the start', 100],
+    ['if the clock was set back', -1],
+  ])('are not shared %s, although they are in flight', (_case, milliseconds) => {
     const { clock, lookups, resolve } = sharing();
     void resolve('a.example', never);
     clock.advance(milliseconds);
@@ -60,8 +61,8 @@ describe('lookups of one name', () => {
   });
 });
 
-describe('a call that gives up', () => {
-  it('ends at once, and leaves the lookup to the others, though it asked', async () => {
+describe('a call that is aborted', () => {
+  it('ends at once, but not the lookup that it started for others, too', async () => {
     const { lookups, resolve } = sharing();
     const impatient = new AbortController();
     const given = resolve('a.example', impatient.signal);
@@ -73,7 +74,7 @@ describe('a call that gives up', () => {
     expect(await patient).toEqual(addresses);
   });
 
-  it('ends the lookup where it is the last, and the next call asks anew', async () => {
+  it('ends the lookup if it was the last, and the next call starts another', async () => {
     const { lookups, resolve } = sharing();
     const controllers = [new AbortController(), new AbortController()];
     const calls = controllers.map(({ signal }) => resolve('a.example', signal));
@@ -86,7 +87,7 @@ describe('a call that gives up', () => {
     expect(lookups).toHaveLength(2);
   });
 
-  it('before it begins asks nobody', async () => {
+  it('before its start starts no lookup', async () => {
     const { lookups, resolve } = sharing();
     await expect(resolve('a.example', AbortSignal.abort())).rejects.toThrow(ResolutionError);
     expect(lookups).toEqual([]);
@@ -94,7 +95,7 @@ describe('a call that gives up', () => {
 });
 
 describe('the memory of lookups', () => {
-  it('holds a thousand names: the oldest is asked anew, and its calls get their answer', async () => {
+  it('holds 1,000 names: the oldest is looked up again, and its earlier calls get their answer', async () => {
     const { lookups, resolve } = sharing();
     const first = resolve('0.example', never);
     for (let name = 1; name <= 1_000; name++) void resolve(`${name}.example`, never);

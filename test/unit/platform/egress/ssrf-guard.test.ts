@@ -132,6 +132,7 @@ const isSpecialIpv4 = (value: number): boolean =>
     return Math.floor(value / 2 ** (32 - Number(length))) === Math.floor(start / 2 ** (32 - Number(length)));
   });
 
+// A delivery connects to public IPv4 addresses only (IANA special-purpose registries).
 describe('isPublicAddress', () => {
   it.each(allowed)('allows %s', address => {
     expect(isPublicAddress(address)).toBe(true);

@@ -14,6 +14,7 @@ const longestOfWide = `https://receiver.example.com/${'\u{1f600}'.repeat(2_048 -
 const label63 = 'a'.repeat(63);
 const name253 = `${label63}.${label63}.${label63}.${'a'.repeat(57)}.com`;
 
+// docs/en/webhooks.md: a webhook's URL is https, on a public host, on port 443 or from 1024, without userinfo and fragment.
 describe('parseWebhookUrl', () => {
   it.each([
     'https://receiver.example.com',
