@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOwn, type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
+import { bare, isOwn, plain, type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
 interface Statement {
   readonly Effect: string;
@@ -12,29 +12,19 @@ const templates = stageTemplates('prod');
 const stacks = Object.keys(templates) as StackName[];
 const asList = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
-/** `{"Fn::ImportValue": "…Clients67031123Arn…"}` and the like → `Clients`. */
-const resourceName = (resource: unknown): string => {
-  const text = JSON.stringify(resource).replace(keyId, '{id of Key}');
-  if (text.includes('AWS::StackId')) return 'its own stack';
-  const exported = /ExportsOutput(?:FnGetAtt|Ref)([A-Za-z]+?)[0-9A-F]{8}/.exec(text)?.[1];
-  const local = /"(?:Fn::GetAtt|Ref)":\[?"([A-Za-z]+?)[0-9A-F]{8}"/.exec(text)?.[1];
-  const parameter = /:parameter(\/[\w/ {}-]+)/.exec(text)?.[1];
-  const index = /\/index\/\w+/.exec(text)?.[0] ?? '';
-  return `${parameter ?? exported ?? local ?? text}${index}`;
-};
-
-/** The id of the key that secrets are encrypted with, inside a text. */
-const keyId =
-  /",\{"Fn::Select":\[1,\{"Fn::Split":\["\/",\{"Fn::ImportValue":"Emissor-prod-Data:ExportsOutputFnGetAttKey[0-9A-F]{8}Arn[0-9A-F]{8}"\}\]\}\]\},"/;
-
-/** The value of a condition: as it is, or the resource that it names. */
-const valueName = (value: unknown): string => (typeof value === 'string' ? value : resourceName(value));
+/** Shows a resource, or the value of a condition, by its own name. */
+const nameOf = (value: unknown): string =>
+  String(plain(value))
+    .replace('AWS::StackId', 'its own stack')
+    .replace(/^arn:.*:(?:parameter(?=\/)|deploymentgroup:ReleasesApplication\/)/, '')
+    .replace(/1 of (\w+)\.Arn by \//, '{id of $1}')
+    .replace(/\.Arn\b/, '');
 
 const condition = (statement: Statement): string =>
   Object.entries(statement.Condition ?? {})
     .flatMap(([operator, operands]) =>
       Object.entries(operands).map(
-        ([key, values]) => ` [${operator} ${key.split(':').at(-1)}: ${asList(values).map(valueName).join(', ')}]`,
+        ([key, values]) => ` [${operator} ${key.split(':').at(-1)}: ${asList(values).map(nameOf).join(', ')}]`,
       ),
     )
     .join('');
@@ -49,15 +39,13 @@ const permissions = (stack: StackName): Record<string, string[]> => {
   const functions = resourcesOf(templates[stack], 'AWS::Lambda::Function').filter(isOwn);
   return Object.fromEntries(
     functions.map(([id, { Properties }]) => [
-      id.replace(/[0-9A-F]{8}$/, ''),
+      bare(id),
       [
         ...new Set(
           statementsOf(resources, Properties.Role['Fn::GetAtt'][0])
             .flatMap(statement =>
               asList(statement.Action).flatMap(action =>
-                asList(statement.Resource).map(
-                  resource => `${action} ${resourceName(resource)}${condition(statement)}`,
-                ),
+                asList(statement.Resource).map(resource => `${action} ${nameOf(resource)}${condition(statement)}`),
               ),
             )
             .filter(line => !line.startsWith('logs:')),
@@ -77,7 +65,7 @@ const document = (): string => {
   return [
     '# What each function may do',
     '',
-    'Action and resource, with the condition in brackets. Besides, each function writes to its own log group.',
+    'Action and resource, with the condition in brackets; `:*` are the versions of a function. Besides, each function writes to its own log group.',
     '`ReleasesPreTraffic` runs at deployments only. The CDK’s own function invokes `RotateKeys` at the first deployment.',
     '`ScheduledTest` exists only if `smokeSchedule` is set. The receiver of smoke tests may do nothing.',
     'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',

@@ -6,7 +6,7 @@ import { BatchExecuteStatementCommand, BatchGetCommand, PutCommand, QueryCommand
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { batchGet } from '../../../lambdas/platform/aws/batch-get.ts';
 import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts';
-import { makeDocumentClient, makeDynamo, StatementError } from '../../../lambdas/platform/aws/dynamo.ts';
+import { type Dynamo, makeDocumentClient, makeDynamo, StatementError } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { describeError, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { listen } from '../../../tools/support/listen.ts';
@@ -75,42 +75,28 @@ describe('an error of AWS', () => {
   let options: object;
 
   beforeAll(async () => {
-    const endpoint = `http://127.0.0.1:${await listen(aws)}`;
-    options = {
-      region: 'sa-east-1',
-      endpoint,
-      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    };
-    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
-    vi.stubEnv('AWS_REGION', 'sa-east-1');
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
+    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+    options = { region: 'sa-east-1', endpoint: `http://127.0.0.1:${await listen(aws)}`, credentials, maxAttempts: 1 };
   });
-  afterAll(() => {
-    vi.unstubAllEnvs();
-    aws.close();
-  });
+  afterAll(() => void aws.close());
 
-  const dynamo = makeDynamo;
   const TableName = 'Emissor-prod-Data-Deliveries';
   const Keys = [{ id: canary }];
   const unread = Keys.map(key => ({ table: TableName, key }));
   const Statements = [{ Statement: `INSERT INTO "${TableName}" VALUE {'${canary}':?}`, Parameters: [canary] }];
   const QueueUrl = `https://${canary}/q`;
   const Entries = [{ Id: '1', MessageBody: canary }];
+  const dynamo: Dynamo = (command, more) =>
+    makeDynamo(makeDocumentClient({ ...clientSettings('dynamodb'), ...options }))(command, more);
   const sqs = () => new SQSClient({ ...clientSettings('sqs'), ...options });
   const kms = () => new KMSClient({ ...clientSettings('kms'), ...options });
   const sns = () => new SNSClient({ ...clientSettings('sns'), ...options });
 
   it.each([
-    ['dynamodb:PutItem', 'table', () => dynamo()(new PutCommand({ TableName, Item: { id: canary } }))],
-    ['dynamodb:Query', 'index', () => dynamo()(new QueryCommand({ TableName, IndexName: 'Due' }))],
-    [
-      'dynamodb:BatchGetItem',
-      'table',
-      () => dynamo()(new BatchGetCommand({ RequestItems: { [TableName]: { Keys } } })),
-    ],
-    ['dynamodb:PartiQLInsert', 'table', () => dynamo()(new BatchExecuteStatementCommand({ Statements }))],
+    ['dynamodb:PutItem', 'table', () => dynamo(new PutCommand({ TableName, Item: { id: canary } }))],
+    ['dynamodb:Query', 'index', () => dynamo(new QueryCommand({ TableName, IndexName: 'Due' }))],
+    ['dynamodb:BatchGetItem', 'table', () => dynamo(new BatchGetCommand({ RequestItems: { [TableName]: { Keys } } }))],
+    ['dynamodb:PartiQLInsert', 'table', () => dynamo(new BatchExecuteStatementCommand({ Statements }))],
     ['sqs:SendMessage', 'queue', () => sqs().send(new SendMessageBatchCommand({ QueueUrl, Entries }))],
     ['kms:Decrypt', 'key', () => kms().send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
     ['sns:Publish', 'topic', () => sns().send(new PublishCommand({ TopicArn: canary, Message: canary }))],
@@ -126,8 +112,7 @@ describe('an error of AWS', () => {
 
   const throttle = (__type: string, reasons: object = {}) => ({ __type: `com.aws#${__type}`, message, ...reasons });
   const arn = 'arn:aws:dynamodb:sa-east-1:1:table/Emissor-prod-Data-Deliveries';
-  const onceOnly = () => makeDynamo(makeDocumentClient({ ...clientSettings('dynamodb'), ...options, maxAttempts: 1 }));
-  const put = () => onceOnly()(new PutCommand({ TableName, Item: { id: canary } }));
+  const put = () => dynamo(new PutCommand({ TableName, Item: { id: canary } }));
   const hotKey = { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: `${arn}/index/due` };
   const quota = { reason: 'TableWriteAccountLimitExceeded', resource: arn };
 
@@ -149,7 +134,7 @@ describe('an error of AWS', () => {
     [
       'KMS, which calls it by the same name',
       throttle('ThrottlingException'),
-      () => new KMSClient({ ...clientSettings('kms'), ...options, maxAttempts: 1 }).send(new ListKeysCommand()),
+      () => kms().send(new ListKeysCommand()),
       undefined,
     ],
     [

@@ -135,16 +135,7 @@ describe("a function's client of AWS", () => {
     answers = [
       ({ socket }) => socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
     ];
-    const request = {
-      protocol: 'http:',
-      hostname: '127.0.0.1',
-      port,
-      method: 'POST',
-      path: '/',
-      headers: {},
-      body: '{}',
-    };
-    await expect(handler.handle(request as never)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(handler.handle(requestTo(port))).rejects.toMatchObject({ name: 'TimeoutError' });
     handler.destroy?.();
   });
 
@@ -159,8 +150,7 @@ describe("a function's client of AWS", () => {
     );
     const [port] = await once(aws, 'message');
     const { handle, destroy } = makeRequestHandler({ timeout: 200 });
-    const request = { protocol: 'http:', hostname: '127.0.0.1', port, method: 'POST', path: '/', headers: {} };
-    const send = () => handle(request as never);
+    const send = () => handle(requestTo(port));
     await Promise.all(Array.from({ length: 20 }, send)); // the connections are kept
     const calls = Array.from({ length: 20 }, send);
     setImmediate(() => {
@@ -172,6 +162,18 @@ describe("a function's client of AWS", () => {
     await aws.terminate();
   });
 });
+
+function requestTo(port: number): never {
+  return {
+    protocol: 'http:',
+    hostname: '127.0.0.1',
+    port,
+    method: 'POST',
+    path: '/',
+    headers: {},
+    body: '{}',
+  } as never;
+}
 
 function compact(date: Date): string {
   return date.toISOString().replaceAll(/[-:]/g, '');

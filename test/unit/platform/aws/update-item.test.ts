@@ -49,6 +49,10 @@ describe('an update of an item', () => {
     expect((await stored())?.['a-b']).toBe(isMade ? 2 : undefined);
   });
 
+  it('fails if its condition does not hold, although the item has what it sets', async () => {
+    expect(await update({ set: { status: 'new' }, when: expression`count = ${2}` })).toBeUndefined();
+  });
+
   it('returns the changed item if it is asked for', async () => {
     expect(await update({ set: { count: 2 } })).toEqual({});
     expect(await update({ set: { count: 3 }, returns: 'ALL_NEW' })).toEqual({ ...(await stored()), count: 3 });
@@ -61,30 +65,29 @@ describe('an update of an item', () => {
     };
     const isNew = expression`status = ${'new'}`;
 
-    it('succeeds if the item has what it sets, although the second try failed its condition', async () => {
-      expect(await repeated({ set: { status: 'old', gone: undefined }, when: isNew })).toEqual({});
-      expect(await stored()).toMatchObject({ status: 'old', count: 1 });
-    });
-
-    it('returns the item if attributes were asked for', async () => {
-      const change = { count: expression`count + ${1}`, map: { c: [1], d: undefined }, status: 'old' };
-      const returned = await repeated({ set: change, when: isNew, returns: 'ALL_NEW' });
-      expect(returned).toEqual({
-        clientId: 'one',
-        count: 2,
-        status: 'old',
-        list: ['a', 'b'],
-        map: { c: [1] },
-        gone: true,
-      });
-    });
-
-    it.each<[string, ItemUpdate['set']]>([
-      ['the item has another value', { status: 'old', gone: undefined }],
-      ['nothing of it can be compared but its time of clean-up', { ttl: 5, count: expression`count + ${1}` }],
-    ])('fails if %s', async (_, set) => {
-      await put({ status: 'other', ttl: 5, count: 1 });
-      expect(await repeated({ set, when: isNew })).toBeUndefined();
+    it.each<[string, object, ItemUpdate, object | undefined]>([
+      ['succeeds if the item has what it sets', {}, { set: { status: 'old', gone: undefined } }, {}],
+      [
+        'returns the item if attributes are asked for',
+        {},
+        { set: { count: expression`count + ${1}`, map: { c: [1], d: undefined }, status: 'old' }, returns: 'ALL_NEW' },
+        { clientId: 'one', count: 2, status: 'old', list: ['a', 'b'], map: { c: [1] }, gone: true },
+      ],
+      [
+        'fails if the item has another value',
+        { status: 'other' },
+        { set: { status: 'old', gone: undefined } },
+        undefined,
+      ],
+      [
+        'fails if only its time of clean-up can be compared',
+        { status: 'other', ttl: 5, count: 1 },
+        { set: { ttl: 5, count: expression`count + ${1}` } },
+        undefined,
+      ],
+    ])('%s', async (_what, before, change, expected) => {
+      if (Object.keys(before).length > 0) await put(before);
+      expect(await repeated({ ...change, when: isNew })).toEqual(expected);
     });
 
     it('fails if the item was deleted', async () => {

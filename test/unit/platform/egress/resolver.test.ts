@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import type { ResolverOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   makeResolver,
   type NameServer,
@@ -13,107 +13,78 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { makeUrlValidation, registrationNameServerOptions } from '../../../../lambdas/webhooks/url-validation.ts';
 import { turnsUntil } from '../../../support/virtual-time.ts';
 
-type Answer = readonly string[] | string;
-
-const settle = async (answer: Answer): Promise<string[]> => {
-  if (typeof answer === 'string') throw Object.assign(new Error(`query ${answer}`), { code: answer });
-  return [...answer];
-};
-
-/** A name server that answers with addresses, or fails with a code. */
-const serverOf = (four: Answer, six: Answer) => (): NameServer =>
-  ({ resolve4: () => settle(four), resolve6: () => settle(six), cancel: () => {} }) as unknown as NameServer;
+/** Addresses, or the code of an error, and the milliseconds after which they come. */
+type Answer = readonly [after: number, answer: readonly string[] | string];
 
 const never = new AbortController().signal;
-const resolveWith = (four: Answer, six: Answer) => makeResolver(serverOf(four, six))('receiver.example.com', never);
+
+/** Asks a name server for A and AAAA, in virtual time. Returns the result, its time, and how often the queries were cancelled. */
+const resolveWith = async (a: Answer, aaaa: Answer): Promise<object> => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const later = ([after, answer]: Answer) =>
+    new Promise<string[]>((resolve, reject) => {
+      const failure = Object.assign(new Error(`query ${answer}`), { code: answer });
+      setTimeout(() => (typeof answer === 'string' ? reject(failure) : resolve([...answer])), after);
+    });
+  const server = { resolve4: () => later(a), resolve6: () => later(aaaa), cancel: vi.fn() };
+  const startedAt = Date.now();
+  const result = makeResolver(() => server as unknown as NameServer)('receiver.example.com', never).then(
+    addresses => ({ addresses, after: Date.now() - startedAt }),
+    ({ fault, message }: ResolutionError) => ({ fault, message, after: Date.now() - startedAt }),
+  );
+  await vi.runAllTimersAsync();
+  expect(server.cancel).toHaveBeenCalledOnce();
+  return result;
+};
 
 // A name is resolved once for each attempt, by questions for A and AAAA at once; AAAA gets 300 ms more than A.
-
-describe('makeResolver', () => {
-  it.each<[string, Answer, Answer, readonly string[]]>([
-    ['both families', ['93.184.216.34'], ['2606:4700::1'], ['93.184.216.34', '2606:4700::1']],
-    ['IPv4 when there is no IPv6', ['93.184.216.34'], 'ENODATA', ['93.184.216.34']],
-    ['IPv4 when the IPv6 question fails', ['93.184.216.34'], 'ESERVFAIL', ['93.184.216.34']],
-    ['IPv6 when there is no IPv4', 'ENODATA', ['2606:4700::1'], ['2606:4700::1']],
-    ['IPv6 when the IPv4 answer is empty', [], ['2606:4700::1'], ['2606:4700::1']],
-  ])('returns %s', async (_case, four, six, expected) => {
-    expect(await resolveWith(four, six)).toEqual(expected);
-  });
-
-  it.each<[string, Answer, Answer]>([
-    ['not_found', 'ENOTFOUND', 'ENOTFOUND'],
-    ['not_found', 'ENODATA', 'ENODATA'],
-    ['temporary', 'ESERVFAIL', 'ESERVFAIL'],
-    ['temporary', 'ETIMEOUT', ['2606:4700::1']],
-    ['temporary', 'ECONNREFUSED', 'ECONNREFUSED'],
-    ['internal_error', 'ENOMEM', 'ENOMEM'],
-  ])('fails as %s for %s', async (fault, four, six) => {
-    await expect(resolveWith(four, six)).rejects.toThrow(ResolutionError);
-    await expect(resolveWith(four, six)).rejects.toMatchObject({ fault, message: four });
-  });
-
+describe('the addresses of a name', () => {
+  const four = ['93.184.216.34'];
+  const six = ['2606:4700::1'];
   const many = (count: number) => Array.from({ length: count }, (_, index) => `93.184.${index >> 8}.${index & 255}`);
+  const tooMany = { fault: 'temporary', message: 'TOO_MANY_ADDRESSES' };
 
-  // Each is checked: an answer of 64 KiB cost 14 ms of processor time.
-  it.each<[string, Answer, Answer]>([
-    ['IPv4', many(257), 'ENODATA'],
-    ['IPv6', 'ENODATA', many(257)],
-    ['both families', many(200), many(57)],
-  ])('rejects more than 256 addresses: %s', async (_case, four, six) => {
-    await expect(resolveWith(four, six)).rejects.toMatchObject({ fault: 'temporary', message: 'TOO_MANY_ADDRESSES' });
-    expect(await resolveWith(many(200), many(56))).toHaveLength(256);
+  it.each<[string, Answer, Answer, object]>([
+    ['both families', [0, four], [0, six], { addresses: [...four, ...six] }],
+    ['IPv4 without IPv6', [0, four], [0, 'ENODATA'], { addresses: four }],
+    ['IPv4 if the IPv6 question fails', [0, four], [0, 'ESERVFAIL'], { addresses: four }],
+    ['IPv6 without IPv4', [0, 'ENODATA'], [0, six], { addresses: six }],
+    ['IPv6 if the IPv4 answer is empty', [0, []], [0, six], { addresses: six }],
+    ['not found: no name', [0, 'ENOTFOUND'], [0, 'ENOTFOUND'], { fault: 'not_found', message: 'ENOTFOUND' }],
+    ['not found: no address', [0, 'ENODATA'], [0, 'ENODATA'], { fault: 'not_found', message: 'ENODATA' }],
+    ['temporary: both fail', [0, 'ESERVFAIL'], [0, 'ESERVFAIL'], { fault: 'temporary', message: 'ESERVFAIL' }],
+    ['temporary: A fails', [0, 'ETIMEOUT'], [0, six], { fault: 'temporary', message: 'ETIMEOUT' }],
+    ['temporary: none answers', [0, 'ECONNREFUSED'], [0, 'ECONNREFUSED'], { fault: 'temporary' }],
+    ['our own fault', [0, 'ENOMEM'], [0, 'ENOMEM'], { fault: 'internal_error', message: 'ENOMEM' }],
+    // Each is checked: an answer of 64 KiB cost 14 ms of processor time.
+    ['256 addresses', [0, many(200)], [0, many(56)], { addresses: [...many(200), ...many(56)] }],
+    ['more of A', [0, many(257)], [0, 'ENODATA'], tooMany],
+    ['more of AAAA', [0, 'ENODATA'], [0, many(257)], tooMany],
+    ['more of both', [0, many(200)], [0, many(57)], tooMany],
+    ['AAAA never comes', [50, four], [3_600_000, six], { addresses: four, after: 350 }],
+    ['AAAA is a little late', [50, four], [349, six], { addresses: [...four, ...six], after: 349 }],
+    ['AAAA is too late', [50, four], [351, six], { addresses: four, after: 350 }],
+    ['AAAA is earlier than A', [900, four], [10, six], { addresses: [...four, ...six], after: 900 }],
+    ['AAAA fails late', [50, four], [200, 'ESERVFAIL'], { addresses: four, after: 200 }],
+    [
+      'AAAA is a late bad address, which counts',
+      [0, four],
+      [299, ['::1']],
+      { addresses: [...four, '::1'], after: 299 },
+    ],
+    ['AAAA never comes, without A', [50, 'ENODATA'], [3_600_000, six], { fault: 'not_found', after: 350 }],
+    ['AAAA is a little late, without A', [50, 'ENODATA'], [200, six], { addresses: six, after: 200 }],
+    ['AAAA never comes, and A fails', [50, 'ESERVFAIL'], [3_600_000, six], { fault: 'temporary', after: 50 }],
+  ])('are resolved, and unanswered queries cancelled: %s', async (_case, a, aaaa, expected) => {
+    expect(await resolveWith(a, aaaa)).toMatchObject(expected);
   });
 
-  it('sends no query after the signal has aborted', async () => {
+  it('are not asked for after the signal has aborted', async () => {
     const resolve = makeResolver(() => {
       throw new Error('asked');
     });
     await expect(resolve('receiver.example.com', AbortSignal.abort())).rejects.toThrow(ResolutionError);
-  });
-});
-
-describe('a name server that is late with AAAA', () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
-
-  const later = (milliseconds: number, answer: Answer) =>
-    new Promise<string[]>((resolve, reject) => {
-      setTimeout(() => settle(answer).then(resolve, reject), milliseconds);
-    });
-
-  /** Asks a server whose answers come after this many milliseconds, and says when there was a result. */
-  const resolveAfter = async (four: readonly [number, Answer], six: readonly [number, Answer]) => {
-    let cancelled = 0;
-    const server = {
-      resolve4: () => later(...four),
-      resolve6: () => later(...six),
-      cancel: () => {
-        cancelled += 1;
-      },
-    } as unknown as NameServer;
-    const begunAt = Date.now();
-    const result = makeResolver(() => server)('receiver.example.com', never).then(
-      addresses => ({ addresses, after: Date.now() - begunAt, cancelled }),
-      (error: ResolutionError) => ({ fault: error.fault, after: Date.now() - begunAt, cancelled }),
-    );
-    await vi.runAllTimersAsync();
-    return result;
-  };
-
-  const [a, aaaa] = [['93.184.216.34'], ['2606:4700::1']];
-
-  it.each<[string, [number, Answer], [number, Answer], object]>([
-    ['never', [50, a], [3_600_000, aaaa], { addresses: a, after: 350 }],
-    ['a little late', [50, a], [349, aaaa], { addresses: [...a, ...aaaa], after: 349 }],
-    ['too late', [50, a], [351, aaaa], { addresses: a, after: 350 }],
-    ['earlier than A', [900, a], [10, aaaa], { addresses: [...a, ...aaaa], after: 900 }],
-    ['failing late', [50, a], [200, 'ESERVFAIL'], { addresses: a, after: 200 }],
-    ['late with a bad address, which counts', [0, a], [299, ['::1']], { addresses: [...a, '::1'], after: 299 }],
-    ['never, and A is not there', [50, 'ENODATA'], [3_600_000, aaaa], { fault: 'not_found', after: 350 }],
-    ['a little late, and alone', [50, 'ENODATA'], [200, aaaa], { addresses: aaaa, after: 200 }],
-    ['never, and A fails', [50, 'ESERVFAIL'], [3_600_000, aaaa], { fault: 'temporary', after: 50 }],
-  ])('%s', async (_case, four, six, expected) => {
-    expect(await resolveAfter(four, six)).toMatchObject({ ...expected, cancelled: 1 });
   });
 });
 
