@@ -131,4 +131,16 @@ describe('keys that are opened while the function loads', () => {
     expect(queries()).toBe(2);
     expect(decryptions()).toBe(2);
   });
+
+  it('may be missing, or KMS may fail: the first request after that opens them', async () => {
+    const keyring = ring();
+    keyring.openEarly('mac');
+    await expect(keyring.active('mac')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
+    await put(1, clock.now());
+    vi.mocked(kms.send).mockRejectedValueOnce(new Error('throttled'));
+    keyring.openEarly('mac');
+    const key = await keyring.active('mac');
+    await new Promise(setImmediate);
+    expect((await keyring.open(key)).symmetricKeySize).toBe(32);
+  });
 });
