@@ -51,31 +51,16 @@ export function throttled({ constructor: { name: commandName }, input }: { reado
   return error;
 }
 
-/** The faults of a stage, which a test switches on and off. */
-interface Faults {
-  /** KMS opens no key. */
-  kms: boolean;
-  /** DynamoDB throttles all calls. */
-  store: boolean;
-  /** The queues whose consumers die. */
-  off: readonly string[];
-  /** The sweeper dies. */
-  sweeper: boolean;
-  /** Returns the status of the receiver's next answer. */
-  status: () => number;
-  /** The address of the receiver. */
-  address: string;
-}
-
 /** A world with one account, by functions that write logs and metrics as they do when they are deployed. */
 export async function startDelivery(metrics: Metrics) {
-  const faults: Faults = {
-    kms: false,
-    store: false,
-    off: [],
-    sweeper: false,
-    status: () => 200,
-    address: '93.184.216.34',
+  /** The faults of the stage, which a test switches on and off. */
+  const faults = {
+    kms: false, // KMS opens no key
+    store: false, // DynamoDB throttles all calls
+    off: [] as readonly string[], // the queues whose consumers die
+    sweeper: false, // the sweeper dies
+    status: () => 200, // of the receiver's next answer
+    address: '93.184.216.34', // of the receiver
   };
   const processes: ProcessOutside['process'][] = [];
   const lanes = new Map(Object.entries(queueOf).map(([lane, queue]) => [`deliver-${lane}`, queue]));
@@ -94,7 +79,7 @@ export async function startDelivery(metrics: Metrics) {
   let linesRead = 0;
   await world.begin();
   world.receivers.react(host, (): Reaction => ({ status: faults.status(), afterMs: 0 }));
-  return { faults, publish, runUntil, oldestEventSeconds, end: world.end };
+  return { faults, publish, runUntil, oldestEventSeconds };
 
   function outsideOf(process: ProcessOutside) {
     processes.push(process.process);

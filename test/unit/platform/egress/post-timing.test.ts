@@ -12,13 +12,13 @@ const both = async () => [otherAddress, publicAddress];
 // The duration of an attempt is that of docs/delivery.md: from resolving the host to the last header.
 
 describe('the timing of a POST', () => {
-  it.each<[string, Play, Situation, string, number]>([
-    ['one answer', say(ok), {}, 'response', 1],
-    ['the second address', say(ok), { resolve: both, fates: new Map([[otherAddress, 'ECONNREFUSED']]) }, 'response', 1],
-    ['a blocked host', say(ok), { resolve: async () => ['10.0.0.1'] }, 'blocked', 0],
-    ['an unknown name', say(ok), { resolve: () => Promise.reject(new ResolutionError('not_found', '')) }, 'dns', 0],
-  ])('reports once that it is answered, and only then: %s', async (_case, play, situation, outcome, times) => {
-    const { post } = await start(play, situation);
+  it.each<[string, Situation, string, number]>([
+    ['one answer', {}, 'response', 1],
+    ['the second address', { resolve: both, fates: new Map([[otherAddress, 'ECONNREFUSED']]) }, 'response', 1],
+    ['a blocked host', { resolve: async () => ['10.0.0.1'] }, 'blocked', 0],
+    ['an unknown name', { resolve: () => Promise.reject(new ResolutionError('not_found', '')) }, 'dns', 0],
+  ])('reports once that it is answered, and only then: %s', async (_case, situation, outcome, times) => {
+    const { post } = await start(say(ok), situation);
     const onAnswered = vi.fn();
     expect(await post({ ...request, onAnswered })).toMatchObject({ outcome });
     expect(onAnswered).toHaveBeenCalledTimes(times);

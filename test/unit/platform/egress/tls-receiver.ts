@@ -117,12 +117,6 @@ export const startTlsReceiver = async (
   };
 };
 
-/** The place where the client meant to connect. */
-interface MeantConnection {
-  readonly host: string | undefined;
-  readonly port: number;
-}
-
 /** The fate of a connection: it never comes about (`silent`), or fails with an error of that code. */
 type Fate = 'silent' | `E${string}`;
 
@@ -141,7 +135,7 @@ export const loopbackNetwork = (
   certificate?: string,
   fates: ReadonlyMap<string, Fate> = new Map<string, Fate>(),
 ) => {
-  const meant: MeantConnection[] = [];
+  const meant: { readonly host: string | undefined; readonly port: number }[] = [];
   const sockets: Socket[] = [];
   const network: Network = {
     connect: options => {
