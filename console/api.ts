@@ -1,7 +1,6 @@
 import type { DeliveryDetail, DeliveryRecord } from '../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../lambdas/webhooks/representation.ts';
 
-/** The public URLs of a stage, and the platform's `fetch`. */
 export interface Service {
   readonly authUrl: string;
   readonly baseUrl: string;
@@ -22,19 +21,15 @@ export interface Login {
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
-  /** The faults of each field, by its name in the API. */
   readonly findings: readonly { readonly field: string; readonly detail: string }[];
   /** The replay that `Location` names. */
   readonly replayId: string | undefined;
-  /** `Retry-After`, in seconds. */
   readonly retryAfter: string | null;
+  readonly requisicao: unknown;
 
   constructor({ status, json, headers }: Answer) {
-    super(
-      [json?.detail ?? json?.error_description ?? `HTTP ${status}`, json?.requisicao && `(${json.requisicao})`]
-        .filter(Boolean)
-        .join(' '),
-    );
+    super(String(json?.detail ?? json?.error_description ?? `HTTP ${status}`));
+    this.requisicao = json?.requisicao;
     this.status = status;
     this.code = String(json?.code ?? json?.error ?? '');
     const errors: readonly Record<string, string>[] = Array.isArray(json?.errors) ? json.errors : [];
@@ -68,7 +63,6 @@ export async function signIn(service: Service, credentials: Credentials): Promis
   return { client: { client_id, client_secret }, ...tokensIn(answer) };
 }
 
-/** Ends a login at the service (RFC 7009). */
 export async function revoke(service: Service, login: Login): Promise<void> {
   await postForm(service, 'revoke', { ...login.client, token: login.refreshToken ?? login.accessToken });
 }
@@ -78,14 +72,11 @@ export function claimsOf({ accessToken }: Pick<Login, 'accessToken'>): Readonly<
   return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8'));
 }
 
-/** The public API with one login. */
 export type Api = ReturnType<typeof makeApi>;
 
 /**
- * Creates the API client of a login. An access token that has expired is refreshed, and the login changed in place.
- *
- * @param refreshes - the refreshes in flight: of parallel calls one alone may use the refresh token.
- * @throws {Refusal}, {NoAnswer} or {SessionEnded} from each call.
+ * Creates the API client of a login. An access token that has expired is refreshed, and the login changed in place:
+ * `refreshes` are those in flight, since of parallel calls one alone may use the refresh token.
  */
 export function makeApi(
   service: Service,
@@ -98,7 +89,7 @@ export function makeApi(
     findWebhook: (event: string) => orUndefined(get<WebhookRecord>(pathOf(event))),
     register: (event: string, settings: Settings) =>
       send<{ segredo: string }>('POST', '/v1/webhooks', { evento: event, ...settings }),
-    change: (event: string, settings: Settings) => send('PUT', pathOf(event), settings),
+    change: (event: string, settings: Settings) => send<WebhookRecord>('PUT', pathOf(event), settings),
     remove: (event: string) => send('DELETE', pathOf(event)),
     test: (event: string) => send<{ id: string }>('POST', `${pathOf(event)}/teste`),
     replaceSecret: (event: string, imediato: boolean) =>
@@ -192,7 +183,6 @@ export interface Replay {
 interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** `undefined` if the body is not a JSON object. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
 

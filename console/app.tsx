@@ -4,13 +4,13 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type Credentials, claimsOf, type Login, makeApi, revoke, type Service, SessionEnded, signIn } from './api.ts';
-import { Alert } from './components.tsx';
 import { messageOf, statusOf } from './failures.ts';
 import { contentSecurityPolicy, Document, SignIn } from './layout.tsx';
+import { failurePage } from './pages/failure.tsx';
 import { actions, pages } from './pages/pages.ts';
 import { keyOf, maxIdle, randomId, type Session, type SessionStore } from './sessions.ts';
 import { type Language, preferredLanguage, texts } from './texts/texts.ts';
-import { type Handler, NotFound, type Page, type Redirect, type View } from './view.ts';
+import { type Handler, isLocal, NotFound, type Page, type Redirect, type View } from './view.ts';
 
 export interface ConsoleOptions {
   readonly service: Service;
@@ -22,10 +22,7 @@ export interface ConsoleOptions {
   readonly now: () => number;
 }
 
-/**
- * Creates the console: a handler of requests, and a maker of links that sign in once, within an hour. Pages are in a random folder,
- * since cookies know no ports: a cookie for `/` would go to every server on 127.0.0.1.
- */
+/** Creates the console in a random folder, since cookies know no ports: one for `/` would go to every server on 127.0.0.1. */
 export function createConsole(options: ConsoleOptions) {
   const { service, store, host, credentials, now } = options;
   const folder = `/${randomId().slice(0, 22)}`;
@@ -153,7 +150,7 @@ export function createConsole(options: ConsoleOptions) {
         return await handler(view, parametersOf(context), form);
       } catch (error) {
         if (error instanceof SessionEnded) throw error;
-        return { to: above(view.path), notes: [{ kind: 'failed', text: messageOf(view.t, error) }] };
+        return { to: above(view.path), notes: [{ kind: 'failed', text: messageOf(view.t, error, true) }] };
       }
     });
   }
@@ -181,9 +178,7 @@ export function createConsole(options: ConsoleOptions) {
         await save(key, session);
         return entry(context, 401, t => t.entry.noSession);
       }
-      const status = statusOf(error);
-      const title = status === 404 ? view.t.failures.notFound : view.t.failures.title;
-      answer = { title, crumbs: [], status, content: <Alert>{messageOf(view.t, error)}</Alert> };
+      answer = failurePage(view, error, parametersOf(context));
     }
     if ('to' in answer) session.notes.push(...notes, ...(answer.notes ?? []));
     if (await store.load(key)) await save(key, session); // unless another tab has signed out
@@ -207,11 +202,10 @@ export function createConsole(options: ConsoleOptions) {
       query: url.searchParams,
       now: now(),
       notes,
-      renewSeconds: new URL(service.baseUrl).hostname === '127.0.0.1' ? 5 : 60,
+      renewSeconds: isLocal(service) ? 5 : 60,
     };
   }
 
-  /** Shows the page that signs in, with the reason why it is shown and what was typed, less the secrets. */
   async function entry(
     context: Context,
     status: number,
@@ -269,7 +263,6 @@ async function returnPathOf(context: Context): Promise<string> {
   return (await formOf(context)).get('return_to') ?? above(below);
 }
 
-/** An action is one step below the page that it belongs to. */
 function above(path: string): string {
   return path.replace(/\/[^/]*$/, '') || '/';
 }

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
 
-/** Returns the console as one file that needs Node.js 20 or later and nothing else. */
 export function bundleConsole(): string {
   const { outputFiles } = buildSync({
     entryPoints: [path.join(import.meta.dirname, 'main.ts')],

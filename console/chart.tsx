@@ -1,10 +1,9 @@
 import { Link, Time, Unread } from './components.tsx';
-import { type Filter, localField, queryOf, ranges } from './filter.ts';
+import { type Filter, localField, queryOf, ranges, states } from './filter.ts';
 import type { Bar, Tally } from './tally.ts';
 import { timeFormats } from './times.ts';
 import { type Part, pathOf, useView } from './view.ts';
 
-/** Writes the deliveries of a webhook over time: bars that lead to their deliveries. */
 export function Chart({ event, filter, counted }: { event: string; filter: Filter; counted: Part<Tally> }) {
   const { t } = useView();
   return (
@@ -17,7 +16,7 @@ export function Chart({ event, filter, counted }: { event: string; filter: Filte
         {'error' in counted ? (
           <Unread error={counted.error} />
         ) : (
-          <Counted event={event} filter={filter} tally={counted.value} />
+          <Counted event={event} filter={filter} {...counted.value} />
         )}
       </div>
     </section>
@@ -31,7 +30,7 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
   const chosen = isCustom ? undefined : (range ?? '30d');
   const field = (name: string, label: string, value: number | undefined) => (
     <label>
-      {label}
+      {label} ({Intl.DateTimeFormat().resolvedOptions().timeZone})
       <input type="datetime-local" name={name} value={localField(value)} />
     </label>
   );
@@ -55,18 +54,22 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
   );
 }
 
-function Counted({ event, filter, tally }: { event: string; filter: Filter; tally: Tally }) {
-  const { t } = useView();
-  const { bars, total, countedSince, error } = tally;
+function Counted({ event, filter, bars, total, countedSince, error }: Tally & { event: string; filter: Filter }) {
+  const { t, folder } = useView();
   return (
     <>
       <p class="legend">
         <b>{t.webhook.total(total)}</b>
-        {groups.map(group => (
-          <span class={`key ${group}`}>
-            {t.webhook.groups[group]}: {t.number(bars.reduce((sum, bar) => sum + bar[group], 0))}
-          </span>
-        ))}
+        {states.map(one => {
+          const count = bars.reduce((sum, { counts }) => sum + (counts[one] ?? 0), 0);
+          return (
+            count > 0 && (
+              <a class={`key ${one}`} href={`${folder}${pathOf(event)}${queryOf({ ...filter, state: one })}#list`}>
+                {t.states[one]}: {t.number(count)}
+              </a>
+            )
+          );
+        })}
       </p>
       {countedSince !== undefined && (
         <p class="muted">
@@ -98,10 +101,10 @@ function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: re
             <a href={link} tabindex={-1}>
               <title>{`${format.formatRange(bar.from, bar.until)}: ${sumOf(bar)}`}</title>
               <rect class={bar.isCounted ? 'zone' : 'zone uncounted'} x={at * 10} y="0" width="10" height="100" />
-              {groups.map(group => {
-                const height = (bar[group] / max) * 100;
+              {states.map(state => {
+                const height = ((bar.counts[state] ?? 0) / max) * 100;
                 y -= height;
-                return height > 0 && <rect class={group} x={at * 10 + 1} y={y} width="8" height={height} />;
+                return height > 0 && <rect class={state} x={at * 10 + 1} y={y} width="8" height={height} />;
               })}
             </a>
           );
@@ -115,14 +118,11 @@ function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: re
   );
 }
 
-/** The chart keeps its range when a bar is chosen: the bar narrows the list alone. */
 function addressOf(event: string, { state, range, since, until }: Filter, bar: Bar): string {
   const kept = range ?? (since === undefined && until === undefined ? ('30d' as const) : undefined);
   return `${pathOf(event)}${queryOf({ state, range: kept, since: bar.from, until: bar.until })}#list`;
 }
 
-const groups = ['delivered', 'failed', 'open'] as const;
-
-function sumOf({ delivered, failed, open }: Bar): number {
-  return delivered + failed + open;
+function sumOf({ counts }: Bar): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

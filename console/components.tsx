@@ -30,7 +30,7 @@ export function Alert({ children }: { children?: Child }) {
 /** Writes a button that posts a form. It is left out if the token may only read, except for signing out. */
 export function Button(button: {
   action: string;
-  kind?: 'main' | 'danger' | 'quiet' | undefined;
+  kind?: 'main' | 'danger' | 'quiet' | false;
   fields?: Readonly<Record<string, string>>;
   children?: Child;
 }) {
@@ -39,18 +39,16 @@ export function Button(button: {
   return (
     <form method="post" action={folder + button.action}>
       <Hidden fields={button.fields} />
-      <button class={button.kind}>{button.children}</button>
+      <button class={button.kind || undefined}>{button.children}</button>
     </form>
   );
 }
 
-/** Writes a form in a card. Paths are below the folder. */
 export function Form(form: {
   action: string;
   submit: string;
   kind?: 'main' | 'danger';
   fields?: Readonly<Record<string, string>>;
-  /** The page that Cancel leads to. */
   back: string;
   children?: Child;
 }) {
@@ -98,18 +96,12 @@ export function Time({ at, form = 'both' }: { at: string; form?: 'both' | 'exact
   const exact = (form === 'clock' ? formats.clock : formats.exact).format(moment);
   return (
     <time datetime={at} title={`${new Date(moment).toISOString().slice(0, 19).replace('T', ' ')} UTC`}>
-      {form === 'both' ? (
-        <>
-          {distance(moment - now, formats.distance)} <small>{exact}</small>
-        </>
-      ) : (
-        exact
-      )}
+      {form === 'both' && `${distance(moment - now, formats.distance)} `}
+      {form === 'both' ? <small>{exact}</small> : exact}
     </time>
   );
 }
 
-/** Writes the state of a delivery or a replay; the word of the API is in its tooltip. */
 export function StateBadge({ state }: { state: string }) {
   return (
     <span class={`badge ${tones[state] ?? ''}`} title={state}>
@@ -118,25 +110,42 @@ export function StateBadge({ state }: { state: string }) {
   );
 }
 
-/** Writes text from outside: characters that are invisible, or turn the text around, as escapes. */
+/** Writes text from outside: characters that are invisible, or turn the text around, as escapes. A URL may break after a part. */
 export function Code({ children }: { children: string }) {
-  return <code>{visible(children)}</code>;
+  const [first, ...rest] = visible(children).split(/(?<=[/.?&])(?=[^/])/);
+  return (
+    <code>
+      {first}
+      {rest.map(part => [<wbr />, part])}
+    </code>
+  );
 }
 
 export function Pre({ children }: { children: string }) {
   return <pre>{visible(children)}</pre>;
 }
 
-export function CopyButton({ text, of }: { text: string; of: string }) {
+export function CopyButton({ text, of, kind = 'quiet' }: { text: string; of: string; kind?: 'quiet' | 'main' }) {
   const { copy, copied } = useView().t.frame;
+  const label = `${copy}: ${of}`;
   return (
-    <button type="button" class="copy quiet" data-copy={text} data-done={copied} aria-label={`${copy}: ${of}`} hidden>
+    <button type="button" class={`copy ${kind}`} data-copy={text} data-done={copied} aria-label={label} hidden>
       {copy}
     </button>
   );
 }
 
-/** Reports that a part of the page could not be read, and why. */
+export function Verification() {
+  const { t } = useView();
+  return (
+    <details>
+      <summary>{t.secret.verify}</summary>
+      <Pre>{`import { Webhook } from 'standardwebhooks';\nnew Webhook(SEGREDO).verify(body, request.headers);`}</Pre>
+      <p class="muted">{t.secret.libraries}</p>
+    </details>
+  );
+}
+
 export function Unread({ error }: { error: unknown }) {
   const { t } = useView();
   return <p class="note failed inside">{`${t.failures.unread} ${messageOf(t, error)}`}</p>;
@@ -145,30 +154,34 @@ export function Unread({ error }: { error: unknown }) {
 export function Facts({ rows }: { rows: readonly (readonly [name: Child, value: Child] | false | undefined)[] }) {
   return (
     <dl class="facts">
-      {rows
-        .filter(row => !!row)
-        .map(([name, value]) => (
-          <div>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
+      {rows.map(
+        row =>
+          row &&
+          row[1] !== '–' && (
+            <div>
+              <dt>{row[0]}</dt>
+              <dd>{row[1]}</dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }
 
-/** Writes a table; on a phone each row is a block with the names of the columns that have a value. */
+/** Writes a table without the columns that have no value; on a phone each row is a block. */
 export function Table<Row>(table: {
-  columns: readonly (readonly [name: string, value: (row: Row) => Child, kind?: 'number'])[];
+  columns: readonly (readonly [name: string, value: (row: Row) => Child, kind?: string])[];
   rows: readonly Row[];
-  empty: string;
+  empty?: string;
 }) {
   if (table.rows.length === 0) return <p class="empty">{table.empty}</p>;
+  const cells = table.columns.map(([name, value, kind = '']) => ({ name, kind, values: table.rows.map(value) }));
+  const columns = cells.filter(({ values }) => values.some(value => value !== '–'));
   return (
     <table>
       <thead>
         <tr>
-          {table.columns.map(([name, , kind]) => (
+          {columns.map(({ name, kind }) => (
             <th scope="col" class={kind}>
               {name}
             </th>
@@ -176,16 +189,13 @@ export function Table<Row>(table: {
         </tr>
       </thead>
       <tbody>
-        {table.rows.map(row => (
+        {table.rows.map((_, at) => (
           <tr>
-            {table.columns.map(([name, value, kind = '']) => {
-              const shown = value(row);
-              return (
-                <td data-label={name} class={shown === '–' ? `none ${kind}` : kind}>
-                  <div>{shown}</div>
-                </td>
-              );
-            })}
+            {columns.map(({ name, kind, values }) => (
+              <td data-label={name} class={values[at] === '–' ? `none ${kind}` : kind}>
+                <div>{values[at]}</div>
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>

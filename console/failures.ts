@@ -2,15 +2,16 @@ import { NoAnswer, Refusal } from './api.ts';
 import type { Texts } from './texts/en.ts';
 import { NotFound } from './view.ts';
 
-/** Returns the message of a failure in the language of the page: that of the API, if it gave one. */
-export function messageOf({ failures }: Texts, error: unknown): string {
-  if (error instanceof NoAnswer) return failures.noAnswer(error.code);
+export function messageOf({ failures }: Texts, error: unknown, isChange = false): string {
+  if (error instanceof NoAnswer) return failures.noAnswer(error.code) + (isChange ? ` ${failures.isUncertain}` : '');
   if (error instanceof Refusal) {
     if (error.code === 'no_token') return failures.noToken;
     if (['invalid_grant', 'invalid_client'].includes(error.code)) return failures.badCredentials;
-    const said = error.message.startsWith('HTTP ') && [429, 503].includes(error.status) ? failures.busy : error.message;
-    const findings = error.findings.map(({ field, detail }) => `${field}: ${detail}`);
-    return [said, ...findings, error.retryAfter && failures.retryAfter(error.retryAfter)].filter(Boolean).join(' ');
+    const { message, status, findings, requisicao, retryAfter } = error;
+    const said = message.startsWith('HTTP ') && [429, 503].includes(status) ? failures.busy : message;
+    const facts = Object.entries({ 'Retry-After': retryAfter && `${retryAfter} s`, requisicao }).filter(([, is]) => is);
+    const all = [...findings.map(({ field, detail }) => [field, detail]), ...facts].map(pair => pair.join(': '));
+    return [said, ...all].join(' ');
   }
   if (error instanceof NotFound) return error.message;
   console.error(error);

@@ -1,6 +1,6 @@
 /** The deliveries that a page shows. Times are milliseconds since the epoch. */
 export interface Filter {
-  readonly state?: (typeof states)[number] | undefined;
+  readonly state?: State | undefined;
   readonly range?: (typeof ranges)[number] | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -11,7 +11,9 @@ export interface Filter {
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 
-export const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
+export const states = ['entregue', 'falhou', 'retida', 'pendente', 'cancelada'] as const;
+
+export type State = (typeof states)[number];
 
 /** A span of time, and the steps that it is in. Milliseconds. */
 export interface Span {
@@ -22,7 +24,6 @@ export interface Span {
   readonly step: number;
 }
 
-/** Reads a filter from an address or a form. */
 export function filterOf(values: URLSearchParams): Filter {
   const unknown: string[] = [];
   const state = read('state', text => states.find(state => state === text));
@@ -42,7 +43,6 @@ export function filterOf(values: URLSearchParams): Filter {
   }
 }
 
-/** Writes a filter as a query, with `?` unless it is empty. */
 export function queryOf({ state, range, since, until, cursor }: Partial<Filter>): string {
   const times = { since: since && iso(since), until: until && iso(until) };
   const given = Object.entries({ state, range, ...times, cursor });
@@ -62,7 +62,6 @@ export function spanOf({ range, since, until }: Filter, now: number): Span {
   return inSteps(start, end, Math.max(60_000, Math.ceil((end - start) / 48 / 60_000) * 60_000));
 }
 
-/** Returns the times of the list: those of the filter, else those of its range. */
 export function timesOf({ range, since, until }: Filter, now: number): { desde?: string; ate?: string } {
   if (since !== undefined || until !== undefined)
     return { ...(since !== undefined && { desde: iso(since) }), ...(until !== undefined && { ate: iso(until) }) };
@@ -73,7 +72,6 @@ export function iso(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Returns a time as the field of a browser has it: local, to the minute. */
 export function localField(time: number | undefined): string {
   if (time === undefined) return '';
   return iso(time - new Date(time).getTimezoneOffset() * 60_000).slice(0, 16);

@@ -1,48 +1,81 @@
-import type { DeliveryRecord } from '../lambdas/delivery/representation.ts';
+import type { DeliveryDetail, DeliveryRecord } from '../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../lambdas/webhooks/representation.ts';
-import type { DeliveryList } from './api.ts';
-import { textOf } from './texts/texts.ts';
+import type { Api, DeliveryList } from './api.ts';
+import { Link } from './components.tsx';
+import { adviceOf, resultOf, textOf } from './texts/texts.ts';
 import { timeFormats } from './times.ts';
-import { type Part, useView } from './view.ts';
+import { type Part, partOf, pathOf, useView } from './view.ts';
 
-export type Health = 'healthy' | 'failing' | 'slow' | 'suspended';
+const tones = {
+  suspended: 'held',
+  failing: 'bad',
+  latestFailed: 'bad',
+  slow: 'wait',
+  unknown: 'wait',
+  untested: '',
+  healthy: 'good',
+  none: '',
+} as const;
 
-/** Returns the worst that is true of a webhook: `ativo` alone says only that it is not suspended. */
-export function healthOf({ estado, falhando_desde, lento_desde }: WebhookRecord): Health {
-  if (estado === 'suspenso') return 'suspended';
-  if (falhando_desde !== null) return 'failing';
-  return lento_desde === null ? 'healthy' : 'slow';
+export interface Standing {
+  readonly health: keyof typeof tones;
+  readonly latest: Part<DeliveryList>;
+  readonly failed: DeliveryDetail | undefined;
 }
 
-export function HealthBadge({ webhook, isUntested }: { webhook: WebhookRecord | undefined; isUntested?: boolean }) {
-  const { t } = useView();
-  if (!webhook) return <span class="badge">{t.health.none}</span>;
-  const health = healthOf(webhook);
-  if (health === 'healthy' && isUntested) return <span class="badge">{t.health.untested}</span>;
-  return <span class={`badge ${tones[health]}`}>{t.health[health]}</span>;
+/** The results by which the receiver did not decide: a slow attempt is repeated at once, and a fault of the service is no result. */
+const undecided: readonly (string | null)[] = [null, 'lenta', 'interno'];
+
+/** Judges a webhook by its record and by the latest delivery that has a result: the record does not count tests. */
+export async function readStanding(api: Api, event: string, webhook: WebhookRecord | undefined): Promise<Standing> {
+  const latest = await partOf(api.listDeliveries(event, { limite: 10 }));
+  const own = latest.value?.entregas.filter(one => webhook && isOf(webhook, one));
+  const judged = own?.find(one => one.estado === 'falhou' || !undecided.includes(one.ultimo_resultado));
+  const health = judge();
+  const isBad = judged && tones[health] === 'bad';
+  return { health, latest, failed: isBad ? (await partOf(api.findDelivery(event, judged.id))).value : undefined };
+
+  function judge(): Standing['health'] {
+    if (!webhook) return 'none';
+    if (webhook.estado === 'suspenso') return 'suspended';
+    if (webhook.falhando_desde !== null) return 'failing';
+    if (judged && judged.ultimo_resultado !== 'entregue') return 'latestFailed';
+    if (webhook.lento_desde !== null) return 'slow';
+    return judged ? 'healthy' : latest.value ? 'untested' : 'unknown';
+  }
 }
 
-/** Writes since when a webhook fails or is slow, what that means, and what to do. When it was suspended is not kept. */
-export function HealthText({ webhook }: { webhook: WebhookRecord }) {
-  const { t, language } = useView();
-  const since = (at: string | null) => timeFormats[language].exact.format(Date.parse(at ?? ''));
-  const texts = {
-    healthy: () => null,
-    suspended: () => `${textOf(t.health.reasons, webhook.motivo_suspensao ?? '')} ${t.health.eventsAreHeld}`,
-    failing: () => t.health.failingText(since(webhook.falhando_desde)),
-    slow: () => t.health.slowText(since(webhook.lento_desde)),
+export function HealthBadge({ standing: { health } }: { standing: Standing }) {
+  return <span class={`badge ${tones[health]}`}>{useView().t.health[health]}</span>;
+}
+
+/** Writes the last result of a webhook that fails, since when, what that means, and what to do. */
+export function HealthText({ webhook, standing }: { webhook: WebhookRecord; standing: Standing }) {
+  const { t, language, path } = useView();
+  const { health, failed } = standing;
+  const last = failed?.tentativas.at(-1);
+  const format = (at: string | null, days = 0) =>
+    timeFormats[language].exact.format(Date.parse(at ?? '') + days * 86_400_000);
+  const { falhando_desde: failing, lento_desde: slow, motivo_suspensao: reason } = webhook;
+  const meaning = {
+    suspended: () => `${textOf(t.health.reasons, reason ?? '')} ${t.health.eventsAreHeld}`,
+    failing: () => t.health.failingText(format(failing), format(failing, 5)),
+    slow: () => t.health.slowText(format(slow)),
   };
-  return texts[healthOf(webhook)]();
+  return (
+    <div class="health">
+      {last && (
+        <p>
+          {t.webhook.result}: <b>{resultOf(t, last.resultado, last.status)}</b>. {adviceOf(t, last)}{' '}
+          {path !== '/' && <Link to={pathOf(webhook.evento, failed?.id)}>{t.steps.seeDelivery}</Link>}
+        </p>
+      )}
+      {Object.hasOwn(meaning, health) && <p>{meaning[health as keyof typeof meaning]()}</p>}
+    </div>
+  );
 }
 
 /** Returns whether a delivery was for a registration, to within the clocks of queue and registration (0.5 s). */
 export function isOf(webhook: WebhookRecord, { criado_em }: Pick<DeliveryRecord, 'criado_em'>): boolean {
   return Date.parse(criado_em) + 500 >= Date.parse(webhook.criado_em);
 }
-
-/** Returns whether there was no delivery since the registration, for certain. `latest` is a list of the latest one. */
-export function isUntested(webhook: WebhookRecord, latest: Part<DeliveryList>): boolean {
-  return latest.value !== undefined && !latest.value.entregas.some(one => isOf(webhook, one));
-}
-
-const tones = { healthy: 'good', failing: 'bad', slow: 'wait', suspended: 'held' } as const;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { Credentials } from './api.ts';
-import { Alert, Button, Code, CopyButton, Link, Time } from './components.tsx';
+import { Alert, Button, Code, CopyButton, Link, Time, Verification } from './components.tsx';
 import { script } from './script.ts';
 import type { Note } from './sessions.ts';
 import { style } from './style.ts';
@@ -10,7 +10,6 @@ import type { Texts } from './texts/en.ts';
 import type { Language } from './texts/texts.ts';
 import { type Page, pathOf, useView, type View, ViewContext } from './view.ts';
 
-/** Writes a page with the frame around it. */
 export function Document({ page, view }: { page: Page; view: View }) {
   const { t, language } = view;
   const seconds = page.renewSeconds ?? (page.status === undefined ? view.renewSeconds : 0);
@@ -26,7 +25,12 @@ export function Document({ page, view }: { page: Page; view: View }) {
         </p>
         <main id="content" tabindex={-1}>
           <Notes notes={view.notes} />
-          {page.crumbs && <Crumbs events={page.crumbs} />}
+          {page.crumbs && (
+            <nav class="crumbs" aria-label={t.nav.webhooks}>
+              <Link to="/">{t.nav.webhooks}</Link>
+              {page.crumbs.map(event => [' / ', <Link to={pathOf(event)}>{event}</Link>])}
+            </nav>
+          )}
           <div class="heading">
             <h1 id="heading" data-live>
               {page.heading ?? page.title}
@@ -49,13 +53,11 @@ export function Document({ page, view }: { page: Page; view: View }) {
   );
 }
 
-/** Writes the page that signs in: by the link of a terminal, whose token the script sends, or by credentials. */
 export function SignIn(entry: {
   readonly t: Texts;
   readonly language: Language;
   /** The folder of the page that was asked for, if it is that of this process. */
   readonly folder: string;
-  /** The page to show after signing in, below the folder. */
   readonly returnPath: string;
   readonly host: string;
   readonly trouble: string | undefined;
@@ -63,13 +65,29 @@ export function SignIn(entry: {
   readonly hasLink: boolean;
 }) {
   const { t, language, folder, returnPath, host, trouble, given, hasLink } = entry;
-  const field = (name: string, value = '', type = 'text') => (
-    <div class="field">
-      <label for={name}>
-        <code>{name}</code>
-      </label>
-      <input id={name} name={name} type={type} value={value} required spellcheck={false} />
-    </div>
+  // A field without a value is a secret: it is never filled in again.
+  const form = (action: string, title: string, about: string, fields: Readonly<Record<string, string | undefined>>) => (
+    <form id={action} class="card inside" method="post" action={`${folder}/${action}`}>
+      <input type="hidden" name="return_to" value={returnPath} />
+      <h2>{title}</h2>
+      <p class="muted">{about}</p>
+      {Object.entries(fields).map(([name, value]) => (
+        <div class="field">
+          <label for={name}>
+            <code>{name}</code>
+          </label>
+          <input
+            id={name}
+            name={name}
+            type={value === undefined ? 'password' : 'text'}
+            value={value}
+            required
+            spellcheck={false}
+          />
+        </div>
+      ))}
+      <button class="main">{t.entry.signIn}</button>
+    </form>
   );
   return (
     <Html title={t.entry.title} language={language} renewSeconds={0}>
@@ -78,37 +96,15 @@ export function SignIn(entry: {
         <h1>{t.entry.title}</h1>
         <p class="lead">{t.entry.lead(host)}</p>
         {trouble && <Alert>{trouble}</Alert>}
-        {hasLink && (
-          <form id="link" class="card inside" method="post" action={`${folder}/link`}>
-            <input type="hidden" name="return_to" value={returnPath} />
-            <h2>{t.entry.byLink}</h2>
-            <p class="muted">{t.entry.aboutLink}</p>
-            {field('token', '', 'password')}
-            <button class="main">{t.entry.signIn}</button>
-          </form>
-        )}
-        <form class="card inside" method="post" action={`${folder}/sign-in`}>
-          <input type="hidden" name="return_to" value={returnPath} />
-          <h2>{t.entry.byCredentials}</h2>
-          <p class="muted">{t.entry.aboutCredentials}</p>
-          {field('client_id', given?.client_id)}
-          {field('client_secret', '', 'password')}
-          {field('username', given?.username)}
-          {field('password', '', 'password')}
-          <button class="main">{t.entry.signIn}</button>
-        </form>
+        {hasLink && form('link', t.entry.byLink, t.entry.aboutLink, { token: undefined })}
+        {form('sign-in', t.entry.byCredentials, t.entry.aboutCredentials, {
+          client_id: given?.client_id ?? '',
+          client_secret: undefined,
+          username: given?.username ?? '',
+          password: undefined,
+        })}
       </main>
     </Html>
-  );
-}
-
-function Crumbs({ events }: { events: readonly string[] }) {
-  const { t } = useView();
-  return (
-    <nav class="crumbs" aria-label={t.nav.webhooks}>
-      <Link to="/">{t.nav.webhooks}</Link>
-      {events.map(event => [' / ', <Link to={pathOf(event)}>{event}</Link>])}
-    </nav>
   );
 }
 
@@ -149,12 +145,11 @@ function Header() {
           Emissor
         </a>
         <nav aria-label="Emissor">
-          <a href={`${folder}/`} aria-current={isAtSteps ? undefined : 'page'}>
-            {t.nav.webhooks}
-          </a>
-          <a href={`${folder}/first-steps`} aria-current={isAtSteps ? 'page' : undefined}>
-            {t.nav.firstSteps}
-          </a>
+          {Object.entries({ '/': t.nav.webhooks, '/first-steps': t.nav.firstSteps }).map(([to, name]) => (
+            <a href={folder + to} aria-current={isAtSteps === (to !== '/') ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
         </nav>
         <div class="tools">
           <span class="account">
@@ -171,10 +166,10 @@ function Header() {
   );
 }
 
-/** Writes what actions did. Secrets are shown here, and never again. */
 function Notes({ notes }: { notes: readonly Note[] }) {
   const { t } = useView();
   const secrets = notes.filter(note => note.kind === 'secret');
+  const lines = secrets.map(({ event, secret }) => `${event}=${secret}`);
   return (
     <>
       {notes.map(
@@ -193,12 +188,19 @@ function Notes({ notes }: { notes: readonly Note[] }) {
               <div>
                 <dt>{event}</dt>
                 <dd>
-                  <code class="secret-value">{secret}</code> <CopyButton text={secret} of={event} />
+                  <code class="secret-value">{secret}</code>{' '}
+                  <CopyButton text={secret} of={event} kind={secrets.length > 1 ? 'quiet' : 'main'} />
                 </dd>
               </div>
             ))}
           </dl>
+          {secrets.length > 1 && (
+            <p>
+              <CopyButton text={lines.join('\n')} of={t.secret.all} kind="main" /> {t.secret.all}
+            </p>
+          )}
           <p class="muted">{t.secret.use}</p>
+          <Verification />
         </section>
       )}
     </>

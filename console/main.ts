@@ -5,7 +5,6 @@ import { startConsole } from './server.ts';
 
 export { startConsole } from './server.ts';
 
-/** Serves the console of a stage until it is interrupted, as the command line says. Returns the exit code. */
 export async function runConsole(args: readonly string[]): Promise<number> {
   try {
     await serve(args);
@@ -43,7 +42,6 @@ Serves web pages for your account on 127.0.0.1: its webhooks and deliveries, and
 your client_id, client_secret, username and password. With webhooks:read alone the pages change nothing.
 `;
 
-/** Returns what to do about an error of the command line or of the port. */
 function describe(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'EADDRINUSE') return 'The port is in use. Choose another --port, or leave it out for any free one.';

@@ -13,10 +13,15 @@ document.addEventListener('click', async event => {
   await navigator.clipboard.writeText(button.dataset.copy);
   button.ariaLabel = null;
   button.textContent = button.dataset.done;
+  if (button.matches('.main')) hasCopied = true;
+});
+let hasCopied = document.querySelector('.note.secret') === null;
+addEventListener('beforeunload', event => {
+  if (!hasCopied) event.preventDefault();
 });
 document.addEventListener('submit', event => {
   if (event.target.dataset.sent) return event.preventDefault();
-  event.target.dataset.sent = 'yes';
+  if (hasCopied) event.target.dataset.sent = 'yes'; // else the reader may stay
 });
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
@@ -51,7 +56,7 @@ async function renew() {
     }
     banner.hidden = true;
   } catch {
-    banner.hidden = false;
+    banner.hidden = document.getElementById('failure') !== null;
   } finally {
     isRenewing = false;
   }

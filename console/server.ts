@@ -3,12 +3,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { type ConsoleOptions, createConsole } from './app.tsx';
 import { makeMemoryStore } from './sessions.ts';
 
-/**
- * Listens on 127.0.0.1. Until `open` is called every request is answered with 503, so that a program can reserve the port first.
- *
- * @param port - 0 for any free one.
- * @throws the error of `listen`, such as EADDRINUSE.
- */
+/** Listens on 127.0.0.1, on any free port if it is 0. Until `open` is called it answers 503: a program can reserve the port. */
 export async function startConsole(port: number) {
   let opened: ReturnType<typeof createConsole> | undefined;
   const server = createAdaptorServer({

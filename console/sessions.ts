@@ -9,17 +9,13 @@ export interface Session {
   readonly byLink: boolean;
   /** Every form has it: another site cannot read it. */
   readonly formToken: string;
-  /** The last click, in milliseconds since the epoch. */
   usedAt: number;
   /** True if the service ended its login. Its notes wait for the next one of the same user. */
   hasEnded: boolean;
-  /** The outcomes that the next page shows once. */
   notes: Note[];
-  /** The latest replay of each event, with the number of deliveries that its question counted. */
   replays: Readonly<Record<string, { readonly id: string; readonly counted?: ReplayCount | undefined }>>;
 }
 
-/** The outcome of an action, until a page has shown it. */
 export type Note =
   | { readonly kind: 'done' | 'failed'; readonly text: string }
   | { readonly kind: 'secret'; readonly event: string; readonly secret: string };
@@ -51,7 +47,6 @@ export function makeMemoryStore(): SessionStore {
 /** Sessions without a click for this long end; a link that is not opened, too. In milliseconds. */
 export const maxIdle = 3_600_000;
 
-/** Returns 256 random bits. */
 export function randomId(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -1,14 +1,10 @@
 import type { Api } from './api.ts';
-import type { Span } from './filter.ts';
+import type { Span, State } from './filter.ts';
 
-/** The deliveries of one step of a span, by their state now. */
 export interface Bar {
   readonly from: number;
   readonly until: number;
-  delivered: number;
-  failed: number;
-  /** Pending, held or cancelled. */
-  open: number;
+  readonly counts: Partial<Record<State, number>>;
   /** False if the count did not reach it. */
   isCounted: boolean;
 }
@@ -18,7 +14,6 @@ export interface Tally {
   readonly total: number;
   /** The time back to which all were counted, if that is not the whole span. */
   readonly countedSince?: number;
-  /** The failure that ended the count early. */
   readonly error?: unknown;
 }
 
@@ -26,14 +21,14 @@ export interface Tally {
 export async function tally(api: Api, event: string, { desde, ate, from, until, step }: Span): Promise<Tally> {
   const bars = Array.from({ length: Math.round((until - from) / step) }, (_, at): Bar => {
     const start = from + at * step;
-    return { from: start, until: start + step, delivered: 0, failed: 0, open: 0, isCounted: true };
+    return { from: start, until: start + step, counts: {}, isCounted: true };
   });
   let total = 0;
   const end = await readPages(api, event, { desde, ate }, 24, ({ estado, criado_em }) => {
     const bar = bars[Math.floor((Date.parse(criado_em) - from) / step)];
     if (!bar) return;
     total += 1;
-    bar[estado === 'entregue' ? 'delivered' : estado === 'falhou' ? 'failed' : 'open'] += 1;
+    bar.counts[estado] = (bar.counts[estado] ?? 0) + 1;
   });
   for (const bar of bars) bar.isCounted = end.countedSince === undefined || bar.until > end.countedSince;
   return { bars, total, ...end };
@@ -48,7 +43,6 @@ export async function countReplayable(api: Api, event: string, range: { desde: s
   return { count, isAll: end.countedSince === undefined };
 }
 
-/** A number of deliveries, and whether that is all of them. */
 export type ReplayCount = Awaited<ReturnType<typeof countReplayable>>;
 
 /** A test has no event of its own, and is not sent again. */

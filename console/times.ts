@@ -1,11 +1,9 @@
-/** Returns a duration in its largest unit that is precise enough, such as `in 5 min.` */
 export function distance(milliseconds: number, format: Intl.RelativeTimeFormat): string {
   const seconds = Math.round(milliseconds / 1_000);
   const [length, unit] = units.find(([, , max]) => Math.abs(seconds) < max) ?? [86_400, 'day'];
   return format.format(Math.round(seconds / length) || -0, unit);
 }
 
-/** Each unit with its seconds, and the seconds from which on the next one is used. */
 const units = [
   [1, 'second', 90],
   [60, 'minute', 90 * 60],
@@ -19,13 +17,7 @@ function formatsOf(locale: string, month: 'short' | '2-digit') {
   const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
   return {
     exact: new Intl.DateTimeFormat(locale, { ...exact, ...clock }),
-    minute: new Intl.DateTimeFormat(locale, {
-      day: 'numeric',
-      month,
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
+    minute: new Intl.DateTimeFormat(locale, { ...clock, day: 'numeric', month, second: undefined }),
     clock: new Intl.DateTimeFormat(locale, { ...clock, timeZoneName: 'short' }),
     distance: new Intl.RelativeTimeFormat(locale, { style: 'short' }),
   };

@@ -4,14 +4,11 @@ import type { Note, Session } from './sessions.ts';
 import type { Texts } from './texts/en.ts';
 import type { Language } from './texts/texts.ts';
 
-/** Everything that a page reads: the API, the texts, the request. */
 export interface View {
   readonly api: Api;
   readonly service: Service;
   readonly session: Session;
-  /** The claims of the access token (RFC 9068). */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** False if the token may only read. */
   readonly mayChange: boolean;
   readonly language: Language;
   readonly t: Texts;
@@ -20,16 +17,13 @@ export interface View {
   /** The path below the folder, and its query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Milliseconds since the epoch. */
   readonly now: number;
   readonly notes: readonly Note[];
-  /** Seconds after which a page renews itself. */
   readonly renewSeconds: number;
 }
 
 export interface Page {
   readonly title: string;
-  /** @default - the title */
   readonly heading?: Child;
   readonly actions?: Child;
   readonly lead?: string;
@@ -41,7 +35,6 @@ export interface Page {
   readonly renewSeconds?: number;
 }
 
-/** The path below the folder to go to, and what the page there shows once. */
 export interface Redirect {
   readonly to: string;
   readonly notes?: readonly Note[];
@@ -55,22 +48,23 @@ interface Parameters {
   readonly id: string;
 }
 
-/** The page, webhook or delivery does not exist. */
 export class NotFound extends Error {}
 
 export const ViewContext = createContext<View | undefined>(undefined);
 
-/** Returns the view of the page that is rendered. */
 export function useView(): View {
   const view = useContext(ViewContext);
   if (!view) throw new Error('There is no view.');
   return view;
 }
 
-/** Returns the path of a webhook, or of one of its deliveries, below the folder. */
 export function pathOf(event: string, id?: string): string {
   const parts = ['webhooks', event, ...(id === undefined ? [] : ['deliveries', id])];
   return `/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+export function isLocal({ baseUrl }: Service): boolean {
+  return new URL(baseUrl).hostname === '127.0.0.1';
 }
 
 /** A part of a page that was read, or why it was not: the other parts are shown anyway. */

@@ -1,56 +1,36 @@
+import type { Child } from 'hono/jsx';
 import type { DeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
-import { Button, Card, Code, CopyButton, Facts, Pre, StateBadge, Table, Time } from '../components.tsx';
+import { Button, Card, Code, CopyButton, Facts, Link, Pre, StateBadge, Table, Time } from '../components.tsx';
 import { isOf } from '../health.tsx';
 import { isTest } from '../tally.ts';
-import type { Texts } from '../texts/en.ts';
-import { resultOf, textOf } from '../texts/texts.ts';
-import { type Handler, NotFound, type Part, partOf, pathOf, useView } from '../view.ts';
-import { numberIn } from './webhook.tsx';
+import { adviceOf, resultOf, textOf } from '../texts/texts.ts';
+import { distance, timeFormats } from '../times.ts';
+import { type Handler, NotFound, type Part, partOf, pathOf, useView, type View } from '../view.ts';
+import { authorizationOf, nextAttemptOf, numberIn } from './webhook.tsx';
 
-/** Shows a delivery: what became of it and why, its attempts and its body. */
-export const deliveryPage: Handler = async ({ api, t }, { event, id }) => {
+export const deliveryPage: Handler = async (view, { event, id }) => {
+  const { api, t } = view;
   const [delivery, webhook] = await Promise.all([api.findDelivery(event, id), partOf(api.findWebhook(event))]);
   if (!delivery) throw new NotFound(t.failures.noDelivery);
-  const obstacle = obstacleOf(t, delivery, webhook);
-  const last = delivery.tentativas.at(-1);
+  const demand = isTest(id) ? t.webhook.testShort : `${t.webhook.demand} ${numberIn(delivery, 'id_demanda')}`;
   return {
     title: `${event} ${id}`,
     heading: (
       <>
-        <StateBadge state={delivery.estado} /> {verdictOf(t, delivery)}
+        <StateBadge state={delivery.estado} /> {verdictOf(view, delivery)}
+        <small class="block">
+          {event} · {demand}
+        </small>
       </>
     ),
-    actions:
-      obstacle === undefined ? (
-        <Button action={`${pathOf(event, id)}/resend`} kind={delivery.estado === 'falhou' ? 'main' : undefined}>
-          {t.delivery.resend}
-        </Button>
-      ) : (
-        <p class="muted">{obstacle}</p>
-      ),
+    actions: <Actions event={event} delivery={delivery} webhook={webhook} />,
+    ...(view.mayChange && delivery.estado === 'pendente' && !isTest(id) && { lead: t.delivery.resendNow }),
     crumbs: [event],
     content: (
       <>
-        <Card id="overview">
-          {last && adviceOf(t, last) && <p class="inside advice">{adviceOf(t, last)}</p>}
-          <Facts
-            rows={[
-              [
-                'webhook-id',
-                <>
-                  <Code>{id}</Code> <CopyButton text={id} of="webhook-id" />
-                </>,
-              ],
-              webhook.value && [t.webhooks.receiver, <Code>{webhook.value.url}</Code>],
-              [t.webhook.accepted, <Time at={delivery.criado_em} />],
-              [t.webhook.demand, numberIn(delivery, 'id_demanda')],
-              [t.webhook.proposal, numberIn(delivery, 'id_proposta')],
-              delivery.proxima_tentativa_em !== null && [t.webhook.next, <Time at={delivery.proxima_tentativa_em} />],
-            ]}
-          />
-        </Card>
-        <Attempts delivery={delivery} />
+        <Overview event={event} delivery={delivery} webhook={webhook.value} />
+        {delivery.tentativas.length > 0 && <Attempts delivery={delivery} />}
         <Card title={t.delivery.body} aside={<CopyButton text={delivery.corpo} of={t.delivery.body} />}>
           <div class="inside">
             <p class="muted">{t.delivery.signedBody}</p>
@@ -69,24 +49,17 @@ export const resend: Handler = async ({ api, t }, { event, id }) => {
 
 type Attempt = DeliveryDetail['tentativas'][number];
 
-/** Returns what to check after an attempt that failed. */
-export function adviceOf({ advice, statusAdvice }: Texts, attempt: Attempt): string | undefined {
-  const { resultado, status, detalhe } = attempt;
-  if (detalhe !== null) return textOf(advice, detalhe);
-  const texts: Readonly<Record<string, string>> = statusAdvice;
-  if (resultado !== 'http' || status === null) return texts[resultado];
-  return texts[status === 405 ? 404 : status] ?? texts[`${Math.floor(status / 100)}xx`] ?? texts.other;
-}
-
-/** Returns what became of a delivery, and why. The badge before it is the state. */
-function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: DeliveryDetail): string {
+function verdictOf({ t: { delivery: t, results }, language, now }: View, delivery: DeliveryDetail): string {
+  const { estado, tentativas, proxima_tentativa_em: next } = delivery;
   const last = tentativas.at(-1);
   const how = last && howItEnded(last);
   switch (estado) {
     case 'entregue':
       return t.delivered(last?.status ?? 0, last?.numero ?? 0);
     case 'pendente':
-      return last && how ? t.endedWith(last.numero, how) : t.pendingFirst;
+      if (!last || !how || (next !== null && Date.parse(next) <= now)) return t.running((last?.numero ?? 0) + 1);
+      if (next === null) return t.endedWith(last.numero, how);
+      return `${t.endedWith(last.numero, how)}. ${t.nextIn(distance(Date.parse(next) - now, timeFormats[language].distance))}`;
     case 'falhou':
       return last && how ? t.givenUp(last.numero, how) : t.failedUntried;
     default:
@@ -98,38 +71,81 @@ function verdictOf({ delivery: t, results }: Texts, { estado, tentativas }: Deli
   }
 }
 
-/** Returns why a delivery cannot be resent now; the API would refuse it. */
-function obstacleOf(
-  { delivery: t, webhook: { reactivateFirst } }: Texts,
-  delivery: DeliveryDetail,
-  webhook: Part<WebhookRecord | undefined>,
-) {
-  if (isTest(delivery.id)) return t.isTest;
-  if ('error' in webhook) return undefined;
-  if (!webhook.value) return t.noWebhook;
-  if (!isOf(webhook.value, delivery)) return t.isReplaced;
-  return webhook.value.estado === 'suspenso' ? reactivateFirst : undefined;
+interface Shown {
+  readonly event: string;
+  readonly delivery: DeliveryDetail;
+}
+
+function Actions({ event, delivery, webhook }: Shown & { webhook: Part<WebhookRecord | undefined> }) {
+  const { t } = useView();
+  const { id, estado } = delivery;
+  const [isSample, path] = [isTest(id), pathOf(event)];
+  const { value, error } = webhook;
+  if (!value && error === undefined) return <p class="muted">{t.delivery.noWebhook}</p>;
+  if (value?.estado === 'suspenso' && !(isSample && value.motivo_suspensao !== 'operador'))
+    return <Link to={path}>{t.webhook.reactivateFirst}</Link>;
+  if (value && !isSample && !isOf(value, delivery)) return <p class="muted">{t.delivery.isReplaced}</p>;
+  return (
+    <Button action={isSample ? `${path}/test` : `${pathOf(event, id)}/resend`} kind={estado === 'falhou' && 'main'}>
+      {isSample ? t.delivery.testAgain : t.delivery.resend}
+    </Button>
+  );
+}
+
+function Overview({ event, delivery, webhook }: Shown & { webhook: WebhookRecord | undefined }) {
+  const { t } = useView();
+  const { id, estado, criado_em, tentativas } = delivery;
+  const last = tentativas.at(-1);
+  const advice = last && adviceOf(t, last);
+  const expiry = new Date(Date.parse(criado_em) + 30 * 86_400_000).toISOString();
+  return (
+    <Card id="overview">
+      {advice && (
+        <p class="inside advice">
+          {advice} {webhook && <Link to={`${pathOf(event)}/change`}>{t.delivery.changeWebhook}</Link>}
+        </p>
+      )}
+      <Facts
+        rows={[
+          [
+            'webhook-id',
+            <>
+              <Code>{id}</Code> <CopyButton text={id} of="webhook-id" />
+            </>,
+          ],
+          webhook && [t.delivery.receiverNow, <Code>{webhook.url}</Code>],
+          webhook && last?.status === 401 && authorizationOf(t, webhook),
+          [t.webhook.accepted, <Time at={criado_em} />],
+          [t.webhook.proposal, numberIn(delivery, 'id_proposta')],
+          [t.webhook.next, nextAttemptOf(delivery)],
+          estado === 'retida' && [t.delivery.heldUntil, <Time at={expiry} />],
+        ]}
+      />
+    </Card>
+  );
 }
 
 function Attempts({ delivery: { tentativas } }: { delivery: DeliveryDetail }) {
   const { t } = useView();
-  const isCutOff = (tentativas[0]?.numero ?? 1) > 1;
   return (
     <Card id="attempts" title={t.webhook.attempts}>
       <Table
         rows={tentativas.map((attempt, at) => [attempt, tentativas[at + 1]] as const).toReversed()}
-        empty={t.delivery.noAttempt}
         columns={[
           ['#', ([{ numero }]) => numero, 'number'],
           [t.delivery.when, ([{ iniciada_em }]) => <Time at={iniciada_em} />],
           [t.delivery.took, ([{ duracao_ms }]) => `${duracao_ms} ms`, 'number'],
           [t.delivery.outcome, ([attempt, next]) => <Outcome attempt={attempt} next={next} />],
-          [t.delivery.answer, ([{ resposta }]) => (resposta ? <Pre>{resposta}</Pre> : '–')],
+          [t.delivery.answer, ([{ resposta }, next]) => answerOf(t.delivery.same, resposta, next)],
         ]}
       />
-      {isCutOff && <p class="inside muted">{t.delivery.olderGone}</p>}
     </Card>
   );
+}
+
+function answerOf(same: (attempt: number) => string, answer: string | null, next: Attempt | undefined): Child {
+  if (!answer) return '–';
+  return answer === next?.resposta ? <small>{same(next.numero)}</small> : <Pre>{answer}</Pre>;
 }
 
 /** Writes the result of an attempt, and what to check, unless the next attempt or the card above says the same. */

@@ -6,7 +6,6 @@ import * as settings from './settings.tsx';
 import { reactivate, test, webhookPage } from './webhook.tsx';
 import { webhooksPage } from './webhooks.tsx';
 
-/** The pages, by their path below the folder. */
 export const pages: Readonly<Record<string, Handler>> = {
   '/': webhooksPage,
   '/first-steps': firstStepsPage,

@@ -1,11 +1,10 @@
 import { Refusal, type Replay } from '../api.ts';
-import { Button, Card, Facts, Form, StateBadge, Time } from '../components.tsx';
+import { Button, Card, Code, Facts, Form, StateBadge, Time } from '../components.tsx';
 import { filterOf, iso, queryOf, timesOf } from '../filter.ts';
 import { countReplayable, type ReplayCount } from '../tally.ts';
 import type { Texts } from '../texts/en.ts';
 import { type Handler, NotFound, type Part, partOf, pathOf, useView, type View } from '../view.ts';
 
-/** Asks before deliveries are replayed, with their number. */
 export const askReplay: Handler = async (view, { event }) => {
   const { api, t, query } = view;
   const range = rangeOf(view, query);
@@ -22,10 +21,13 @@ export const askReplay: Handler = async (view, { event }) => {
   const submit = t.replay.submit(value && t.replay.count(value.count, value.isAll));
   const content = (
     <Form action={`${pathOf(event)}/replay`} fields={fields} back={back} submit={submit}>
-      <p>{t.replay.means}</p>
+      {webhook.falhando_desde !== null && <p class="bad-text">{t.replay.failing}</p>}
+      <p>
+        {t.replay.means} {value && t.replay.takes(Math.ceil(value.count / 10), value.isAll)}
+      </p>
       <Facts
         rows={[
-          [t.webhooks.event, event],
+          [t.webhooks.receiver, <Code>{webhook.url}</Code>],
           [t.webhook.state, <StateBadge state={range.estado} />],
           [
             t.webhook.accepted,
@@ -41,7 +43,6 @@ export const askReplay: Handler = async (view, { event }) => {
   return { title: t.replay.title, crumbs: [event], content, renewSeconds: 0 };
 };
 
-/** Starts a replay. If one is already running, leads to that. */
 export const startReplay: Handler = async ({ api, t, session }, { event }, form) => {
   const [estado = '', desde = '', ate = ''] = ['estado', 'desde', 'ate'].map(name => form.get(name) ?? '');
   try {
@@ -69,7 +70,6 @@ export const cancelReplay: Handler = async ({ api, t }, { event }, form) => {
   return { to: pathOf(event), notes: [{ kind: 'done', text: t.replay.cancelled }] };
 };
 
-/** Shows the progress of a replay, with the number that its question counted unless it has sent more. */
 export function ReplayCard({ event, replay, counted }: { event: string; replay: Replay; counted?: ReplayCount }) {
   const { t } = useView();
   const { id, estado, enviadas } = replay;
@@ -77,6 +77,7 @@ export function ReplayCard({ event, replay, counted }: { event: string; replay: 
   return (
     <Card id="replay" title={t.replay.of} aside={<StateBadge state={estado} />}>
       <div class="inside actions">
+        {of !== undefined && <progress max={counted?.count} value={enviadas} aria-label={t.replay.of} />}
         <p>{t.replay.sent(enviadas, of)}</p>
         {estado === 'em_andamento' && (
           <Button action={`${pathOf(event)}/cancel-replay`} fields={{ id }}>
@@ -88,7 +89,6 @@ export function ReplayCard({ event, replay, counted }: { event: string; replay: 
   );
 }
 
-/** Returns whether no delivery was found, for certain. */
 export function isNone(counted: Part<ReplayCount>): boolean {
   return counted.value?.count === 0 && counted.value.isAll;
 }

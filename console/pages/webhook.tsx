@@ -1,39 +1,44 @@
+import type { Child } from 'hono/jsx';
 import type { DeliveryDetail, DeliveryRecord } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Chart } from '../chart.tsx';
 import { Alert, Button, Card, Code, Facts, Link, StateBadge, Table, Time, Unread } from '../components.tsx';
 import { eventNames } from '../events.ts';
 import { type Filter, filterOf, queryOf, spanOf, states, timesOf } from '../filter.ts';
-import { HealthBadge, HealthText, isUntested } from '../health.tsx';
+import { HealthBadge, HealthText, readStanding, type Standing } from '../health.tsx';
 import { isTest, tally } from '../tally.ts';
 import type { Texts } from '../texts/en.ts';
 import { resultOf } from '../texts/texts.ts';
 import { timeFormats } from '../times.ts';
-import { type Handler, NotFound, partOf, pathOf, useView, type View } from '../view.ts';
+import { type Handler, NotFound, type Part, partOf, pathOf, type Redirect, useView, type View } from '../view.ts';
 import { ReplayCard } from './replay.tsx';
+import { Dropped } from './webhooks.tsx';
 
-/** Shows a webhook: its health, its volume, and its deliveries by state and time. */
 export const webhookPage: Handler = async ({ api, t, query, now, session }, { event }) => {
   const filter = filterOf(query);
   const replayed = session.replays[event];
-  const [webhook, counted, list, latest, replay] = await Promise.all([
-    api.findWebhook(event),
+  const webhook = await api.findWebhook(event);
+  const [counted, list, standing, replay, events] = await Promise.all([
     partOf(tally(api, event, spanOf(filter, now))),
     partOf(readList(api, event, filter, now)),
-    partOf(api.listDeliveries(event, { limite: 1 })),
+    readStanding(api, event, webhook),
     replayed && partOf(api.findReplay(event, replayed.id)),
+    webhook ? undefined : partOf(api.listWebhooks()),
   ]);
   const isEmpty = list.value?.rows.length === 0 && list.value.next === null;
+  const hasNone = isEmpty && queryOf(filter) === '';
+  const dropped = events?.value?.eventos_sem_webhook.find(({ evento }) => evento === event);
   if (!webhook && isEmpty && !eventNames.includes(event)) throw new NotFound(t.failures.noWebhook);
+  const isReplaying = replay?.value?.estado === 'em_andamento';
   return {
     title: event,
     heading: (
       <>
-        {event} {webhook && <HealthBadge webhook={webhook} isUntested={isUntested(webhook, latest)} />}
+        {event} <HealthBadge standing={standing} />
       </>
     ),
     actions: webhook ? (
-      <Actions webhook={webhook} />
+      <Actions webhook={webhook} standing={standing} />
     ) : (
       <Link to={`/register?evento=${event}`} kind="button main">
         {t.webhooks.register}
@@ -43,28 +48,31 @@ export const webhookPage: Handler = async ({ api, t, query, now, session }, { ev
     content: (
       <>
         <a class="skip" href="#list">
-          {t.webhook.skip}
+          {t.webhook.deliveries}
         </a>
-        {filter.unknown.length > 0 && (
-          <Alert>
-            {t.failures.someUnknown} <Code>{filter.unknown.join(', ')}</Code>
-          </Alert>
-        )}
-        {webhook ? <Overview webhook={webhook} /> : <p class="note">{t.webhook.deleted}</p>}
-        {replay?.error !== undefined && <Unread error={replay.error} />}
+        {filter.unknown.length > 0 && <Alert>{`${t.failures.someUnknown} ${filter.unknown.join(', ')}`}</Alert>}
         {replay?.value && <ReplayCard event={event} replay={replay.value} counted={replayed?.counted} />}
-        <Chart event={event} filter={filter} counted={counted} />
+        {webhook ? (
+          <Overview webhook={webhook} standing={standing} />
+        ) : (
+          <div class="note">
+            {t.webhook.deleted} <Dropped at={dropped?.ultimo_em} />
+          </div>
+        )}
+        {events?.error !== undefined && <Unread error={events.error} />}
+        {replay?.error !== undefined && <Unread error={replay.error} />}
+        {!hasNone && <Chart event={event} filter={filter} counted={counted} />}
         <section class="card" id="list">
           <header>
             <h2>{t.webhook.deliveries}</h2>
-            {webhook && !isEmpty && <ReplayLink webhook={webhook} filter={filter} />}
+            {webhook && <ReplayLink webhook={webhook} filter={filter} list={list} isReplaying={isReplaying} />}
           </header>
-          <StateChoice event={event} filter={filter} />
+          {!hasNone && <StateChoice event={event} filter={filter} />}
           <div id="deliveries" data-live>
             {'error' in list ? (
               <Unread error={list.error} />
             ) : (
-              <Deliveries event={event} filter={filter} list={list.value} />
+              <Deliveries event={event} filter={filter} list={list.value} webhook={webhook} />
             )}
           </div>
         </section>
@@ -80,67 +88,63 @@ export const test: Handler = async ({ api, t }, { event }) => {
 
 export const reactivate: Handler = async ({ api, t }, { event }) => {
   await api.reactivate(event);
-  return { to: `${pathOf(event)}?state=retida`, notes: [{ kind: 'done', text: t.webhook.reactivated }] };
+  return reactivated(t, event);
 };
 
+export function reactivated({ webhook: t }: Texts, event: string): Redirect {
+  return { to: `${pathOf(event)}?state=retida`, notes: [{ kind: 'done', text: t.reactivated }] };
+}
+
 interface List {
-  /** `detail` is `undefined` if it could not be read. */
   readonly rows: readonly { readonly record: DeliveryRecord; readonly detail: DeliveryDetail | undefined }[];
   readonly next: string | null;
 }
 
-/** Reads a page of the list, and the details of each delivery for the numbers in its body. */
 async function readList(api: View['api'], event: string, filter: Filter, now: number): Promise<List> {
   const { state, cursor } = filter;
   const page = await api.listDeliveries(event, { estado: state, ...timesOf(filter, now), cursor, limite: 20 });
   const details = await Promise.all(page.entregas.map(({ id }) => partOf(api.findDelivery(event, id))));
-  const rows = page.entregas.map((record, at) => {
-    const detail = details[at];
-    return { record, detail: detail?.value };
-  });
+  const rows = page.entregas.map((record, at) => ({ record, detail: details[at]?.value }));
   return { rows, next: page.proximo_cursor };
 }
 
-function Actions({ webhook: { evento, estado, motivo_suspensao } }: { webhook: WebhookRecord }) {
+function Actions({ webhook, standing }: { webhook: WebhookRecord; standing: Standing }) {
   const { t } = useView();
-  const path = pathOf(evento);
-  const isSuspended = estado === 'suspenso';
-  const isByOperator = isSuspended && motivo_suspensao === 'operador';
+  const path = pathOf(webhook.evento);
+  const isByOperator = webhook.motivo_suspensao === 'operador';
+  const links = { change: t.webhook.change, secret: t.webhook.replaceSecret, delete: t.webhook.remove };
+  const isTestNext = ['failing', 'latestFailed', 'untested'].includes(standing.health);
   return (
     <>
-      {isSuspended && !isByOperator && (
+      {!isByOperator && (
+        <Button action={`${path}/test`} kind={isTestNext && 'main'}>
+          {t.webhook.test}
+        </Button>
+      )}
+      {standing.health === 'suspended' && !isByOperator && (
         <Button action={`${path}/reactivate`} kind="main">
           {t.webhook.reactivate}
         </Button>
       )}
-      {!isByOperator && <Button action={`${path}/test`}>{t.webhook.test}</Button>}
-      <Link to={`${path}/change`} kind="button">
-        {t.webhook.change}
-      </Link>
-      <Link to={`${path}/secret`} kind="button">
-        {t.webhook.replaceSecret}
-      </Link>
-      <Link to={`${path}/delete`} kind="button danger">
-        {t.webhook.remove}
-      </Link>
+      {Object.entries(links).map(([step, name]) => (
+        <Link to={`${path}/${step}`} kind={step === 'delete' ? 'button danger' : 'button'}>
+          {name}
+        </Link>
+      ))}
     </>
   );
 }
 
-function Overview({ webhook }: { webhook: WebhookRecord }) {
+function Overview({ webhook, standing }: { webhook: WebhookRecord; standing: Standing }) {
   const { t } = useView();
-  const { url, autorizacao_definida, estado, criado_em, atualizado_em } = webhook;
   return (
     <Card id="overview">
-      <p class="inside health">
-        <HealthText webhook={webhook} />
-      </p>
+      <HealthText webhook={webhook} standing={standing} />
       <Facts
         rows={[
-          [t.webhooks.receiver, <Code>{url}</Code>],
-          [t.webhook.authorization, autorizacao_definida ? t.webhook.set : t.webhook.notSet],
-          [t.webhook.registered, <Time at={criado_em} />],
-          atualizado_em !== criado_em && estado === 'ativo' && [t.webhook.changed, <Time at={atualizado_em} />],
+          [t.webhooks.receiver, <Code>{webhook.url}</Code>],
+          authorizationOf(t, webhook),
+          [t.webhook.registered, <Time at={webhook.criado_em} />],
           ...oldSecretsOf(t, webhook),
         ]}
       />
@@ -148,17 +152,23 @@ function Overview({ webhook }: { webhook: WebhookRecord }) {
   );
 }
 
-/** Returns the replaced secrets that still sign, with the end of each. */
+export function authorizationOf({ webhook: t }: Texts, { autorizacao_definida }: WebhookRecord) {
+  return [t.authorization, autorizacao_definida ? t.set : t.notSet] as const;
+}
+
 export function oldSecretsOf({ webhook: t }: Texts, { segredos_anteriores }: WebhookRecord) {
   return segredos_anteriores.map(({ valido_ate }) => [t.oldSecrets, <Time at={valido_ate} form="exact" />] as const);
 }
 
-function ReplayLink({ webhook: { evento, estado }, filter }: { webhook: WebhookRecord; filter: Filter }) {
+function ReplayLink(link: { webhook: WebhookRecord; filter: Filter; list: Part<List>; isReplaying: boolean }) {
   const { t } = useView();
+  const { webhook, filter, list, isReplaying } = link;
   if (filter.state !== 'falhou' && filter.state !== 'retida') return null;
-  if (estado === 'suspenso') return <p>{t.webhook.reactivateFirst}</p>;
+  if (list.value?.next === null && list.value.rows.every(({ record }) => isTest(record.id))) return null;
+  if (webhook.estado === 'suspenso') return <p>{t.webhook.reactivateFirst}</p>;
+  const path = `${pathOf(webhook.evento)}/replay${queryOf({ ...filter, cursor: undefined })}`;
   return (
-    <Link to={`${pathOf(evento)}/replay${queryOf({ ...filter, cursor: undefined })}`} kind="button main">
+    <Link to={path} kind={isReplaying ? 'button' : 'button main'}>
       {t.webhook.replayThese}
     </Link>
   );
@@ -186,10 +196,13 @@ function StateChoice({ event, filter }: { event: string; filter: Filter }) {
   );
 }
 
-function Deliveries({ event, filter, list: { rows, next } }: { event: string; filter: Filter; list: List }) {
+function Deliveries(deliveries: { event: string; filter: Filter; list: List; webhook: WebhookRecord | undefined }) {
   const { t } = useView();
+  const { event, filter, list, webhook } = deliveries;
+  const { rows, next } = list;
   const isFiltered = queryOf({ ...filter, cursor: undefined }) !== '';
-  const empty = next !== null ? t.webhook.nonePage : isFiltered ? t.webhook.noneMatch : t.webhook.none;
+  const none = webhook ? t.webhook.none : t.webhooks.noDelivery;
+  const empty = next !== null ? t.webhook.nonePage : isFiltered ? t.webhook.noneMatch : none;
   const unread = rows.filter(({ detail }) => !detail).length;
   const to = (cursor: string | undefined) => `${pathOf(event)}${queryOf({ ...filter, cursor })}#list`;
   return (
@@ -199,25 +212,14 @@ function Deliveries({ event, filter, list: { rows, next } }: { event: string; fi
         rows={rows}
         empty={empty}
         columns={[
-          [
-            'Id',
-            ({ record }) => (
-              <Link to={pathOf(event, record.id)}>
-                <span class="id">{record.id}</span>
-              </Link>
-            ),
-          ],
+          [t.webhook.demand, row => <DeliveryLink event={event} row={row} />],
+          [t.webhook.proposal, row => numberIn(row.detail, 'id_proposta')],
           [t.webhook.state, ({ record }) => <StateBadge state={record.estado} />],
-          [t.webhook.result, ({ record }) => resultOf(t, record.ultimo_resultado, record.ultimo_status)],
-          [t.webhook.accepted, ({ record }) => <Time at={record.criado_em} />],
-          [
-            t.webhook.demand,
-            row => (isTest(row.record.id) ? t.webhook.testShort : numberIn(row.detail, 'id_demanda')),
-            'number',
-          ],
-          [t.webhook.proposal, row => numberIn(row.detail, 'id_proposta'), 'number'],
+          [t.webhook.result, ({ record }) => resultOf(t, record.ultimo_resultado, record.ultimo_status), 'result'],
+          [t.webhook.accepted, ({ record }) => <Time at={record.criado_em} />, 'time'],
           [t.webhook.attempts, ({ record }) => record.tentativas, 'number'],
-          [t.webhook.next, ({ record: { proxima_tentativa_em: at } }) => (at === null ? '–' : <Time at={at} />)],
+          [t.webhook.next, ({ record }) => nextAttemptOf(record), 'more'],
+          ['Id', ({ record }) => <span class="id">{record.id}</span>, 'more'],
         ]}
       />
       {(filter.cursor || next) && (
@@ -230,7 +232,18 @@ function Deliveries({ event, filter, list: { rows, next } }: { event: string; fi
   );
 }
 
-/** Returns a number of an event's body as it is written there. */
+function DeliveryLink({ event, row: { record, detail } }: { event: string; row: List['rows'][number] }) {
+  const demand = numberIn(detail, 'id_demanda');
+  const name = isTest(record.id) ? useView().t.webhook.testShort : demand;
+  return <Link to={pathOf(event, record.id)}>{name === '–' ? <span class="id">{record.id}</span> : name}</Link>;
+}
+
+/** Writes when the next attempt comes. A time that is past: it is running, or waits for its turn. */
+export function nextAttemptOf({ proxima_tentativa_em: at }: Pick<DeliveryRecord, 'proxima_tentativa_em'>): Child {
+  if (at === null) return '–';
+  return Date.parse(at) <= useView().now ? useView().t.webhook.due : <Time at={at} />;
+}
+
 export function numberIn(detail: DeliveryDetail | undefined, name: 'id_demanda' | 'id_proposta'): string {
   try {
     const value: unknown = JSON.parse(detail?.corpo ?? '{}')[name];

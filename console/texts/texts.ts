@@ -1,3 +1,4 @@
+import type { DeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import { en, type Texts } from './en.ts';
 import { pt } from './pt.ts';
 
@@ -14,7 +15,16 @@ export function preferredLanguage(acceptLanguage = ''): Language {
 /** Returns the result of an attempt, with the status of the answer if there was one. */
 export function resultOf({ results }: Texts, result: string | null, status: number | null): string {
   if (result === null) return '–';
-  return status === null ? textOf(results, result) : `${status} ${textOf(results, result)}`;
+  return [textOf(results, result === 'entregue' && status ? 'http' : result), status].filter(Boolean).join(' ');
+}
+
+/** Returns what to check after an attempt that failed. */
+export function adviceOf({ advice, statusAdvice }: Texts, attempt: DeliveryDetail['tentativas'][number]) {
+  const { resultado, status, detalhe } = attempt;
+  if (detalhe !== null) return textOf(advice, detalhe);
+  const texts: Readonly<Record<string, string>> = statusAdvice;
+  if (resultado !== 'http' || status === null) return texts[resultado];
+  return texts[status === 405 ? 404 : status] ?? texts[`${Math.floor(status / 100)}xx`] ?? texts.other;
 }
 
 /** Returns the text for a word of the API; the word itself if a later release of the API added it. */

@@ -204,7 +204,7 @@ it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
   async path => {
     const id = await after(500);
     const page = await walks['foreign admin'].open(path);
-    for (const secret of [receiver.url('/hooks'), id, session.user.account]) expect(page.html).not.toContain(secret);
+    for (const secret of [receiver.url('/hooks'), id, session.user.account]) expect(textOf(page)).not.toContain(secret);
     expect((await walks['foreign admin'].open(`${own}/deliveries/${id}`)).status).toBe(404);
   },
 );

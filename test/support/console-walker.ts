@@ -82,6 +82,7 @@ function languageOf(headers: Form): Form {
 export function textOf({ html }: Answer): string {
   return html
     .replace(/<(style|script)[\s\S]*?<\/\1>/g, '')
+    .replaceAll('<wbr/>', '')
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&amp;', '&')
     .replaceAll('&#39;', "'")

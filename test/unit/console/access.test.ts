@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { makeMemoryStore } from '../../../console/sessions.ts';
 import { makeWalker, startWalk, textOf } from '../../support/console-walker.ts';
-import { credentials, makeService, problem, service, tokens, webhook } from './fake-service.ts';
+import { credentials, makeService, problem, service, tokens, unanswered, webhook } from './fake-service.ts';
 
 /** Who may open the console, and what leaves it: OWASP Session Management and CSRF Prevention Cheat Sheets. */
 
@@ -10,6 +10,11 @@ const clockAt = (start = 1_000) => {
   const clock = { time: start, now: () => clock.time };
   return clock;
 };
+
+async function signedIn(fake = makeService(), options = {}) {
+  const walk = startWalk({ service: fake, ...options });
+  return { fake, page: await walk.signIn(credentials), ...walk };
+}
 
 describe('a link of the terminal', () => {
   it('signs in once', async () => {
@@ -39,10 +44,8 @@ describe('a link of the terminal', () => {
 
 describe('the form', () => {
   it('signs in with the password grant, and keeps no secret in the page', async () => {
-    const fake = makeService();
-    const walk = startWalk({ service: fake });
-    const page = await walk.signIn(credentials);
-    expect([page.status, walk.folder()]).toEqual([200, expect.stringMatching(/^\/[\w-]{22}$/)]);
+    const { fake, page, folder } = await signedIn();
+    expect([page.status, folder()]).toEqual([200, expect.stringMatching(/^\/[\w-]{22}$/)]);
     expect(Object.fromEntries(new URLSearchParams(fake.calls[0]?.body))).toEqual({
       grant_type: 'password',
       ...credentials,
@@ -51,28 +54,10 @@ describe('the form', () => {
   });
 
   it.each([
-    [
-      { status: 400, json: { error: 'invalid_grant', error_description: 'x' } },
-      400,
-      'These credentials were not accepted',
-    ],
-    [
-      { status: 401, json: { error: 'invalid_client', error_description: 'x' } },
-      401,
-      'These credentials were not accepted',
-    ],
-    [
-      { status: 429, json: { message: 'Too Many Requests' }, headers: { 'retry-after': '7' } },
-      429,
-      'busy. Try again in a moment. Try again in 7 s.',
-    ],
-    [
-      () => {
-        throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
-      },
-      502,
-      'did not answer (ECONNREFUSED)',
-    ],
+    [{ status: 400, json: { error: 'invalid_grant' } }, 400, 'These credentials were not accepted'],
+    [{ status: 401, json: { error: 'invalid_client' } }, 401, 'These credentials were not accepted'],
+    [{ status: 429, json: {}, headers: { 'retry-after': '7' } }, 429, 'busy. Try again in a moment. Retry-After: 7 s'],
+    [() => unanswered('ECONNREFUSED'), 502, 'did not answer (ECONNREFUSED)'],
     [{ status: 200, json: {} }, 200, 'not the token endpoint'],
   ])('shows why it was refused, and what was typed less the secrets: %j', async (reply, status, why) => {
     const page = await startWalk({ service: makeService({ 'POST /oauth/v1/token': reply }) }).signIn(credentials);
@@ -88,26 +73,21 @@ describe('a session', () => {
     ['a page that renews itself does not', { 'x-renewal': 'yes' }, 401],
   ])('ends after an hour: %s', async (_, headers, status) => {
     const clock = clockAt();
-    const walk = startWalk({ service: makeService(), now: clock.now });
-    await walk.signIn(credentials);
+    const walk = await signedIn(makeService(), { now: clock.now });
     clock.time += hour - 1;
     await walk.open('/', headers);
     clock.time += hour - 1;
     expect((await walk.open('/')).status).toBe(status);
   });
 
-  it.each(['/webhooks/demanda.criada?state=falhou', '/'])(
-    'leads back to %s after it ended, also by a restart',
-    async path => {
-      const walk = startWalk({ service: makeService() });
-      await walk.signIn(credentials);
-      walk.cookies.clear();
-      for (const page of [await walk.open(path), await walk.send(`/${'x'.repeat(22)}${path}`)]) {
-        const return_to = /name="return_to" value="([^"]*)"/.exec(page.html)?.[1] ?? '';
-        expect((await walk.signIn({ ...credentials, return_to })).path).toBe(path);
-      }
-    },
-  );
+  it.each(['/webhooks/demanda.criada?state=falhou', '/'])('leads back to %s after its end or a restart', async path => {
+    const walk = await signedIn();
+    walk.cookies.clear();
+    for (const page of [await walk.open(path), await walk.send(`/${'x'.repeat(22)}${path}`)]) {
+      const return_to = /name="return_to" value="([^"]*)"/.exec(page.html)?.[1] ?? '';
+      expect((await walk.signIn({ ...credentials, return_to })).path).toBe(path);
+    }
+  });
 
   it('is forgotten by the store when its lifetime is over', async () => {
     vi.useFakeTimers();
@@ -122,9 +102,7 @@ describe('a session', () => {
   });
 
   it('ends by signing out, and is revoked at the service', async () => {
-    const fake = makeService();
-    const walk = startWalk({ service: fake });
-    await walk.signIn(credentials);
+    const { fake, ...walk } = await signedIn();
     await walk.post('/sign-out');
     expect(new URLSearchParams(fake.calls.at(-1)?.body).get('token')).toBe('the-refresh-token');
     expect((await walk.open('/')).status).toBe(401);
@@ -149,18 +127,14 @@ describe('a request from elsewhere', () => {
     ['another origin', '/webhooks/demanda.criada/delete', { origin: 'http://127.0.0.1:9999' }, 403],
     ['no origin', '/webhooks/demanda.criada/delete', { origin: '' }, 403],
   ])('is refused: %s', async (_, path, { url, origin }: { url?: string; origin?: string }, status) => {
-    const fake = makeService();
-    const walk = startWalk({ service: fake });
-    await walk.signIn(credentials);
+    const { fake, ...walk } = await signedIn();
     const before = fake.calls.length;
     const page = url ? await walk.send(url) : await walk.post(path, {}, { origin: origin ?? '' });
     expect([page.status, fake.calls.length]).toEqual([status, before]);
   });
 
   it('is refused without the token of the session', async () => {
-    const fake = makeService();
-    const walk = startWalk({ service: fake });
-    await walk.signIn(credentials);
+    const { fake, ...walk } = await signedIn();
     const before = fake.calls.length;
     expect((await walk.post('/webhooks/demanda.criada/delete', { form_token: 'guessed' })).status).toBe(403);
     expect(fake.calls.length).toBe(before);
@@ -172,8 +146,7 @@ describe('a request from elsewhere', () => {
   });
 
   it('leads to the page that signs in, if it has no session or the folder of an earlier process', async () => {
-    const walk = startWalk({ service: makeService() });
-    await walk.signIn(credentials);
+    const walk = await signedIn();
     walk.cookies.clear();
     const [noSession, oldFolder] = [await walk.open('/first-steps'), await walk.send(`/${'x'.repeat(22)}/first-steps`)];
     expect([noSession.status, oldFolder.status]).toEqual([401, 404]);
@@ -182,29 +155,18 @@ describe('a request from elsewhere', () => {
 });
 
 describe('every page', () => {
-  const secrets = [
-    credentials.client_secret,
-    credentials.password,
-    'the-refresh-token',
-    tokens().access_token,
-    'Bearer canary',
-  ];
+  const { client_secret, password } = credentials;
+  const secrets = [client_secret, password, 'the-refresh-token', tokens().access_token, 'Bearer canary'];
+  const own = '/webhooks/demanda.criada';
+  const paths = ['/', '/first-steps', '/register', own, `${own}/change`, '/nowhere'];
   const replies = {
     'GET /v1/webhooks': { json: { webhooks: [webhook()], eventos_sem_webhook: [] } },
     'GET /v1/webhooks/demanda.criada': { json: webhook({ autorizacao_definida: true }) },
     'PUT /v1/webhooks/demanda.criada': problem(422, 'validation_failed'),
   };
 
-  it.each([
-    '/',
-    '/first-steps',
-    '/register',
-    '/webhooks/demanda.criada',
-    '/webhooks/demanda.criada/change',
-    '/nowhere',
-  ])('%s runs its own script alone, is not stored, and holds no secret', async path => {
-    const walk = startWalk({ service: makeService(replies) });
-    await walk.signIn(credentials);
+  it.each(paths)('%s runs its own script alone, is not stored, and holds no secret', async path => {
+    const walk = await signedIn(makeService(replies));
     const { headers, html } = await walk.open(path);
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; form-action 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'$/,
@@ -214,17 +176,11 @@ describe('every page', () => {
   });
 
   it('does not show a header again that was typed into a form which failed', async () => {
-    const walk = startWalk({ service: makeService(replies) });
-    await walk.signIn(credentials);
-    const page = await walk.post('/webhooks/demanda.criada/change', {
-      url: 'https://x.example.com',
-      autorizacao: 'Bearer canary',
-    });
-    expect([page.status, page.html.includes('https://x.example.com'), page.html.includes('canary')]).toEqual([
-      422,
-      true,
-      false,
-    ]);
+    const walk = await signedIn(makeService(replies));
+    const form = { url: 'https://x.example.com', autorizacao: 'Bearer canary' };
+    const page = await walk.post(`${own}/change`, form);
+    expect([page.status, page.html.includes('canary')]).toEqual([422, false]);
+    expect(page.html).toContain(form.url);
     expect(page.html).toContain('Refused: validation_failed.');
   });
 });
@@ -245,19 +201,12 @@ describe('the language', () => {
   });
 
   it('is kept once it was chosen, and leads back to the page, never elsewhere, as signing in does', async () => {
-    const walk = startWalk({ service: makeService() });
-    await walk.signIn(credentials);
+    const walk = await signedIn();
     const page = await walk.send(`/language?to=pt&back=${walk.folder()}/first-steps`);
     expect([page.path, page.html.includes('Primeiros passos')]).toEqual(['/first-steps', true]);
-    for (const back of [
-      '//evil.example',
-      '/a/..//evil.example',
-      '/.//evil.example',
-      'http://[',
-      '/%09/evil.example',
-      'https://evil.example/',
-      '/%5cevil.example',
-    ]) {
+    const elsewhere =
+      '//e.example /a/..//e.example /.//e.example http://[ /%09/e.example https://e.example/ /%5ce.example';
+    for (const back of elsewhere.split(' ')) {
       expect((await walk.send(`/language?to=en&back=${back}`)).html).toContain('/sign-in"');
       const form = { ...credentials, return_to: decodeURIComponent(back) };
       const { headers } = await walk.post('/sign-in', form, { 'x-stay': 'yes' });

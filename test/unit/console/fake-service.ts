@@ -61,6 +61,11 @@ export function tokens(
   return { access_token: `${part({ alg: 'ES256' })}.${part(all)}.sig`, refresh_token: refreshToken };
 }
 
+/** Throws as `fetch` does if there is no answer. */
+export function unanswered(code: string): never {
+  throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
+}
+
 export function problem(status: number, code: string, more: Readonly<Record<string, unknown>> = {}): Reply {
   return { status, json: { status, code, title: code, detail: `Refused: ${code}.`, requisicao: 'req-1', ...more } };
 }

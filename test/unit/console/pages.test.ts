@@ -15,6 +15,7 @@ import {
   problem,
   type Replies,
   tokens,
+  unanswered,
   webhook,
 } from './fake-service.ts';
 
@@ -39,6 +40,7 @@ const read = (changes: Parameters<typeof delivery>[0], more: Replies = {}) => {
   const one = delivery(changes);
   return { [`GET ${api}/entregas/${one.id}`]: { json: one }, [`GET ${api}`]: { json: webhook() }, ...more };
 };
+const causes = Object.values(failureCauses).map(({ word }) => word);
 const one = `${own}/deliveries/${delivery().id}`;
 
 describe('the list of webhooks', () => {
@@ -85,17 +87,35 @@ describe('the list of webhooks', () => {
       [`GET ${api}/entregas`]: list([delivery({ criado_em: '2026-10-01T00:00:00.000Z' })]),
     });
     expect(untried).not.toContain(verdict);
-    expect(untried).toContain('No delivery yet');
+    expect(untried).toContain('No result yet');
+  });
+
+  it.each([
+    ['no list could be read', problem(503, 'temporarily_unavailable'), 'Unknown'],
+    [
+      'the latest result is a failed test',
+      list([delivery({ estado: 'falhou', ultimo_resultado: 'http' })]),
+      'Latest failed',
+    ],
+    ['only held deliveries are left', list([delivery({ estado: 'retida', ultimo_resultado: null })]), 'No result yet'],
+  ])('says that nothing is healthy if %s', async (_, reply, word) => {
+    const lists = Object.fromEntries(EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, reply]));
+    const { text } = await walkWith({ ...listed(...EVENT_NAMES.map(evento => webhook({ evento }))), ...lists });
+    const page = await text('/');
+    expect(page).not.toMatch(/healthy/i);
+    expect(page.split(` ${word} `).length).toBe(9);
   });
 
   it('shows the last result of a failing webhook, and what to check', async () => {
     const failed = delivery({ estado: 'pendente', tentativas: [attempt({ resultado: 'http', status: 401 })] });
+    const failing = webhook({ falhando_desde: '2026-11-28T11:00:00.000Z' });
     const { text } = await walkWith({
-      ...listed(webhook({ falhando_desde: '2026-11-28T11:00:00.000Z' })),
-      ...read(failed),
+      ...listed(failing),
+      ...read(failed, { [`GET ${api}`]: { json: failing } }),
       [`GET ${api}/entregas`]: list([failed]),
     });
-    expect(await text('/')).toContain(`Last result: 401 error answer . ${en.statusAdvice[401]}`);
+    for (const page of ['/', own])
+      expect(await text(page)).toContain(`Last result: answered 401 . ${en.statusAdvice[401]}`);
   });
 
   it('shows the latest delivery, what was dropped, and which part could not be read', async () => {
@@ -105,14 +125,14 @@ describe('the list of webhooks', () => {
     };
     const { text } = await walkWith({
       'GET /v1/webhooks': { json },
-      [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou' })]),
+      [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou', ultimo_resultado: 'http' })]),
       'GET /v1/webhooks/demanda.cancelada/entregas': problem(503, 'temporarily_unavailable'),
     });
     const page = await text('/');
-    expect(page).toMatch(/demanda.criada Healthy.*Failed/);
-    expect(page).toMatch(/demanda.cancelada.*Could not be read: Refused: temporarily_unavailable. \(req-1\)/);
+    expect(page).toMatch(/demanda.criada Latest failed.*Failed.*mensagem.recebida.*demanda.cancelada Unknown/);
+    expect(page).toMatch(/demanda.cancelada.*Could not be read: Refused: temporarily_unavailable. requisicao: req-1/);
     expect(page).toContain('The latest event was dropped 60 min. ago');
-    expect(page).toContain('Needs attention: mensagem.recebida');
+    expect(page).toContain('Needs attention: demanda.criada , mensagem.recebida');
   });
 });
 
@@ -160,7 +180,7 @@ describe('a webhook', () => {
     });
     const page = await text(`${own}?range=30d`);
     expect(page).toContain('200 deliveries counted');
-    expect(page).toContain('Could not be read: Too many. (req-1)');
+    expect(page).toContain('Could not be read: Too many. requisicao: req-1');
   });
 
   it('shows the rest if the chart, the list or a delivery cannot be read', async () => {
@@ -184,20 +204,27 @@ describe('a webhook', () => {
       [`GET ${api}/entregas/${proposal.id}`]: { json: proposal },
       [`GET ${api}/entregas/${test.id}`]: { json: test },
     });
-    expect(await text(own)).toMatch(/evt_a+ .* 4711 77 .* teste_b+ .* test –/);
+    expect(await text(own)).toMatch(/4711 77 .*evt_a+ .*test – .*teste_b+/);
+  });
+
+  it('without deliveries shows no chart, and without a webhook when an event was dropped', async () => {
+    const eventos_sem_webhook = [{ evento: event, ultimo_em: '2026-11-28T11:00:00.000Z' }];
+    const dropped = { 'GET /v1/webhooks': { json: { webhooks: [], eventos_sem_webhook } } };
+    const page = await (await walkWith(dropped)).open(own);
+    expect(textOf(page)).toContain('The latest event was dropped 60 min. ago');
+    expect(textOf(page)).not.toContain('A test shows');
+    expect(page.html).not.toMatch(/id="chart"|class="chip"/);
+    const empty = textOf(await (await walkWith({ [`GET ${api}`]: { json: webhook() } })).open(own));
+    expect(empty).toContain('A test shows how one is delivered.');
   });
 
   it('asks the API for what was chosen', async () => {
     const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
     await open(`${own}?state=falhou&since=2026-11-28T10:00:00Z&until=2026-11-28T11:00:00Z&cursor=c1`);
     const asked = fake.calls.find(({ path }) => path.includes('limite=20'));
-    expect(Object.fromEntries(new URL(asked?.path ?? '', 'http://x').searchParams)).toEqual({
-      estado: 'falhou',
-      desde: '2026-11-28T10:00:00.000Z',
-      ate: '2026-11-28T11:00:00.000Z',
-      cursor: 'c1',
-      limite: '20',
-    });
+    expect(decodeURIComponent(asked?.path.split('?')[1] ?? '')).toBe(
+      'estado=falhou&desde=2026-11-28T10:00:00.000Z&ate=2026-11-28T11:00:00.000Z&cursor=c1&limite=20',
+    );
   });
 
   it('counts exactly the time that was chosen, and the list shows the same', async () => {
@@ -230,11 +257,17 @@ describe('a webhook', () => {
 });
 
 describe('a delivery', () => {
+  const due = { estado: 'pendente', proxima_tentativa_em: '2026-11-28T11:59:46.000Z' } as const;
+  const soon = { estado: 'pendente', proxima_tentativa_em: '2026-11-28T12:00:38.000Z' } as const;
   const late = attempt({ numero: 3, resultado: 'http', status: 500, resposta: 'oops' });
   it.each([
     [{ tentativas: [attempt()] }, 'Delivered Your server answered 200 at attempt 1'],
-    [{ estado: 'pendente', tentativas: [] }, 'Pending The first attempt is about to start'],
-    [{ estado: 'pendente', tentativas: [late] }, 'Pending Attempt 3 ended with: your server answered 500'],
+    [{ ...due, tentativas: [] }, 'Pending Attempt 1 is running or queued'],
+    [{ ...due, tentativas: [late] }, 'Pending Attempt 4 is running or queued'],
+    [
+      { ...soon, tentativas: [late] },
+      'Pending Attempt 3 ended with: your server answered 500. Next attempt in 38 sec.',
+    ],
     [
       { estado: 'pendente', tentativas: [attempt({ resultado: 'lenta', status: null })] },
       'Attempt 1 ended with: slow: repeated at once',
@@ -258,15 +291,12 @@ describe('a delivery', () => {
     expect(await text(`${own}/deliveries/${delivery(shown).id}`)).toContain(headline);
   });
 
-  it.each(Object.values(failureCauses).map(({ word }) => word))(
-    'says what to do about %s, in both languages',
-    async word => {
-      const failed = attempt({ resultado: 'conexao', detalhe: word, status: null, resposta: null });
-      const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed] }));
-      expect((await open(one)).html).toContain(en.advice[word]);
-      expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.advice[word]);
-    },
-  );
+  it.each(causes)('says what to do about %s, in both languages', async word => {
+    const failed = attempt({ resultado: 'conexao', detalhe: word, status: null, resposta: null });
+    const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed] }));
+    expect((await open(one)).html).toContain(en.advice[word]);
+    expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.advice[word]);
+  });
 
   it.each([
     [302, '3xx'],
@@ -295,7 +325,7 @@ describe('a delivery', () => {
 
   it.each([
     ['it can be resent', {}, webhook(), 'Resend'],
-    ['a test', { id: `teste_${'b'.repeat(22)}` }, webhook(), 'A test is not resent.'],
+    ['a test', { id: `teste_${'b'.repeat(22)}` }, webhook(), 'Send another test'],
     ['without a webhook', {}, undefined, 'There is no webhook to resend it to.'],
     [
       'of an earlier registration',
@@ -392,9 +422,9 @@ describe('a registration', () => {
     await open('/register');
     const { status, html } = await post('/register', { evento: event, url: 'http://x' });
     expect(status).toBe(422);
-    expect(html).toMatch(/value="http:\/\/x"[^>]*aria-describedby="url-hint url-wrong" aria-invalid="true"/);
-    expect(html).toMatch(/id="url-wrong">Not https. A single label.</);
-    expect(html).toMatch(/id="autorizacao-wrong">Not ASCII.</);
+    expect(html).toMatch(/value="http:\/\/x"[^>]*aria-describedby="url-about" aria-invalid="true"/);
+    expect(html).toMatch(/id="url-about">Not https. A single label.</);
+    expect(html).toMatch(/id="autorizacao-about">Not ASCII.</);
   });
 
   it('that exists already leads to it', async () => {
@@ -440,6 +470,18 @@ describe('a change', () => {
   });
 
   it.each([
+    ['https://new.example.com', 'ativo', `${own}?state=retida`, 'Held deliveries stay held until you replay them.'],
+    ['https://hooks.example.com/a', 'suspenso', own, 'The change is saved.'],
+  ] as const)('of a suspended webhook to %s says that it is %s', async (url, estado, path, said) => {
+    const suspended = webhook({ estado: 'suspenso', motivo_suspensao: 'gone' });
+    const { fake, post, text } = await walkWith({ [`GET ${api}`]: { json: suspended } });
+    expect(await text(`${own}/change`)).toContain('Another URL reactivates the webhook.');
+    fake.replies[`PUT ${api}`] = { json: { ...suspended, estado } };
+    const page = await post(`${own}/change`, { url });
+    expect([page.path, textOf(page)]).toEqual([path, expect.stringContaining(said)]);
+  });
+
+  it.each([
     ['yes', true],
     ['no', false],
   ])('of the secret asks how long the old one signs: immediate %s', async (immediate, imediato) => {
@@ -453,9 +495,7 @@ describe('a change', () => {
   });
 
   it('that the service did not answer may have been made: it is not repeated', async () => {
-    const gone = () => {
-      throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
-    };
+    const gone = () => unanswered('ECONNRESET');
     const { fake, post, open } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
     await open(own);
     const page = await post(`${own}/reactivate`);
@@ -474,7 +514,7 @@ describe('a change', () => {
             ? problem(503, 'x')
             : list([]),
     });
-    expect(await text(`${own}/delete`)).toMatch(/Pending at least 8 deliveries Failed could not be counted Delete/);
+    expect(await text(`${own}/delete`)).toMatch(/Pending at least 8 deliveries Failed could not be counted .*Delete/);
   });
 });
 
@@ -517,6 +557,14 @@ describe('a replay', () => {
     const { html } = await open(`${own}/replay?state=falhou`);
     expect(html).toContain(`name="desde" value="${webhook().criado_em}"`);
     expect(fake.calls.at(-1)?.path).toContain(`desde=${encodeURIComponent(webhook().criado_em)}`);
+  });
+
+  it.each([
+    ['tests alone', [delivery({ id: `teste_${'b'.repeat(22)}`, estado: 'falhou' })], false],
+    ['a failed event', [delivery({ estado: 'falhou' })], true],
+  ])('is offered for %s: %s', async (_, deliveries, isOffered) => {
+    const { open } = await walkWith({ ...active, [`GET ${api}/entregas`]: list(deliveries) });
+    expect((await open(`${own}?state=falhou`)).html.includes('/replay?')).toBe(isOffered);
   });
 
   it('of a time before the registration is not offered', async () => {
@@ -565,11 +613,11 @@ describe('the first steps', () => {
   const test = { id: `teste_${'b'.repeat(22)}` };
   it.each([
     ['a test of an earlier registration', { ...test, criado_em: '2026-10-01T00:00:00.000Z' }, 'Step 3 comes first.'],
-    ['an event that is no test', {}, 'Step 3 comes first.'],
+    ['an event that is no test', {}, 'Your server accepted it.'],
     ['a pending one', { ...test, estado: 'pendente' }, 'Not delivered yet.'],
     ['a held one', { ...test, estado: 'retida' }, 'It was not delivered. The delivery shows why'],
     ['a delivered one', test, 'Your server accepted it.'],
-  ] as const)('judge the last one by the latest test: %s', async (_, latest, said) => {
+  ] as const)('judge the last one by the latest test, or by an event if there is none: %s', async (_, latest, said) => {
     const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([delivery(latest)]) });
     expect(await text('/first-steps')).toContain(said);
   });
@@ -578,6 +626,18 @@ describe('the first steps', () => {
 it.each(['change', 'secret', 'delete'])('%s of a webhook that does not exist is not found', async step => {
   const { open } = await walkWith({});
   expect((await open(`/webhooks/demanda.outra/${step}`)).status).toBe(404);
+});
+
+it('a page that does not exist leads to the page above it; one that could not be read renews itself and can be tried again', async () => {
+  const busy = problem(503, 'temporarily_unavailable', { detail: 'Busy.' });
+  const { open } = await walkWith({ [`GET ${api}/entregas/evt_busy`]: busy });
+  const missing = await open(`${own}/deliveries/evt_x`);
+  expect([missing.status, missing.html.includes('role="alert">This')]).toEqual([404, false]);
+  expect(missing.html).toMatch(/class="button main" href="[^"]*\/webhooks\/demanda.criada">demanda.criada</);
+  expect((await open('/nowhere')).html).toMatch(/class="button main" href="\/[\w-]+\/">Webhooks</);
+  const failed = await open(`${own}/deliveries/evt_busy`);
+  expect(textOf(failed)).toContain('Busy. requisicao: req-1 Try again');
+  expect(failed.html).toMatch(/data-renew="60".*class="button main" href="[^"]*\/deliveries\/evt_busy">/s);
 });
 
 describe('an id in an address', () => {
@@ -592,10 +652,6 @@ it('has a text in both languages for each word of the API', () => {
   for (const { states, results, advice } of [en, pt]) {
     for (const word of Object.values(wireStates)) expect(states).toHaveProperty(word);
     for (const word of Object.values(wireResults)) expect(results).toHaveProperty(word);
-    expect(Object.keys(advice).sort()).toEqual(
-      Object.values(failureCauses)
-        .map(({ word }) => word)
-        .sort(),
-    );
+    expect(Object.keys(advice).sort()).toEqual(causes.toSorted());
   }
 });
