@@ -195,12 +195,15 @@ describe('a message of the retry queue', () => {
   it.each([
     [500, 1],
     [501, 0],
-  ])('that comes %i ms early is attempted %i times, since clocks differ', async (early, times) => {
+    [5_000, 0],
+  ])('that comes %i ms early is attempted %i times at once, and otherwise when due', async (early, times) => {
     const [message] = stage.lose('retries');
     await stage.run((stage.only().wait?.nextAttemptAt ?? 0) - early);
     stage.send('retries', message?.body ?? '');
     await stage.pass(0);
     expect(stage.posts).toHaveLength(1 + times);
+    await stage.pass(5_000);
+    expect(stage.posts).toHaveLength(2);
   });
 
   it('that comes more than 5 s early has a successor, and is dropped', async () => {
