@@ -8,7 +8,7 @@ import { passwordGrant } from '../../tools/support/service-client.ts';
 import { command } from '../generators/commands.ts';
 import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, plant } from '../support/e2e-target.ts';
-import { classPath, compileJava } from '../support/java-program.ts';
+import { classPath, compileJava } from './java-program.ts';
 
 // Apache HttpClient, with which many Java programs post forms. Its default charset is ISO-8859-1, in the content type and in the form.
 

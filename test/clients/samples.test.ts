@@ -17,7 +17,7 @@ import {
 } from '../support/e2e-service.ts';
 import { describeWith, plant, until } from '../support/e2e-target.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
-import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from '../support/sample-receiver.ts';
+import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from './sample-receiver.ts';
 
 // The receivers that integrators copy, those of docs/samples/receiver, against deliveries of the run under test.
 // C# runs on Mono, over a stand-in for ASP.NET Core: what .NET itself makes of the same code is not tried here.

@@ -1,6 +1,6 @@
-import { isSkipped, type ReportedTest, runEndToEndSuites } from '../support/suite-run.ts';
 import type { Emulator } from './emulator.ts';
 import { failing } from './infidelities.ts';
+import { isSkipped, type ReportedTest, runEndToEndSuites } from './suite-run.ts';
 
 /** The values written into the file of each stage, so that the suites need not wait for hours, or for a lock to end. */
 export const trialValues = {

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
-import { describeApiRefusals, type World } from '../support/api-refusals.ts';
+import { describeApiRefusals, type Tokens } from '../support/api-refusals.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import {
@@ -13,7 +13,6 @@ import {
   getTokens,
   logIn,
   openSession,
-  publicHost,
   publish,
   register,
   type Session,
@@ -25,7 +24,7 @@ import { describeWith, until } from '../support/e2e-target.ts';
 
 describeApiRefusals({
   isBrief: true,
-  makeWorld,
+  makeTokens,
   send: async (method, path, { query, ...request }) => {
     const target = query === undefined ? path : `${path}?${query}`;
     const { status, headers, text } = await callApi(method, target, request);
@@ -33,13 +32,12 @@ describeApiRefusals({
   },
 });
 
-async function makeWorld(): Promise<World> {
-  const [client, limited, admin, member, host] = await Promise.all([
+async function makeTokens(): Promise<Tokens> {
+  const [client, limited, admin, member] = await Promise.all([
     createClient(),
     createClient(),
     createUser(),
     createUser({ role: 'member' }),
-    publicHost(),
   ]);
   const narrow = (of: Client, scope: string) => getTokens({ ...passwordGrant(of, admin), scope });
   const [every, read, manage, none, membership] = await Promise.all([
@@ -51,14 +49,11 @@ async function makeWorld(): Promise<World> {
   ]);
   await ops(['clients', 'update', limited.clientId, '--scope', 'webhooks:manage']); // what its token has is no longer allowed
   return {
-    tokens: {
-      admin: every.access_token,
-      reader: read.access_token,
-      manager: manage.access_token,
-      unscoped: none.access_token,
-      member: membership.access_token,
-    },
-    url: `https://${host}/hook`,
+    admin: every.access_token,
+    reader: read.access_token,
+    manager: manage.access_token,
+    unscoped: none.access_token,
+    member: membership.access_token,
   };
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
-import { type NoticeQueue, type ReceivedNotice, subscribeToRefusals } from '../support/e2e-notices.ts';
 import { send } from '../support/e2e-service.ts';
 import { describeWith, plant, until } from '../support/e2e-target.ts';
+import { type NoticeQueue, type ReceivedNotice, subscribeToRefusals } from './notices.ts';
 
 /** Sends a message until a notice tells of one of the copies: others may have used up the minute's notices of this reason. */
 const toldOf = async (queue: NoticeQueue, body: () => string, sender?: string): Promise<ReceivedNotice> => {

@@ -1,14 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mapHost } from '../support/e2e-receiver.ts';
-import { callApi, createClient, openSession, publicHost, type Session } from '../support/e2e-service.ts';
+import { callApi, createClient, openSession, type Session } from '../support/e2e-service.ts';
 import { baseUrl, describeWith } from '../support/e2e-target.ts';
 
 let admin: Session;
-let url: string;
+const url = 'https://93.184.215.14/hook?of=acme';
 
 beforeAll(async () => {
   admin = await openSession(await createClient());
-  url = `https://${await publicHost()}/hook?of=acme`;
 });
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

@@ -6,11 +6,7 @@ import { documents, type Method } from './contract/document.ts';
 import { type FindingName, findingNames, isProblemOfTables, type Told } from './refusal-texts.ts';
 
 /** The callers that are refused, by their access tokens. Their account has no webhooks. */
-export interface World {
-  readonly tokens: Readonly<Record<'admin' | 'reader' | 'manager' | 'unscoped' | 'member', string>>;
-  /** A URL that may be registered. */
-  readonly url: string;
-}
+export type Tokens = Readonly<Record<'admin' | 'reader' | 'manager' | 'unscoped' | 'member', string>>;
 
 /** A request to {base_url}. */
 export interface Sent {
@@ -30,25 +26,21 @@ export interface Refusal {
  * Describes what the operations of the OpenAPI document refuse alike, and each of their findings, wherever they run: in this process, or
  * behind HTTP.
  *
- * @param target - `paths`: those that the target has; all under /v1 by default. `urls`: those that have the findings which depend on
- * names and their addresses. `isBrief`: it asks in English alone, and without the variants that take the same way.
+ * @param target - `isBrief`: asks in English alone, for no findings that depend on the stage or on name servers, and without variants
+ * that take the same way.
  */
 export function describeApiRefusals(target: {
-  readonly paths?: readonly string[];
-  readonly urls?: Partial<Record<HostFinding, string>>;
   readonly isBrief?: boolean;
-  readonly makeWorld: () => Promise<World>;
+  readonly makeTokens: () => Promise<Tokens>;
   readonly send: (method: string, path: string, request: Sent) => Promise<Refusal>;
 }): void {
-  let world: World;
+  let tokens: Tokens;
   beforeAll(async () => {
-    world = await target.makeWorld();
+    tokens = await target.makeTokens();
   });
-  const as = (caller: keyof World['tokens']) => ({ authorization: `Bearer ${world.tokens[caller]}` });
+  const as = (caller: keyof Tokens) => ({ authorization: `Bearer ${tokens[caller]}` });
 
-  const paths = Object.keys(documents.base.paths).filter(
-    path => target.paths?.includes(path) ?? path.startsWith('/v1/'),
-  );
+  const paths = Object.keys(documents.base.paths).filter(path => path.startsWith('/v1/'));
   const operations = paths.flatMap(operationsOf);
 
   /**
@@ -97,7 +89,7 @@ export function describeApiRefusals(target: {
     method === 'HEAD' ? `${status}` : `${status} ${code}`;
 
   describe.each(operations)('$method $path', operation => {
-    const { id, scope, takesBody, isBodyRequired, mayHaveBody, valid } = operation;
+    const { id, scope, takesBody, isBodyRequired, mayHaveBody, body } = operation;
 
     const unlike = target.isBrief ? [] : [{ authorization: 'Bearer' }, { authorization: 'Basic eDp5' }];
     it.each<Sent['headers']>([{}, ...unlike])('requires a token, not %j (RFC 6750 section 3.1)', async headers => {
@@ -166,7 +158,7 @@ export function describeApiRefusals(target: {
         expect(refused.found).toContainEqual(['unknown_field']);
       });
 
-    it.each(findingRequests(id, target.urls))('finds %s', async (name, sent) => {
+    it.each(findingRequests(id, target.isBrief))('finds %s', async (name, sent) => {
       const content = typeof sent === 'string' ? [undefined, sent] : [JSON.stringify(sent)];
       const refused = await refusal(operation, { ...as('admin'), ...json }, ...content);
       expect(refused.told).toBe(tell(operation, 422, 'validation_failed'));
@@ -175,7 +167,7 @@ export function describeApiRefusals(target: {
 
     if (operation.path.includes(event))
       it('finds no webhook of the account, whatever the event', async () => {
-        const sent = takesBody ? valid(world.url) : undefined;
+        const sent = takesBody ? body : undefined;
         const others = target.isBrief ? [] : ['demanda.finalizada', 'demanda.inventada', '__proto__'];
         for (const name of [event, ...others]) {
           const path = operation.path.replace(event, name);
@@ -211,7 +203,7 @@ const json = { 'content-type': 'application/json' };
 const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
 
 /** Requests that have one finding each, by its name: the operation, and the body or the query. */
-const findings: Readonly<Record<Exclude<FindingName, HostFinding>, readonly [BaseOperation, object | string]>> = {
+const findings: Readonly<Record<FindingName, readonly [BaseOperation, object | string]>> = {
   required: ['registerWebhook', { evento: 'demanda.criada' }],
   unknown_field: ['rotateSecret', { imediata: true }],
   object_type: ['registerWebhook', []],
@@ -243,17 +235,20 @@ const findings: Readonly<Record<Exclude<FindingName, HostFinding>, readonly [Bas
   range: ['startReplay', { ...range, ate: range.desde }],
   unknown_parameter: ['listDeliveries', 'pagina=1'],
   repeated: ['listDeliveries', 'limite=1&limite=1'],
+  own_host: ['replaceWebhook', { url: 'https://base.example.com/' }],
+  ipv4: ['replaceWebhook', { url: 'https://six.example.com/' }],
+  not_found: ['replaceWebhook', { url: 'https://nowhere.example.com/' }],
+  temporary: ['replaceWebhook', { url: 'https://silent.example.com/' }],
 };
+
+/** Those that depend on the stage, or on name servers. */
+const findingsOfHosts = ['own_host', 'ipv4', 'not_found', 'temporary'];
 
 type BaseOperation = OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>;
 
-/** Findings about a host that depend on the stage, or on name servers. */
-export type HostFinding = 'own_host' | 'ipv4' | 'not_found' | 'temporary';
-
-function findingRequests(id: string, urls: Partial<Record<HostFinding, string>> = {}) {
-  const ofHosts = Object.entries(urls).map(([name, url]) => [name, ['replaceWebhook', { url }]] as const);
-  return [...Object.entries(findings), ...ofHosts].flatMap(([name, [operation, sent]]) =>
-    operation === id ? [[name, sent] as const] : [],
+function findingRequests(id: string, isBrief = false) {
+  return Object.entries(findings).flatMap(([name, [operation, sent]]) =>
+    operation === id && !(isBrief && findingsOfHosts.includes(name)) ? [[name, sent] as const] : [],
   );
 }
 
@@ -275,8 +270,8 @@ function operationsOf(pattern: string) {
       takesBody: requestBody !== undefined,
       isBodyRequired: requestBody?.required === true,
       mayHaveBody: method !== 'GET', // `fetch` sends none with GET and HEAD
-      /** Returns a body that is taken, with that URL. */
-      valid: (url: string) => JSON.stringify(pattern.endsWith('/reenvios') ? range : method === 'PUT' ? { url } : {}),
+      /** A body that is taken. */
+      body: JSON.stringify(pattern.endsWith('/reenvios') ? range : method === 'PUT' ? { url: 'https://8.8.8.8/' } : {}),
     };
     return method === 'GET' ? [operation, { ...operation, method: 'HEAD' }] : [operation];
   });

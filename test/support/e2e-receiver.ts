@@ -18,8 +18,6 @@ export interface Received {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** Names and values in turn, as sent. */
-  readonly rawHeaders: readonly string[];
   readonly body: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -59,11 +57,11 @@ export async function startReceiver(name: string) {
   const arrived = new Map<string, Received[]>();
 
   const server = createServer(async (request, response) => {
-    const { url: path = '/', method = '', headers, rawHeaders } = request;
+    const { url: path = '/', method = '', headers } = request;
     const body = await text(request);
     observeDelivery({ method, headers, body });
     const before = received(path);
-    arrived.set(path, [...before, { method, path, headers, rawHeaders, body, at: Date.now() }]);
+    arrived.set(path, [...before, { method, path, headers, body, at: Date.now() }]);
     const script = scripts.get(path) ?? [];
     const answer = script[Math.min(before.length, script.length - 1)] ?? { status: 204 };
     if (answer === 'reset') request.socket.destroy();

@@ -12,7 +12,6 @@ import {
   type NewWebhook,
   passwordGrant,
 } from '../../tools/support/service-client.ts';
-import { mapHost } from './e2e-receiver.ts';
 import { authUrl, baseUrl, output, outputs, plant, run, until } from './e2e-target.ts';
 
 const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
@@ -78,14 +77,6 @@ export function expectProblem(answer: Answer, status: number, code: string): voi
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   expect(answer.headers.get('content-language')).toMatch(/^(?:en|pt-BR)$/);
   expect(answer.headers.get('cache-control')).toBe('no-store');
-}
-
-/** Returns a public host that the run under test takes without looking it up on the real Internet. */
-export async function publicHost(): Promise<string> {
-  const address = '93.184.215.14';
-  if (run.hostsFile === null) return address;
-  await mapHost('public.example.com', [address]);
-  return 'public.example.com';
 }
 
 /** Sends a message to the events queue; returns its id. `sender`: the principal that a local run takes for its sender. */

@@ -9,13 +9,12 @@ export interface RequestDescription {
   /** Names in lower case. */
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array;
-  readonly address?: string;
 }
 
 /** Returns a request as an HTTP API hands it to a function (payload format 2.0), with the body in base64. */
 export function httpRequest(description: RequestDescription): HttpRequest {
-  const { method = 'GET', path = '/', query = '', headers = {}, body, address = '203.0.113.7' } = description;
-  const asked = { method, path, query, headers, ip: address, requestId: 'request' };
+  const { method = 'GET', path = '/', query = '', headers = {}, body } = description;
+  const asked = { method, path, query, headers, ip: '203.0.113.7', requestId: 'request' };
   if (body === undefined) return httpRequestOf(asked);
   return { ...httpRequestOf({ ...asked, body: Buffer.from(body).toString('base64') }), isBase64Encoded: true };
 }

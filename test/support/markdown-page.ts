@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { root } from './run-node.ts';
 
 /** A page of the documentation, as far as tests look at it. */
 export type Page = ReturnType<typeof readPage>;
@@ -71,8 +72,6 @@ export function firstCells({ tables }: Page, heading: string): readonly (readonl
     .filter(table => table.heading === heading)
     .map(({ rows }) => rows.map(([cell = '']) => inlineCode(cell)[0] ?? ''));
 }
-
-const root = path.join(import.meta.dirname, '../..');
 
 /** GitHub's rule: lower case, without punctuation except `-` and `_`, blanks as hyphens. */
 function anchorOf(heading: string): string {

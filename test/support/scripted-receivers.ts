@@ -5,9 +5,9 @@ import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/res
 import { answer } from '../unit/delivery/builders.ts';
 
 /** One POST that left the service. */
-interface Posted extends Pick<Parameters<PinnedPost>[0], 'accountId' | 'body' | 'connectTimeoutMs'> {
+interface Posted {
+  readonly body: string;
   readonly id: string;
-  readonly url: string;
   readonly at: number;
   /** The status that the service heard of. */
   status: number | undefined;
@@ -48,12 +48,11 @@ export function makeScriptedReceivers() {
       return asPinned(outcome);
     };
 
-    function receive({ headers, path, accountId, body, connectTimeoutMs }: Parameters<PinnedPost>[0]) {
+    function receive({ headers, body }: Parameters<PinnedPost>[0]) {
       const outcome: Answer = answers.shift() ?? answer(200);
-      const url = `https://${headers.host}${path}`;
       const id = String(headers['webhook-id']);
       const lane = process.functionName.replace('deliver-', '');
-      const posted: Posted = { id, accountId, body, connectTimeoutMs, url, at: time.now(), status: undefined, lane };
+      const posted: Posted = { id, body, at: time.now(), status: undefined, lane };
       posts.push(posted);
       return { posted, outcome };
     }

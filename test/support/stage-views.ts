@@ -13,7 +13,7 @@ export function makeStageViews(
   lines: readonly string[],
 ) {
   return {
-    ...{ items, answerItems, deliveries, only, deferrals, logged },
+    ...{ items, deliveries, only, deferrals },
     waiting: (queue: string) => cloud.queue(queue).all(),
     deadLetters: () =>
       cloud
@@ -28,10 +28,6 @@ export function makeStageViews(
   /** Returns everything of the table of deliveries but the answers of receivers. */
   function items() {
     return tables.items('Deliveries').filter(({ part }) => part === headPart);
-  }
-
-  function answerItems() {
-    return tables.items('Deliveries').filter(({ part }) => part !== headPart);
   }
 
   function deliveries(): readonly Delivery[] {
@@ -50,11 +46,6 @@ export function makeStageViews(
   function deferrals(): readonly string[] {
     const deferred = lines.map(line => JSON.parse(line)).filter(([message]) => message === 'message.deferred');
     return deferred.map(([, { errorName }]) => errorName);
-  }
-
-  /** Returns the number of log lines with that message. */
-  function logged(name: string): number {
-    return lines.filter(line => JSON.parse(line)[0] === name).length;
   }
 
   function told(isOf: (topic: string) => boolean) {

@@ -1,6 +1,7 @@
 import { PublishCommand } from '@aws-sdk/client-sns';
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Outcome, ProcessOutside } from '@emissor/cloud/virtual';
+import type { Tables } from '@emissor/cloud/dynamodb/tables';
+import type { FaultPlan, Outcome, ProcessOutside } from '@emissor/cloud/virtual';
 import { makeWorld } from '../../lab/world/make-world.ts';
 import { functionOf } from '../../lab/world/requests.ts';
 import { deliveryEnvironment, queueOf, stageValuesOf } from '../../lab/world/stage.ts';
@@ -18,7 +19,6 @@ import { keyringDynamo, kms } from '../unit/delivery/test-keyring.ts';
 import { makeCallers } from './callers.ts';
 import { httpRequest } from './http-request.ts';
 import { makeScriptedReceivers } from './scripted-receivers.ts';
-import { type Fates, makeStageFaults, type StageTables } from './stage-faults.ts';
 import { makeStageViews } from './stage-views.ts';
 
 /** A stage, as tests drive it. */
@@ -37,7 +37,7 @@ export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
   const telemetry = fakeTelemetry();
   const receivers = makeScriptedReceivers();
-  const faults: Fates = {};
+  const faults: { -readonly [Name in 'fateOf']?: FaultPlan[Name] | undefined } = {};
   const world = makeWorld(1, 'calm', compositions, {
     ...{ accounts: [], publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
     cloud: { start: noon, costs: immediate },
@@ -57,7 +57,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   });
   world.end(); // A test has the machine's own globals.
   const { cloud } = world;
-  const tables: StageTables = world.tables;
+  const tables: { -readonly [Name in keyof Tables]: Tables[Name] } = world.tables; // a test may replace `execute`
   const { now } = cloud;
   const dynamo: Dynamo = async command => tables.execute(command);
   const callers = makeCallers(now, dynamo);
@@ -69,7 +69,6 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     ...{ posts: receivers.posts, answers: receivers.answers },
     /** Decides the fate of calls. */
     faults,
-    ...makeStageFaults(faults, tables),
     ...{ tables, dynamo, now },
     ...{ store: makeDeliveryStore({ ...systemTime, now, dynamo, table: 'Deliveries' }) },
     webhooks: makeWebhookStore({ dynamo, table: 'Webhooks' }),

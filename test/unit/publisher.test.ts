@@ -5,7 +5,7 @@ import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type BusinessEvent, createPublisher, findingsOf } from '../../packages/publisher/src/publisher.ts';
-import { anyMessageOf } from '../support/any-message.ts';
+import { anyMessageOf } from './any-message.ts';
 
 const service = (body: string) => parseEventMessage(body, 'message-1', 'https://demandas.example.com');
 

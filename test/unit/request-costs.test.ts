@@ -15,12 +15,12 @@ import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../support/auth-service.ts';
-import { type CallCounts, countCalls, countCommands } from '../support/database/call-counts.ts';
 import { putAll } from '../support/database/put-all.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { readPage } from '../support/markdown-page.ts';
 import type { Sent } from '../support/stage.ts';
 import { makeStage, type Stage, schedule } from '../support/stage.ts';
+import { type CallCounts, countCalls, countCommands } from './call-counts.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './delivery/builders.ts';
 
 /* The page of the capacity says what each request asks of the store at most. Here each is made in a store that is filled for it. */

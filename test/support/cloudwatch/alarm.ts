@@ -8,7 +8,6 @@ export interface AlarmProperties {
   readonly MetricName?: string;
   readonly Dimensions?: readonly Dimension[];
   readonly Statistic?: string;
-  readonly ExtendedStatistic?: string;
   readonly Period?: number;
   readonly EvaluationPeriods: number;
   readonly DatapointsToAlarm: number;
@@ -60,8 +59,7 @@ const fartherBack = 3;
 function valuesOf(alarm: AlarmProperties, metrics: Metrics, moment: number): Series {
   const read = (metric: Metric, statistic: string, period: number): Series =>
     metrics.read(metric, statistic, period * 1_000, alarm.EvaluationPeriods + fartherBack, moment);
-  if (!alarm.Metrics)
-    return read(metricOf(alarm), alarm.Statistic ?? alarm.ExtendedStatistic ?? '', alarm.Period ?? Number.NaN);
+  if (!alarm.Metrics) return read(metricOf(alarm), alarm.Statistic ?? '', alarm.Period ?? Number.NaN);
   const series = alarm.Metrics.flatMap(({ Id, MetricStat }) =>
     MetricStat ? [[Id, read(metricOf(MetricStat.Metric), MetricStat.Stat, MetricStat.Period)] as const] : [],
   );

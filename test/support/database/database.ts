@@ -54,7 +54,7 @@ export async function startDatabase(...names: TableName[]) {
     ...{ endpoint: engine.endpoint, region },
     /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`. */
     operations,
-    ...{ repeatNext, before },
+    repeatNext,
     stop: async () => {
       client.destroy();
       await engine.stop();
@@ -65,20 +65,6 @@ export async function startDatabase(...names: TableName[]) {
   function repeatNext(operation: string, meanwhile?: () => Promise<unknown>): void {
     repeated = operation;
     between = meanwhile;
-  }
-
-  /** Acts before each operation of a matching name, which is refused if that throws. Returns what ends it. */
-  function before(operation: string | RegExp, act: (input: object) => unknown): () => void {
-    const name = randomUUID();
-    client.middlewareStack.add(
-      (next, { commandName }) =>
-        async args => {
-          if (commandName?.match(operation)) await act(args.input);
-          return next(args);
-        },
-      { step: 'initialize', name },
-    );
-    return () => void client.middlewareStack.remove(name);
   }
 }
 

@@ -36,6 +36,26 @@ const attempt = async (end: ReturnType<typeof answer>, meanwhile: () => Promise<
   await meanwhile();
   await stage.pass(500);
 };
+/** Does something just before the next call of an operation (`Put`) has its effect. It may not take time. */
+const justBefore = (wanted: string, act: () => Promise<unknown>) => {
+  stage.faults.fateOf = ({ operation }) => {
+    if (operation !== wanted) return 'fine';
+    stage.faults.fateOf = undefined;
+    void act();
+    return 'fine';
+  };
+};
+/** Has the next call fail that sends such a command, after something has happened. */
+const failOnce = (isMeant: (command: object) => boolean, act: () => unknown = () => undefined) => {
+  const { tables } = stage;
+  const { execute } = tables;
+  tables.execute = command => {
+    if (!isMeant(command)) return execute(command);
+    tables.execute = execute;
+    act();
+    throw new Error('the store is down');
+  };
+};
 const isOutcome = (command: object) => command instanceof PutCommand && command.input.TableName === 'Deliveries';
 
 describe('a delivery that has changed since it was read', () => {
@@ -53,7 +73,7 @@ describe('a delivery that has changed since it was read', () => {
   // It was answered 202, and undone by whoever had read the delivery before.
   it('stays resent if an earlier state of its webhook would hold it', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'gone' });
-    stage.justBefore('Put', async () => {
+    justBefore('Put', async () => {
       await stage.register();
       const read = waiting();
       await stage.store.update(read, expedited(read, stage.now() - 2_000) ?? read);
@@ -63,14 +83,14 @@ describe('a delivery that has changed since it was read', () => {
   });
 
   it('is resent if only the time of its sweep has changed', async () => {
-    stage.justBefore('Put', mark);
+    justBefore('Put', mark);
     await resend();
     await stage.pass(0);
     expect(stage.posts).toHaveLength(2);
   });
 
   it('keeps an outcome that was stored before a resend', async () => {
-    stage.justBefore('Put', async () => {
+    justBefore('Put', async () => {
       const read = waiting();
       await stage.store.update(read, settled({ ...read, attempt: read.attempt + 1 }, 'delivered', stage.now()));
     });
@@ -92,7 +112,7 @@ describe('a delivery that has changed since it was read', () => {
   });
 
   it('gets the outcome of an attempt that was made', async () => {
-    stage.justBefore('Put', mark);
+    justBefore('Put', mark);
     await stage.pass(4_000);
     expect(stage.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
   });
@@ -124,7 +144,7 @@ describe('an attempt that is in flight', () => {
 
   // It was reported as one that nobody had registered for.
   it('is logged with its outcome if that cannot be stored before its webhook is deleted', async () => {
-    stage.failOnce(isOutcome, () =>
+    failOnce(isOutcome, () =>
       stage.tables.execute(new DeleteCommand({ TableName: 'Webhooks', Key: webhookKey('conta-1', 'demanda.criada') })),
     );
     await attempt(answer(410), async () => undefined);
@@ -138,7 +158,7 @@ describe('an attempt that is in flight', () => {
 
 it('a hold that cannot be stored is not logged as the outcome of an attempt', async () => {
   await stage.register({ status: 'suspended', suspensionReason: 'gone' });
-  stage.failOnce(isOutcome);
+  failOnce(isOutcome);
   stage.publishEvent();
   await stage.pass(0);
   expect([stage.deferrals(), stage.logged('delivery.outcome_not_stored')]).toEqual([['Error'], 0]);
@@ -156,7 +176,7 @@ describe('a suspension after five days of failures', () => {
   it('is stored before the outcome that requires it', async () => {
     await failForGood();
     let wasSuspended = false;
-    stage.failOnce(
+    failOnce(
       command => isOutcome(command) && stage.posts.length === 1,
       () => {
         wasSuspended = stage.tables.items('Webhooks')[0]?.status === 'suspended';
@@ -171,7 +191,7 @@ describe('a suspension after five days of failures', () => {
 
   it('is tried again with the attempt if it cannot be stored', async () => {
     await failForGood();
-    stage.failOnce(command => command instanceof UpdateCommand && command.input.TableName === 'Webhooks');
+    failOnce(command => command instanceof UpdateCommand && command.input.TableName === 'Webhooks');
     await stage.settle();
     expect(stage.only()).toMatchObject({ state: 'failed' });
     expect(await stage.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
@@ -264,7 +284,7 @@ it('a sweep sends the messages that it claimed if one claim fails, and fails the
     await stage.store.create(scheduled(delivery, noon, 30.5 * minute));
   }
   await stage.run(noon + 29.5 * minute);
-  stage.failOnce(command => command instanceof UpdateCommand && command.input.Key?.id === 'evt_0');
+  failOnce(command => command instanceof UpdateCommand && command.input.Key?.id === 'evt_0');
   await expect(stage.sweep()).rejects.toThrow('The sweep failed: Error');
   expect(stage.waiting('retries')).toHaveLength(29);
 });
@@ -309,7 +329,7 @@ describe('a replay', () => {
   it('stays cancelled if its last page ends meanwhile', async () => {
     const { json } = await start();
     const replay = await latest();
-    stage.justBefore('Update', () => replays().end(replay, 'cancelled'));
+    justBefore('Update', () => replays().end(replay, 'cancelled'));
     await stage.pass(2 * minute);
     expect(await stage.request('GET', `${path}/${json.id}`)).toMatchObject({ json: { estado: 'cancelado' } });
   });

@@ -17,6 +17,19 @@ const login = async (from = client, more = {}) => service.logIn(from, await serv
 const refresh = (token: string, from = client, more = {}) => service.refresh(from, token, more);
 const claimsOf = ({ json }: Answer) => JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
 const refused = { status: 400, json: { error: 'invalid_grant' } };
+/** Acts before each operation of a matching name. Returns what ends it. */
+const onCall = (operation: RegExp, act: (input: object) => unknown) => {
+  const { middlewareStack } = service.database.client;
+  middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async args => {
+        if (operation.test(commandName)) act(args.input);
+        return next(args);
+      },
+    { step: 'initialize', name: operation.source },
+  );
+  return () => void middlewareStack.remove(operation.source);
+};
 const wrongScope = { status: 400, json: { error: 'invalid_scope' } };
 
 it.each(['ThrottlingException', 'KMSInternalException'])(
@@ -42,7 +55,7 @@ it('A request is judged by the moment it came, though the grace period ends mean
   service.clock.advance(29_999);
   const start = service.clock.now();
   let isRead = false;
-  const stop = service.database.before(/^(?:BatchGetItem|Query)Command$/, input => {
+  const stop = onCall(/^(?:BatchGetItem|Query)Command$/, input => {
     if ('RequestItems' in input) isRead = true;
     else if (isRead && service.clock.now() === start) service.clock.advance(30_000);
   });
@@ -147,8 +160,8 @@ describe('lives', () => {
   it('An access token does not outlive its session, however long the keys take.', async () => {
     const once = await service.makeClient({ grants: ['password'] });
     const end = service.clock.now() + 900_000 + 31_000;
-    const stopReads = service.database.before('BatchGetItemCommand', () => service.clock.advance(31_000)); // keys are read again
-    const stopKeys = service.database.before('QueryCommand', () => service.clock.advance(2_000));
+    const stopReads = onCall(/^BatchGetItem/, () => service.clock.advance(31_000)); // keys are read again
+    const stopKeys = onCall(/^Query/, () => service.clock.advance(2_000));
     const answer = await login(once);
     stopReads();
     stopKeys();

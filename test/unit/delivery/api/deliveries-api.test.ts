@@ -1,12 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { deliveryRoutes } from '../../../../lambdas/delivery/api/routes.ts';
 import { sampleBody } from '../../../../lambdas/delivery/intake/event.ts';
 import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/representation.ts';
-import type { Route } from '../../../../lambdas/platform/route-table.ts';
-import { webhookRoutes } from '../../../../lambdas/webhooks/routes.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
-import { describeApiRefusals, type HostFinding } from '../../../support/api-refusals.ts';
+import { describeApiRefusals } from '../../../support/api-refusals.ts';
 import type { Answered, Sent } from '../../../support/stage.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, secret } from '../builders.ts';
@@ -55,22 +52,12 @@ describe('every endpoint', () => {
   beforeEach(() => stage.register()); // of another account than the callers'
 
   describeApiRefusals({
-    paths: Object.values<Route>({ ...webhookRoutes, ...deliveryRoutes }).map(({ path }) => path),
-    urls: {
-      own_host: 'https://base.example.com/',
-      ipv4: 'https://six.example.com/',
-      not_found: 'https://nowhere.example.com/',
-      temporary: 'https://silent.example.com/',
-    } satisfies Record<HostFinding, string>,
-    makeWorld: async () => ({
-      tokens: {
-        admin: 'admin|webhooks:read webhooks:manage|empty',
-        reader: 'admin|webhooks:read|empty',
-        manager: 'admin|webhooks:manage|empty',
-        unscoped: 'admin||empty',
-        member: 'member|webhooks:manage|empty',
-      },
-      url: 'https://receiver.example.com/',
+    makeTokens: async () => ({
+      admin: 'admin|webhooks:read webhooks:manage|empty',
+      reader: 'admin|webhooks:read|empty',
+      manager: 'admin|webhooks:manage|empty',
+      unscoped: 'admin||empty',
+      member: 'member|webhooks:manage|empty',
     }),
     send: async (method, path, { headers, body, query }) => {
       const content = { ...(body !== undefined && { raw: body }), ...(query !== undefined && { query }) };

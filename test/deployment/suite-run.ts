@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { JsonTestResults } from 'vitest/node';
-import { root, runNode } from './run-node.ts';
+import { root, runNode } from '../support/run-node.ts';
 
 /** A test, as a run of suites reported it. */
 export interface ReportedTest {

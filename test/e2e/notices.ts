@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { unique } from '../../tools/support/accounts.ts';
 import { snsClientOf, sqsClientOf } from '../../tools/support/engines.ts';
-import { output, outputs } from './e2e-target.ts';
+import { output, outputs } from '../support/e2e-target.ts';
 
 /** A notice of the topic of refused events, as a subscriber gets it. */
 export interface ReceivedNotice {

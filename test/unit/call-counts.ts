@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import type { Stage } from '../stage.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../support/database/database.ts';
+import type { Stage } from '../support/stage.ts';
 
 /** Calls to the store, and the items that they read and wrote. */
 export type CallCounts = Readonly<typeof nothing>;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { until } from './e2e-target.ts';
-import { freePort } from './free-port.ts';
-import { inlineCode, readPage } from './markdown-page.ts';
+import { until } from '../support/e2e-target.ts';
+import { freePort } from '../support/free-port.ts';
+import { inlineCode, readPage } from '../support/markdown-page.ts';
 
 /** A receiver that `docs/pt/recebimento.md` links to, in a folder of its own. */
 export type SampleReceiver = Awaited<ReturnType<typeof makeSampleReceiver>>;
