@@ -13,7 +13,7 @@ export function makeCallers(now: Clock, dynamo: Dynamo) {
   const tokens = new Map<string, Promise<string>>();
   return { authorization };
 
-  /** Returns an Authorization header with a real token where it names such a caller, whose records are stored then. */
+  /** Returns an Authorization header with a real token if it names such a caller, and stores the caller's records. */
   async function authorization(header: string): Promise<string> {
     const [, text] = /^Bearer ((?:admin|member)\|.*)$/.exec(header) ?? [];
     if (text === undefined) return header;

@@ -27,7 +27,7 @@ export interface Received {
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /**
- * Lets a name of the run's Internet stand for a plain HTTP server here, or for any addresses. Test files run at once and share the file: a folder
+ * Maps a name of the run's Internet to a plain HTTP server here, or to any addresses. Test files run at once and share the file: a folder
  * is the lock, and a rename makes each change whole.
  */
 export async function mapHost(name: string, entry: string | readonly string[]): Promise<void> {

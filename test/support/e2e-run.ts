@@ -18,13 +18,13 @@ import { root } from './run-node.ts';
 //   EMISSOR_OUTPUTS=FILE  targets what that outputs file describes: a run that is up already, or a deployed stage
 //                         (written by `cdk deploy --outputs-file`).
 //   EMISSOR_HOSTS=FILE    with it, for a local run: the file its --hosts option names.
-//   EMISSOR_ATTEMPTS=N    with it, where the attempts of a delivery are a second apart: how many there are.
-// Suites that need the engines take AWS_ENDPOINT_URL for an emulator of AWS that stands in for them.
+//   EMISSOR_ATTEMPTS=N    with it, if the attempts of a delivery are a second apart: their number.
+// AWS_ENDPOINT_URL names an emulator of AWS, for suites that need the engines.
 // Without them a local run is started on free ports, and ended with the suites.
 
 /**
- * Starts or finds the run under test and tells every test file about it. A run that starts is not waited for here, since no
- * project's tests begin before all set-ups have ended: `e2e-target.ts` waits for it.
+ * Starts or finds the run under test and provides it to every test file. `e2e-target.ts` waits for it: here that would delay the tests of
+ * all projects.
  *
  * @returns what ends the run. It fails if the run wrote a planted secret, to the terminal or to a log group, or if described answers
  * were never met.
@@ -50,9 +50,9 @@ export function setup(project: TestProject): () => Promise<void> {
 }
 
 /**
- * Appends what stands in the log groups of a run: the terminal shows no metrics, no lines of requests and not all fields.
+ * Appends the lines of a run's log groups: the terminal shows no metrics, no lines of requests and not all fields.
  *
- * @throws when the run has forgotten lines: a secret may have stood in them.
+ * @throws if the run has dropped lines: they may have contained a secret.
  */
 async function appendLoggedLines({ outputsFile, logFile }: Run): Promise<void> {
   if (logFile === null || !existsSync(outputsFile)) return;

@@ -16,7 +16,7 @@ export interface Run {
   readonly canaryFile: string;
   /** The parts of the OpenAPI document that the suites met; `contract/observer.ts` writes it. */
   readonly contractFile: string;
-  /** Attempts a delivery gets, a second apart; `null` where they are hours apart. */
+  /** Attempts a delivery gets, a second apart; `null` if they are hours apart. */
   readonly attempts: number | null;
 }
 

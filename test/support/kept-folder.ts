@@ -3,11 +3,10 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 
 /**
- * Returns a folder of the user's cache directory, which is made where it is not there. Another run, or another suite of this one, may be making
- * the same: each fills a draft beside the place, the first that is complete is kept, and the others are removed.
+ * Returns a folder of the user's cache directory, and creates it if it is missing. Runs that create the same one each fill a draft; the first
+ * complete draft becomes the folder.
  *
- * @param name - it says the versions of all that is in it.
- * @param fill - fills the draft.
+ * @param name - contains the versions of its contents
  */
 export async function keptFolder(name: string, fill: (draft: string) => unknown): Promise<string> {
   const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor');

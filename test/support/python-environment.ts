@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { keptFolder } from './kept-folder.ts';
 
 /**
- * A virtual environment with packages of PyPI. The first run makes it, which takes half a minute; it is kept in the user's
- * cache directory under a name that tells the versions, and later runs use it as it is.
+ * Returns a virtual environment with packages of PyPI. The first run creates it in the user's cache directory, in half a minute; its name
+ * contains the versions.
  *
  * @param name - what it is for, such as `deployment`.
  * @param requirements - as pip takes them, such as `cfn-lint==1.58.0`.
  * @returns the path of its Python.
- * @throws when Python 3.10 or newer is not there, or cannot make virtual environments, or PyPI cannot be reached.
+ * @throws without Python 3.10 or newer, its module `venv`, or PyPI.
  */
 export async function pythonEnvironment(name: string, requirements: readonly string[]): Promise<string> {
   const version = await run('python3', ['-c', 'import sys; print(sys.version, sys.prefix)'], missing);

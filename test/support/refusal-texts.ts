@@ -12,13 +12,13 @@ export const findings = { ...apiFindings, ...webhookFindings, ...deliveryFinding
 
 export type FindingName = keyof typeof findings;
 
-/** A problem, or one of its findings, as it is told in one language. */
+/** A problem, or one of its findings, in one language. */
 export interface Told {
   readonly code: string;
   readonly detail: string;
 }
 
-/** Returns whether a problem is that of a row and a title, in both languages, or in English where it was asked for so alone. */
+/** Returns whether a problem is that of a row and a title, in both languages, or in English if only that is given. */
 export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem | undefined): boolean {
   const { status, title } = english;
   const { en, pt } = Object.entries(problemTitles).find(([of]) => of === `${status}`)?.[1] ?? {};
@@ -26,7 +26,7 @@ export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem 
   return title === en && (portuguese?.title ?? pt) === pt && rows.length > 0;
 }
 
-/** Returns the names of the rows that say a finding in both languages, or in English where it was asked for so alone. */
+/** Returns the names of the rows that say a finding in both languages, or in English if only that is given. */
 export function findingNames(english: Told, portuguese: Told | undefined): readonly string[] {
   return namesOf<Row>(findings, english, portuguese);
 }

@@ -1,15 +1,15 @@
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * Makes timers and `performance.now()` stand still until the test moves them, to its end. Sockets and `setImmediate` go on: Node's
- * own timers are others.
+ * Stops timers and `performance.now()` until the test ends; only the test moves them. Sockets and `setImmediate` continue, because they
+ * use Node's own timers.
  */
 export function useVirtualTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Lets what is under way in this process and on its sockets go on until something is so. */
+/** Lets this process and its sockets run until a condition holds. */
 export async function turnsUntil(isSo: () => boolean): Promise<void> {
   for (let turn = 0; !isSo(); turn++) {
     if (turn === mostTurns) throw new Error(`not so: ${isSo}`);

@@ -43,7 +43,7 @@ export function makeMetrics() {
   }
 }
 
-/** Returns the name by which a metric is told from all others. */
+/** Returns the unique name of a metric. */
 function keyOf({ namespace, name, dimensions }: Metric): string {
   const sorted = Object.entries(dimensions).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return [namespace, name, ...sorted.map(([dimension, value]) => `${dimension}=${value}`)].join(' ');

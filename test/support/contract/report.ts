@@ -49,9 +49,8 @@ function keyOf({ operation, status, code }: Answered): string {
 }
 
 /**
- * Returns whether no test of a healthy run can bring an answer about, nor see it: nothing unforeseen happens (500), no dependency is busy and
- * nobody else changes the same webhook (503), 100,000 failures and registrations a minute pass, AWS's gateway throttles nobody. Unit tests
- * are about those. HEAD does not show which answer of a status it is, and `fetch` sends no body with GET.
+ * Returns whether an answer cannot occur or show in a healthy run. Unit tests cover 500, 503 and limits of 100,000 a minute. HEAD does not
+ * show which answer of a status it is, and `fetch` sends no body with GET.
  */
 function isBeyondTests({ operation, status, code }: Answered): boolean {
   return (

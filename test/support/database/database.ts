@@ -44,7 +44,7 @@ export async function startDatabase(...names: TableName[]) {
         error => Promise.reject(Object.assign(error, { $metadata: twice(error) })),
       );
     },
-    { step: 'build', name: 'repeatOperation' }, // outside of the SDK's own retries, which count anew
+    { step: 'build', name: 'repeatOperation' }, // outside of the SDK's own retries, which restart the count
   );
   return {
     dynamo: makeDynamo(client),

@@ -11,7 +11,7 @@ import { keptFolder } from '../kept-folder.ts';
 //   EMISSOR_DYNAMODB=memory          (or nothing) that of packages/cloud, in each test file's own process
 //   EMISSOR_DYNAMODB=dynamodb-local  one DynamoDB Local for all of them; needs Linux on x86-64, Java 17 and Maven
 
-/** Starts DynamoDB Local if it is asked for, and tells every test file where it is. */
+/** Starts DynamoDB Local on request, and provides its endpoint to every test file. */
 export async function setup(project: TestProject): Promise<void> {
   const engine = process.env.EMISSOR_DYNAMODB || 'memory';
   if (engine !== 'memory' && engine !== 'dynamodb-local') {
@@ -23,9 +23,8 @@ export async function setup(project: TestProject): Promise<void> {
 /**
  * Starts DynamoDB Local. Returns its endpoint on 127.0.0.1. `teardown` ends it.
  *
- * It listens on all addresses and cannot be told otherwise. So it runs in a network namespace, which has none but its own
- * loopback; what listens on 127.0.0.1 here is a socket that is handed in, and whose connections are passed on to it. All
- * processes in the namespace end with the first one, and that one ends when it loses this process.
+ * It always listens on all addresses. So it runs in a network namespace with a loopback of its own, and a socket on 127.0.0.1 forwards
+ * connections to it. All processes of the namespace end with the first one, which ends when it loses this process.
  *
  * @throws when Maven cannot fetch it, and when this machine has no such namespaces: it is not started in the open then.
  */
