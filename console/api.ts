@@ -7,7 +7,6 @@ export interface Service {
   readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
 }
 
-/** The credentials of the password grant, by the names of RFC 6749 section 4.3.2. */
 export type Credentials = Readonly<Record<'client_id' | 'client_secret' | 'username' | 'password', string>>;
 
 /** The tokens of one login, with the client that refreshes them. The password is not kept. */

@@ -18,7 +18,6 @@ export function bundleConsole(): string {
   return outputFiles[0]?.text ?? '';
 }
 
-/** Loads the console into this process: Node does not run TSX. */
 export async function loadConsole(): Promise<typeof import('./main.ts')> {
   return import(`data:text/javascript;base64,${Buffer.from(bundleConsole()).toString('base64')}`);
 }

@@ -82,7 +82,6 @@ function Counted({ event, filter, bars, total, countedSince, error }: Tally & { 
   );
 }
 
-/** Draws the bars, each a link that narrows the list. By keyboard the form above does the same. */
 function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: readonly Bar[] }) {
   const { t, folder, language, now } = useView();
   const max = Math.max(...bars.map(sumOf));

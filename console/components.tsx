@@ -27,7 +27,6 @@ export function Alert({ children }: { children?: Child }) {
   );
 }
 
-/** Writes a button that posts a form. It is left out if the token may only read, except for signing out. */
 export function Button(button: {
   action: string;
   kind?: 'main' | 'danger' | 'quiet' | false;
@@ -71,7 +70,6 @@ function Hidden({ fields = {} }: { fields?: Readonly<Record<string, string>> | u
   return all.map(([name, value]) => <input type="hidden" name={name} value={value} />);
 }
 
-/** Writes a link to a page of the console; as a button that leads to a change, it is left out if the token may only read. */
 export function Link(link: {
   to: string;
   kind?: 'button' | 'button main' | 'button danger' | 'chip' | undefined;
@@ -112,7 +110,7 @@ export function StateBadge({ state }: { state: string }) {
 
 /** Writes text from outside: characters that are invisible, or turn the text around, as escapes. A URL may break after a part. */
 export function Code({ children }: { children: string }) {
-  const [first, ...rest] = visible(children).split(/(?<=[/.?&])(?=[^/])/);
+  const [first, ...rest] = visible(children).split(/(?<=[/.?&_])(?=[^/])/);
   return (
     <code>
       {first}
@@ -140,7 +138,7 @@ export function Verification() {
   return (
     <details>
       <summary>{t.secret.verify}</summary>
-      <Pre>{`import { Webhook } from 'standardwebhooks';\nnew Webhook(SEGREDO).verify(body, request.headers);`}</Pre>
+      <Pre>{`import { Webhook } from 'standardwebhooks';\nnew Webhook(SEGREDOS[JSON.parse(body).event]).verify(body, request.headers);`}</Pre>
       <p class="muted">{t.secret.libraries}</p>
     </details>
   );

@@ -11,6 +11,7 @@ const tones = {
   failing: 'bad',
   latestFailed: 'bad',
   slow: 'wait',
+  held: 'held',
   unknown: 'wait',
   untested: '',
   healthy: 'good',
@@ -31,7 +32,11 @@ export async function readStanding(api: Api, event: string, webhook: WebhookReco
   const latest = await partOf(api.listDeliveries(event, { limite: 10 }));
   const own = latest.value?.entregas.filter(one => webhook && isOf(webhook, one));
   const judged = own?.find(one => one.estado === 'falhou' || !undecided.includes(one.ultimo_resultado));
-  const health = judge();
+  const result = judge();
+  const isActive = webhook?.estado === 'ativo' && tones[result] !== 'bad';
+  const held = isActive ? await partOf(api.listDeliveries(event, { estado: 'retida', limite: 1 })) : undefined;
+  const hasHeld = held?.value?.entregas.some(one => webhook && one.estado === 'retida' && isOf(webhook, one));
+  const health = hasHeld ? 'held' : held?.error !== undefined ? 'unknown' : result;
   const isBad = judged && tones[health] === 'bad';
   return { health, latest, failed: isBad ? (await partOf(api.findDelivery(event, judged.id))).value : undefined };
 
@@ -49,7 +54,6 @@ export function HealthBadge({ standing: { health } }: { standing: Standing }) {
   return <span class={`badge ${tones[health]}`}>{useView().t.health[health]}</span>;
 }
 
-/** Writes the last result of a webhook that fails, since when, what that means, and what to do. */
 export function HealthText({ webhook, standing }: { webhook: WebhookRecord; standing: Standing }) {
   const { t, language, path } = useView();
   const { health, failed } = standing;
@@ -61,6 +65,7 @@ export function HealthText({ webhook, standing }: { webhook: WebhookRecord; stan
     suspended: () => `${textOf(t.health.reasons, reason ?? '')} ${t.health.eventsAreHeld}`,
     failing: () => t.health.failingText(format(failing), format(failing, 5)),
     slow: () => t.health.slowText(format(slow)),
+    held: () => <Link to={`${pathOf(webhook.evento)}?state=retida`}>{t.health.heldText}</Link>,
   };
   return (
     <div class="health">

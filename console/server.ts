@@ -14,7 +14,6 @@ export async function startConsole(port: number) {
   const address = server.address();
   const { host } = new URL(`http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`);
   return {
-    /** The address, without a token. */
     url: `http://${host}/`,
     /** Shows a stage. Returns the maker of links that sign in, once each, with the credentials that were given. */
     open: (options: Pick<ConsoleOptions, 'service' | 'credentials'>): (() => string) => {

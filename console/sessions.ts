@@ -23,7 +23,6 @@ export type Note =
 /** Keeps sessions by the SHA-256 of their id: the time of a lookup reveals nothing about an id. */
 export interface SessionStore {
   load(key: string): Promise<Session | undefined>;
-  /** Keeps a session for `lifetime` milliseconds, then forgets it. */
   save(key: string, session: Session, lifetime: number): Promise<void>;
   remove(key: string): Promise<void>;
 }

@@ -5,7 +5,6 @@ export interface Bar {
   readonly from: number;
   readonly until: number;
   readonly counts: Partial<Record<State, number>>;
-  /** False if the count did not reach it. */
   isCounted: boolean;
 }
 

@@ -14,7 +14,6 @@ export interface View {
   readonly t: Texts;
   /** The folder of all pages, such as `/k3…`. */
   readonly folder: string;
-  /** The path below the folder, and its query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly now: number;

@@ -23,7 +23,8 @@ export const askReplay: Handler = async (view, { event }) => {
     <Form action={`${pathOf(event)}/replay`} fields={fields} back={back} submit={submit}>
       {webhook.falhando_desde !== null && <p class="bad-text">{t.replay.failing}</p>}
       <p>
-        {t.replay.means} {value && t.replay.takes(Math.ceil(value.count / 10), value.isAll)}
+        {t.replay.means}{' '}
+        {value && t.replay.takes(Math.ceil(value.count / 10) + (value.count > 50 ? 60 : 0), value.isAll)}
       </p>
       <Facts
         rows={[

@@ -197,7 +197,6 @@ function TroubleNote({ trouble, event }: { trouble: Refusal | undefined; event?:
   );
 }
 
-/** Writes the two fields, each with all that is wrong with it, else with its hint. */
 function Inputs({ url, hint, trouble }: { url: string; hint: string; trouble: Refusal | undefined }) {
   const { t } = useView();
   const fields = [

@@ -163,12 +163,12 @@ export function oldSecretsOf({ webhook: t }: Texts, { segredos_anteriores }: Web
 function ReplayLink(link: { webhook: WebhookRecord; filter: Filter; list: Part<List>; isReplaying: boolean }) {
   const { t } = useView();
   const { webhook, filter, list, isReplaying } = link;
-  if (filter.state !== 'falhou' && filter.state !== 'retida') return null;
+  if (isReplaying || (filter.state !== 'falhou' && filter.state !== 'retida')) return null;
   if (list.value?.next === null && list.value.rows.every(({ record }) => isTest(record.id))) return null;
   if (webhook.estado === 'suspenso') return <p>{t.webhook.reactivateFirst}</p>;
   const path = `${pathOf(webhook.evento)}/replay${queryOf({ ...filter, cursor: undefined })}`;
   return (
-    <Link to={path} kind={isReplaying ? 'button' : 'button main'}>
+    <Link to={path} kind="button main">
       {t.webhook.replayThese}
     </Link>
   );

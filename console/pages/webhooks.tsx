@@ -4,7 +4,6 @@ import { eventNames } from '../events.ts';
 import { HealthBadge, HealthText, readStanding, type Standing } from '../health.tsx';
 import { type Page, pathOf, useView, type View } from '../view.ts';
 
-/** Lists all events, those that need attention first: the health of each webhook, and what arrived without one. */
 export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
   const { webhooks, eventos_sem_webhook } = await api.listWebhooks();
   const known = new Map(webhooks.map(webhook => [webhook.evento as string, webhook]));
@@ -15,7 +14,7 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
       return { event, webhook, droppedAt: dropped?.ultimo_em, standing: await readStanding(api, event, webhook) };
     }),
   );
-  const order = ['slow', 'dropped', 'latestFailed', 'failing', 'suspended'];
+  const order = ['slow', 'held', 'dropped', 'latestFailed', 'failing', 'suspended'];
   const urgencyOf = ({ droppedAt, standing }: Row) => order.indexOf(droppedAt ? 'dropped' : standing.health);
   const rows = read.toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
   const missing = rows.filter(({ webhook }) => !webhook).length;

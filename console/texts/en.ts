@@ -1,7 +1,6 @@
 const number = (count: number) => count.toLocaleString('en-US');
 const deliveries = (count: number) => (count === 1 ? '1 delivery' : `${number(count)} deliveries`);
 
-/** The texts of the pages in one language. */
 export type Texts = typeof en;
 
 export const en = {
@@ -114,6 +113,8 @@ export const en = {
     latestFailed: 'Latest failed',
     unknown: 'Unknown',
     untested: 'No result yet',
+    held: 'Has held deliveries',
+    heldText: 'Deliveries are still held. Replay them before their 30 days end.',
     failingText: (since: string, end: string) =>
       `Failing since ${since}. If it still fails on ${end}, the webhook is suspended.`,
     slowText: (since: string) =>
@@ -165,7 +166,8 @@ export const en = {
     drop: 'The old secret stops at once: for one that leaked. Deliveries fail until your server has the new one.',
     all: 'All of them, a line each',
     verify: 'How to verify the signature',
-    libraries: 'body: the bytes as they arrived. Libraries: github.com/standard-webhooks/standard-webhooks',
+    libraries:
+      'Each webhook has a secret of its own: choose it by the event in the body. body: the bytes as they arrived. Libraries: github.com/standard-webhooks/standard-webhooks',
     once: (count: number) => `${count === 1 ? 'This signing secret is' : 'These signing secrets are'} shown only now`,
     use: 'Copy before you leave this page, and store like a password. Your server verifies the signature of every delivery with it.',
   },
@@ -203,7 +205,7 @@ export const en = {
     state: 'State',
     allStates: 'All',
     clearTime: 'Clear the time',
-    accepted: 'Accepted',
+    accepted: 'Created',
     result: 'Last result',
     demand: 'Demand',
     proposal: 'Proposal',
@@ -223,7 +225,8 @@ export const en = {
   replay: {
     title: 'Replay these deliveries?',
     means: 'They are sent in the background. Tests and earlier registrations are left out.',
-    takes: (seconds: number, isAll: boolean) => `It takes ${isAll ? 'about' : 'over'} ${seconds} s.`,
+    takes: (seconds: number, isAll: boolean) =>
+      `It takes ${isAll ? 'up to' : 'over'} ${seconds} s: the first 50 go at once, the others within a minute.`,
     failing: 'The webhook is failing. Fix the server and send a test first, or these will fail again.',
     uncounted: 'could not be counted',
     nothing: 'None of these can be replayed: they are tests, belong to an earlier registration, or no longer exist.',

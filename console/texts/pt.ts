@@ -114,6 +114,8 @@ export const pt: Texts = {
     latestFailed: 'A última falhou',
     unknown: 'Desconhecido',
     untested: 'Sem resultado ainda',
+    held: 'Tem entregas retidas',
+    heldText: 'Ainda há entregas retidas. Reenvie-as antes do fim dos 30 dias de cada uma.',
     failingText: (since, end) => `Falhando desde ${since}. Se ainda falhar em ${end}, o webhook é suspenso.`,
     slowText: since =>
       `Lento desde ${since}: respostas levaram mais de 2 s, e poucas tentativas ocorrem por vez. Termina com uma resposta rápida, após um minuto ou mais. Responda antes de fazer o trabalho.`,
@@ -163,7 +165,8 @@ export const pt: Texts = {
     drop: 'O segredo antigo deixa de valer já: para um que vazou. As entregas falham até o servidor ter o novo.',
     all: 'Todos, um por linha',
     verify: 'Como verificar a assinatura',
-    libraries: 'body: os bytes como chegaram. Bibliotecas: github.com/standard-webhooks/standard-webhooks',
+    libraries:
+      'Cada webhook tem o seu segredo: escolha-o pelo event do corpo. body: os bytes como chegaram. Bibliotecas: github.com/standard-webhooks/standard-webhooks',
     once: count => (count === 1 ? 'Este segredo aparece só agora' : 'Estes segredos aparecem só agora'),
     use: 'Copie antes de sair desta página e guarde como uma senha. Com ele o seu servidor verifica a assinatura de cada entrega.',
   },
@@ -201,7 +204,7 @@ export const pt: Texts = {
     state: 'Estado',
     allStates: 'Todas',
     clearTime: 'Limpar o período',
-    accepted: 'Aceita',
+    accepted: 'Criada',
     result: 'Último resultado',
     demand: 'Demanda',
     proposal: 'Proposta',
@@ -221,7 +224,8 @@ export const pt: Texts = {
   replay: {
     title: 'Reenviar estas entregas?',
     means: 'São enviadas em segundo plano. Testes e cadastros anteriores ficam de fora.',
-    takes: (seconds, isAll) => `Leva ${isAll ? 'cerca de' : 'mais de'} ${seconds} s.`,
+    takes: (seconds, isAll) =>
+      `Leva ${isAll ? 'até' : 'mais de'} ${seconds} s: as primeiras 50 saem na hora, as outras em até um minuto.`,
     failing: 'O webhook está falhando. Antes corrija o servidor e envie um teste, ou elas falharão de novo.',
     uncounted: 'não foi possível contar',
     nothing: 'Nenhuma destas pode ser reenviada: são testes, de um cadastro anterior, ou já não existem.',

@@ -12,13 +12,11 @@ export function preferredLanguage(acceptLanguage = ''): Language {
   return asked.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
 }
 
-/** Returns the result of an attempt, with the status of the answer if there was one. */
 export function resultOf({ results }: Texts, result: string | null, status: number | null): string {
   if (result === null) return '–';
   return [textOf(results, result === 'entregue' && status ? 'http' : result), status].filter(Boolean).join(' ');
 }
 
-/** Returns what to check after an attempt that failed. */
 export function adviceOf({ advice, statusAdvice }: Texts, attempt: DeliveryDetail['tentativas'][number]) {
   const { resultado, status, detalhe } = attempt;
   if (detalhe !== null) return textOf(advice, detalhe);

@@ -97,7 +97,12 @@ describe('the list of webhooks', () => {
       list([delivery({ estado: 'falhou', ultimo_resultado: 'http' })]),
       'Latest failed',
     ],
-    ['only held deliveries are left', list([delivery({ estado: 'retida', ultimo_resultado: null })]), 'No result yet'],
+    ['deliveries are held', list([delivery({ estado: 'retida', ultimo_resultado: null })]), 'Has held deliveries'],
+    [
+      'deliveries are held besides a delivered one',
+      list([delivery(), delivery({ estado: 'retida', ultimo_resultado: null })]),
+      'Has held deliveries',
+    ],
   ])('says that nothing is healthy if %s', async (_, reply, word) => {
     const lists = Object.fromEntries(EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, reply]));
     const { text } = await walkWith({ ...listed(...EVENT_NAMES.map(evento => webhook({ evento }))), ...lists });
@@ -158,7 +163,7 @@ describe('a webhook', () => {
     const page = await open(`${own}?range=30d`);
     expect(textOf(page)).toContain('The chart reads at most 2,400 deliveries.');
     expect(textOf(page)).toContain('2,400 deliveries counted');
-    expect(fake.calls.length).toBe(24 + 1 + 1 + 1 + 20); // chart, webhook, list, latest, details
+    expect(fake.calls.length).toBe(24 + 1 + 1 + 1 + 1 + 20); // chart, webhook, list, latest, held, details
     expect(page.html.length).toBeLessThan(100_000);
   });
 
