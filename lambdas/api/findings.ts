@@ -12,7 +12,7 @@ const oneOf = { en: 'Must be one of {values}.', pt: 'Deve ser um destes valores:
 /** The findings that bodies and queries of any endpoint can have. */
 export const apiFindings = {
   required: { code: 'required', en: 'This field is required.', pt: 'Este campo é obrigatório.' },
-  unknown_field: { code: 'unknown_field', en: 'There is no such field here.', pt: 'Não existe esse campo aqui.' },
+  unknown_field: { code: 'unknown_field', en: 'This field does not exist here.', pt: 'Não existe esse campo aqui.' },
   object_type: { code: 'wrong_type', en: 'Must be a JSON object.', pt: 'Deve ser um objeto JSON.' },
   string_type: { code: 'wrong_type', en: 'Must be a string.', pt: 'Deve ser uma string.' },
   boolean_type: {
@@ -25,12 +25,12 @@ export const apiFindings = {
   choice_type: { code: 'wrong_type', ...oneOf },
   date_time: {
     code: 'invalid_value',
-    en: 'Value must be a date and time as in RFC 3339, with Z or an offset.',
+    en: 'Must be a date and time as in RFC 3339, with Z or an offset.',
     pt: 'O valor deve ser uma data e hora conforme a RFC 3339, com Z ou o deslocamento do fuso horário.',
   },
   plus_sign: {
     code: 'invalid_value',
-    en: 'Value must have an offset with its sign: in a query, + is written %2B.',
+    en: 'Must have an offset with its sign. In a query, write + as %2B.',
     pt: 'O valor deve ter o sinal do deslocamento do fuso horário: na URL, o + se escreve %2B.',
   },
 } as const satisfies FindingTable;

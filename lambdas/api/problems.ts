@@ -10,7 +10,7 @@ export const pathProblems = {
   },
   method_not_allowed: {
     status: 405,
-    en: 'This path takes {allow}.',
+    en: 'This path supports {allow}.',
     pt: 'Este caminho aceita {allow}.',
   },
 } as const satisfies ProblemTable;
@@ -24,17 +24,17 @@ export const protectedProblems = {
   },
   invalid_token: {
     status: 401,
-    en: 'The access token is malformed, expired or revoked: get a new one from the token endpoint.',
+    en: 'The access token is malformed, expired or revoked. Get a new one from the token endpoint.',
     pt: 'O token de acesso está malformado, vencido ou revogado: obtenha um novo no endpoint de token.',
   },
   admin_required: {
     status: 403,
-    en: 'Only users with administrative permission on the account manage webhooks.',
+    en: 'Only users with administrative permission on the account can manage webhooks.',
     pt: 'Somente usuários com permissão administrativa na conta podem gerenciar webhooks.',
   },
   insufficient_scope: {
     status: 403,
-    en: 'The access token lacks the scope {scope}.',
+    en: 'The access token does not have the scope {scope}.',
     pt: 'O token de acesso não tem o escopo {scope}.',
   },
   payload_too_large: {
@@ -45,12 +45,12 @@ export const protectedProblems = {
   busy: {
     status: 503,
     code: 'temporarily_unavailable',
-    en: 'The service is busy: try again in a moment.',
+    en: 'The service is busy. Try again in a moment.',
     pt: 'O serviço está ocupado: tente novamente em instantes.',
   },
   internal_error: {
     status: 500,
-    en: 'Something went wrong here. Try again; if it stays, give support the value of requisicao.',
+    en: 'An internal error occurred. Try again. If it persists, give support the value of requisicao.',
     pt: 'Algo deu errado do nosso lado. Tente novamente; se continuar, informe ao suporte o valor de requisicao.',
   },
 } as const satisfies ProblemTable;
@@ -73,13 +73,13 @@ export const bodyProblems = {
   body_empty: {
     status: 400,
     code: 'invalid_json',
-    en: 'The body is empty: send a JSON object.',
+    en: 'The body is empty. Send a JSON object.',
     pt: 'O corpo está vazio: envie um objeto JSON.',
   },
   body_repeats_name: {
     status: 400,
     code: 'invalid_json',
-    en: 'The body gives a name twice: give each name once.',
+    en: 'The body repeats a name. Send each name only once.',
     pt: 'O corpo traz um nome duas vezes: envie cada nome uma única vez.',
   },
   unsupported_media_type: {
@@ -89,7 +89,7 @@ export const bodyProblems = {
   },
   validation_failed: {
     status: 422,
-    en: 'The request is not acceptable: errors lists every reason.',
+    en: 'The request is not valid. errors lists every reason.',
     pt: 'A requisição não pode ser aceita: errors lista todos os motivos.',
   },
 } as const satisfies ProblemTable;

@@ -114,7 +114,7 @@ export const formCases = {
 
 /** The errors of every endpoint, when something fails on our side. */
 export const serviceCases = {
-  dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy: try again in a moment.'],
+  dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy. Try again in a moment.'],
   unforeseen: [500, 'server_error', 'Something went wrong on our side.'],
 } as const satisfies OAuthTable;
 

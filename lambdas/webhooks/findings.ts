@@ -27,26 +27,26 @@ const urlFindings = {
 export const webhookFindings = {
   autorizacao: {
     code: 'invalid_value',
-    en: 'Value must be 1 to 2048 visible ASCII characters, with spaces only between them.',
+    en: 'Must be 1 to 2048 visible ASCII characters, with spaces only between them.',
     pt: 'O valor deve ter de 1 a 2048 caracteres ASCII visíveis, com espaços somente entre eles.',
   },
   /** The value starts with the name of the header. */
   header_name: {
     code: 'invalid_value',
-    en: 'Send the value of the header alone, without Authorization: before it.',
+    en: 'Send only the value of the header, without Authorization: before it.',
     pt: 'Envie somente o valor do cabeçalho, sem Authorization: antes dele.',
   },
   ...urlFindings,
   /** The name does not exist. */
   not_found: {
     code: 'url_not_public',
-    en: 'The host does not resolve: there is no such name in DNS.',
+    en: 'The host does not resolve: the name does not exist in DNS.',
     pt: 'O host não pode ser resolvido: esse nome não existe no DNS.',
   },
   /** The name may exist, but its servers gave no answer. */
   temporary: {
     code: 'url_not_public',
-    en: 'The host could not be resolved just now: check its DNS servers, then try again.',
+    en: 'The host could not be resolved. Check its DNS servers, then try again.',
     pt: 'Não foi possível resolver o host agora: verifique os servidores DNS dele e tente novamente.',
   },
 } as const satisfies FindingTable;

@@ -66,34 +66,34 @@ export const webhookProblems = {
   },
   webhook_exists: {
     status: 409,
-    en: 'The account has a webhook for this event: change it with PUT; for another secret, POST to its path /segredo.',
+    en: 'The account already has a webhook for this event. Change it with PUT. For a new secret, POST to its path /segredo.',
     pt: 'A conta já tem um webhook para este evento: altere-o com PUT; para outro segredo, use POST no caminho /segredo dele.',
   },
   webhook_suspended: {
     status: 409,
-    en: 'The webhook is suspended: reactivate it first.',
+    en: 'The webhook is suspended. Reactivate it first.',
     pt: 'O webhook está suspenso: reative-o antes.',
   },
   suspended_by_operator: {
     status: 409,
-    en: 'An operator suspended this webhook: only an operator ends that.',
+    en: 'An operator suspended this webhook. Only an operator can reactivate it.',
     pt: 'Um operador suspendeu este webhook: só um operador pode encerrar a suspensão.',
   },
   too_many_secrets: {
     status: 409,
-    en: 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.',
+    en: 'Four replaced secrets still sign. Wait for the time in Retry-After, or send imediato: true.',
     pt: 'Quatro segredos anteriores ainda assinam. Aguarde o tempo indicado em Retry-After ou envie imediato: true.',
   },
   registrations_used_up: {
     status: 429,
     code: 'rate_limited',
-    en: 'The account has used up its registrations and replacements of this minute: wait as long as Retry-After says.',
+    en: 'The account has reached its limit of registrations and replacements for this minute. Wait for the time in Retry-After.',
     pt: 'A conta já usou todos os cadastros e substituições deste minuto: aguarde o tempo indicado em Retry-After.',
   },
   contended: {
     status: 503,
     code: 'temporarily_unavailable',
-    en: 'Others are changing this webhook: try again.',
+    en: 'Other requests are changing this webhook. Try again.',
     pt: 'Outras requisições estão alterando este webhook: tente novamente.',
   },
 } as const satisfies ProblemTable;

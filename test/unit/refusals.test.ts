@@ -227,7 +227,7 @@ describe('what an operation may refuse', () => {
     // @ts-expect-error -- the text has a place for `values`
     expect(finding({ pointer: '' }, findings.choice).detail.en).toContain('undefined');
     const { detail, message } = refuse('method_not_allowed', { values: { allow: 'GET, HEAD' } });
-    expect(detail).toEqual({ en: 'This path takes GET, HEAD.', pt: 'Este caminho aceita GET, HEAD.' });
+    expect(detail).toEqual({ en: 'This path supports GET, HEAD.', pt: 'Este caminho aceita GET, HEAD.' });
     expect(message).toBe(detail.en);
   });
 });

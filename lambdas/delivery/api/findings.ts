@@ -4,28 +4,28 @@ import type { FindingTable } from '../../api/findings.ts';
 export const deliveryFindings = {
   limite_number: {
     code: 'invalid_value',
-    en: 'Value must be a whole number from 1 to 100.',
+    en: 'Must be a whole number from 1 to 100.',
     pt: 'O valor deve ser um número inteiro de 1 a 100.',
   },
   limite_range: {
     code: 'invalid_value',
-    en: 'Value must be from 1 to 100.',
+    en: 'Must be from 1 to 100.',
     pt: 'O valor deve estar entre 1 e 100.',
   },
   cursor: {
     code: 'invalid_value',
-    en: 'Value must be a proximo_cursor of this list.',
+    en: 'Must be a proximo_cursor of this list.',
     pt: 'O valor deve ser um proximo_cursor desta lista.',
   },
   range: {
     code: 'invalid_value',
-    en: 'Value must be after desde.',
+    en: 'Must be after desde.',
     pt: 'O valor deve ser posterior a desde.',
   },
   unknown_parameter: {
     code: 'unknown_field',
-    en: 'There is no such parameter here.',
+    en: 'This parameter does not exist here.',
     pt: 'Não existe esse parâmetro aqui.',
   },
-  repeated: { code: 'repeated', en: 'Give this parameter once.', pt: 'Informe este parâmetro uma única vez.' },
+  repeated: { code: 'repeated', en: 'Send this parameter only once.', pt: 'Informe este parâmetro uma única vez.' },
 } as const satisfies FindingTable;

@@ -81,39 +81,39 @@ export const deliveryRoutes = {
 export const deliveryProblems = {
   delivery_not_found: {
     status: 404,
-    en: 'There is no such delivery of this webhook, or it is past its time.',
+    en: 'This webhook has no such delivery, or its retention has ended.',
     pt: 'Este webhook não tem essa entrega, ou o prazo em que ela fica guardada já passou.',
   },
   webhook_replaced: {
     status: 409,
-    en: 'The delivery was for an earlier registration, and stays as it is.',
+    en: 'The delivery belongs to an earlier registration of the webhook and cannot be resent.',
     pt: 'A entrega era de um cadastro anterior do webhook e permanece como está.',
   },
   test_delivery: {
     status: 409,
-    en: 'A test is not sent again: ask for another one.',
+    en: 'A test cannot be resent. Request another test.',
     pt: 'Um teste não é reenviado: peça outro.',
   },
   tests_used_up: {
     status: 429,
     code: 'rate_limited',
-    en: 'The account has used up its tests of this minute: wait as long as Retry-After says.',
+    en: 'The account has reached its limit of tests for this minute. Wait for the time in Retry-After.',
     pt: 'A conta já usou todos os testes deste minuto: aguarde o tempo indicado em Retry-After.',
   },
   resends_used_up: {
     status: 429,
     code: 'rate_limited',
-    en: 'The webhook has used up its resends of this minute: wait as Retry-After says.',
+    en: 'The webhook has reached its limit of resends for this minute. Wait for the time in Retry-After.',
     pt: 'O webhook já usou todos os reenvios deste minuto: aguarde o tempo indicado em Retry-After.',
   },
   replay_not_found: {
     status: 404,
-    en: 'There is no such replay of this webhook, or it is deleted or past its time.',
+    en: 'This webhook has no such replay, or it was deleted or its retention has ended.',
     pt: 'Este webhook não tem esse reenvio, ou ele foi excluído, ou o prazo em que fica guardado já passou.',
   },
   replay_in_progress: {
     status: 409,
-    en: 'A replay of this webhook is under way: wait for its end, or cancel it.',
+    en: 'A replay of this webhook is in progress. Wait until it ends, or cancel it.',
     pt: 'Há um reenvio deste webhook em andamento: aguarde o fim dele ou cancele-o.',
   },
 } as const satisfies ProblemTable;

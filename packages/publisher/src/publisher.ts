@@ -43,7 +43,7 @@ export type Publisher = ReturnType<typeof createPublisher>;
  */
 export function createPublisher(options: { readonly queueUrl: string | undefined; readonly client?: SQSClient }) {
   const { queueUrl: QueueUrl = '', client = new SQSClient({ requestHandler: timeouts }) } = options;
-  if (!URL.canParse(QueueUrl)) throw new TypeError('queueUrl must be the address of the events queue.');
+  if (!URL.canParse(QueueUrl)) throw new TypeError('queueUrl must be the URL of the events queue.');
   return { publish, publishAll };
 
   /** Publishes one event. @throws {TypeError} if it is invalid, or the SDK's error if it could not be sent */
@@ -81,7 +81,7 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
 
 /** Returns what is wrong with an event, as `field: reason`. It never repeats a value. */
 export function findingsOf(event: unknown): readonly string[] {
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) return ['the event is not an object'];
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return ['the event must be an object'];
   const { event: name, ...values }: Readonly<Record<string, unknown>> = { ...event };
   const own = Object.entries(eventFields).find(([known]) => known === name)?.[1];
   if (!own) return [`event: must be one of ${Object.keys(eventFields).join(', ')}`];
