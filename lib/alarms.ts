@@ -11,7 +11,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
   return {
     LoginsFail: {
       severity: 'page',
-      impact: 'Requests to {auth_url} end with 5xx: users cannot log in or refresh.',
+      impact: 'Requests to {auth_url} fail with 5xx: users cannot log in or refresh tokens.',
       command: 'smoke',
       rule: repeated(auth.api.metricServerError()),
     },
@@ -24,7 +24,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     InvalidGrantSurge: {
       severity: 'ticket',
       impact:
-        'Over 500 logins in five minutes are refused: somebody guesses passwords, or a client repeats an old one.',
+        'Over 500 logins in 5 minutes are rejected: an attacker is guessing passwords, or a client is repeating an old one.',
       command: 'clients list',
       rule: {
         metric: own(configuration, 'InvalidGrant', { service: 'token' }).with({ period: fiveMinutes }),
@@ -34,7 +34,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     },
     RefreshTokenReuse: {
       severity: 'ticket',
-      impact: 'A refresh token was used twice and its session was ended: somebody else may have a copy.',
+      impact: 'A refresh token was used twice, so its session was ended: an attacker may have a copy of the token.',
       command: 'sessions list --user USER',
       rule: once(own(configuration, 'RefreshTokenReuse', { service: 'token' })),
     },
@@ -63,7 +63,7 @@ export function webhooksAlarms(configuration: StageConfiguration): AlarmRows {
   return {
     RequestsFail: {
       severity: 'page',
-      impact: 'Functions of {auth_url} or {base_url} answer 500 or 503: requests fail for a fault of our own.',
+      impact: 'Functions of {auth_url} or {base_url} return 500 or 503: requests fail because of an internal error.',
       command: 'smoke',
       // Not the gateway's 5xx: an account that changes one webhook many times at once gets 503, too.
       rule: repeated(own(configuration, 'RequestFailed', { functions: 'http' })),
@@ -79,7 +79,7 @@ export function deliveryAlarms(
   return {
     EventsStuck: {
       severity: 'page',
-      impact: 'The oldest event has waited for over five minutes for its first attempt: webhooks arrive late.',
+      impact: 'The oldest event has waited over 5 minutes for its first attempt: webhooks arrive late.',
       command: 'status',
       rule: {
         metric: events.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: minute }),
@@ -102,7 +102,7 @@ export function deliveryAlarms(
     NothingDelivered: {
       severity: 'page',
       impact:
-        'Under 10 % of at least 20 attempts in five minutes succeed, for 15 minutes: receivers get almost no webhooks.',
+        'Under 10 % of at least 20 attempts in 5 minutes succeed, for 15 minutes: receivers get almost no webhooks.',
       command: 'status',
       rule: {
         metric: new cloudwatch.MathExpression({
@@ -121,7 +121,7 @@ export function deliveryAlarms(
     InternalErrors: {
       severity: 'page',
       impact:
-        'Attempts fail, or their outcomes cannot be stored, for faults of our own (KMS, DynamoDB, network): events wait.',
+        'Attempts fail, or their outcomes cannot be stored, because of internal errors (KMS, DynamoDB, network): events wait.',
       command: 'status',
       rule: repeated(own(configuration, 'InternalError', delivery)),
     },
@@ -136,7 +136,7 @@ export function deliveryAlarms(
     },
     Blocked: {
       severity: 'ticket',
-      impact: 'A registered URL resolved to an address that is not public: an attack, or the receiver’s broken DNS.',
+      impact: 'A registered URL resolved to an address that is not public: an attack, or a DNS error of the receiver.',
       command: 'webhooks list',
       rule: once(own(configuration, 'Blocked', delivery)),
     },
@@ -149,7 +149,7 @@ export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration
   const add = (name: string, url: string, CertificateArn: string) => {
     rows[name] = {
       severity: 'ticket',
-      impact: `The certificate of ${url} expires within 30 days and was not renewed: then no client can connect.`,
+      impact: `The certificate of ${url} expires within 30 days and was not renewed: after that no client can connect.`,
       command: 'status',
       section: 'CertificateExpires',
       // ACM renews 45 days before, and reports the days until the end, when it stops.
@@ -180,7 +180,7 @@ export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
   return {
     SmokeFailed: {
       severity: 'page',
-      impact: 'The test of the whole stage, from login to delivery, failed or did not run.',
+      impact: 'The smoke test of the stage, from login to delivery, failed or did not run.',
       command: 'smoke',
       // `FILL`, because CloudWatch would judge older periods first if the newest has no value.
       rule: {
@@ -229,7 +229,7 @@ export function releaseAlarms(
     },
     ServerErrors: {
       ...row,
-      impact: `The new version of ${node.id} answers 500. ${consequence}`,
+      impact: `The new version of ${node.id} returns 500. ${consequence}`,
       rule: { metric: own(configuration, 'ServerError', { service, version }).with(sum) },
     },
   };

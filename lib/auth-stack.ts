@@ -151,7 +151,7 @@ export class AuthStack extends Stack {
       },
     });
     new events.Rule(this, 'RotateKeysDaily', {
-      description: 'Makes the keys that are due and deletes those past their time',
+      description: 'Creates the keys that are due and deletes expired keys',
       schedule: events.Schedule.rate(Duration.days(1)),
       targets: [new targets.LambdaFunction(rotateKeys.live)],
     });

@@ -12,20 +12,20 @@ const rules: readonly ((values: StageValues) => string | false)[] = [
   ({ authDomain, baseDomain }) =>
     authDomain !== undefined &&
     authDomain.name === baseDomain?.name &&
-    'baseDomain must not be authDomain: each API has a host of its own',
+    'baseDomain must not be authDomain: each API needs its own host',
   ({ authDomain, ...home }) =>
-    isElsewhere(authDomain, home) && "authDomain certificateArn must be of the stage's own account and Region",
+    isElsewhere(authDomain, home) && 'authDomain certificateArn must be in the account and Region of the stage',
   ({ baseDomain, ...home }) =>
-    isElsewhere(baseDomain, home) && "baseDomain certificateArn must be of the stage's own account and Region",
+    isElsewhere(baseDomain, home) && 'baseDomain certificateArn must be in the account and Region of the stage',
   ({ smokeReceiverUrl, authDomain, baseDomain }) =>
     smokeReceiverUrl !== undefined &&
     [authDomain?.name, baseDomain?.name].includes(new URL(smokeReceiverUrl).hostname) &&
     'smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself',
   ({ removalPolicy, protection }) =>
-    removalPolicy === 'destroy' && protection && 'protection must be false where removalPolicy is destroy',
+    removalPolicy === 'destroy' && protection && 'protection must be false if removalPolicy is destroy',
   ({ retrySchedule }) =>
     retrySchedule.reduce((sum, wait) => sum + wait, 0) > 9 * day &&
-    'retrySchedule must be 9d at most in all, since from 10 days after its event on a delivery ends, with attempts left, once a slow receiver or a fault of ours delays it, and a receiver may ask for one day more: leave out waits, or shorten them',
+    'retrySchedule must be at most 9d in total: a delayed delivery ends 10 days after its event, and a receiver may ask for 1 more day. Remove or shorten waits',
   accountTooSmall,
 ];
 
@@ -48,7 +48,7 @@ function accountTooSmall(values: StageValues): string | false {
   if (accountConcurrency >= reserved + others) return false;
   const whose =
     smokeReceiverUrl === undefined ? 'tokenConcurrency and the receiver of smoke tests' : 'tokenConcurrency';
-  return `accountConcurrency must be ${reserved + others} at least, because ${whose} reserve ${reserved} and all other functions need ${others}: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or lower tokenConcurrency`;
+  return `accountConcurrency must be at least ${reserved + others}, because ${whose} reserve ${reserved} and all other functions need ${others}. Ask AWS to raise the quota (Service Quotas, AWS Lambda, Concurrent executions), or lower tokenConcurrency`;
 }
 
 function sumOf(lanes: LanePlaces): number {

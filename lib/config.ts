@@ -38,7 +38,7 @@ export function contextConfiguration(context: Readonly<Record<string, unknown>>)
   const keys = Object.keys(overrides).filter(key => key !== 'gradual');
   if (keys.length > 0 && isStageName(stage) && hasCustomers({ stage })) {
     throw new ConfigurationError(
-      `Stage ${stage}: ${keys.join(', ')} was given by -c, which the next deployment would undo: write it into stages/${stage}.ts.`,
+      `Stage ${stage}: ${keys.join(', ')} was given by -c, which the next deployment would undo. Set it in stages/${stage}.ts instead.`,
     );
   }
   return stageConfiguration(stage, overrides);
@@ -88,7 +88,7 @@ function refuseUnknownKeys(given: Record<string, unknown>): void {
   const keys = Object.keys(stageValues.shape);
   const unknown = Object.keys(given).find(key => !keys.includes(key));
   if (unknown === undefined) return;
-  throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${keys.join(', ')}.`);
+  throw new ConfigurationError(`Unknown stage value "${unknown}". The values are ${keys.join(', ')}.`);
 }
 
 function requireValues(stage: StageName, given: Record<string, unknown>): void {
@@ -97,7 +97,7 @@ function requireValues(stage: StageName, given: Record<string, unknown>): void {
     return required && isEmpty(given[key]) ? [`${key} (${required.what})`] : [];
   });
   if (missing.length === 0) return;
-  throw new ConfigurationError(`Stage ${stage}: stages/${stage}.ts must give ${missing.join(', ')}.`);
+  throw new ConfigurationError(`Stage ${stage}: stages/${stage}.ts must set ${missing.join(', ')}.`);
 }
 
 function isEmpty(value: unknown): boolean {

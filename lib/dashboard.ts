@@ -49,7 +49,7 @@ export class StageDashboard extends Construct {
     return graph('Tokens', [
       this.#own('TokenIssued', 'token', 'logins'),
       this.#own('TokenRefreshed', 'token', 'refreshes'),
-      this.#own('InvalidGrant', 'token', 'refused'),
+      this.#own('InvalidGrant', 'token', 'rejected'),
     ]);
   }
 
@@ -71,15 +71,15 @@ export class StageDashboard extends Construct {
     const depth = ([label, queue]: [string, WorkQueue | DeadLetterQueue]) =>
       queue.metricApproximateNumberOfMessagesVisible({ label, statistic: 'Maximum', period: fiveMinutes });
     return graph(
-      'What waits',
-      Object.entries({ ...this.#props.queues, 'dead letters': this.#props.deadLetters }).map(depth),
+      'Waiting messages',
+      Object.entries({ ...this.#props.queues, 'dead-letter queue': this.#props.deadLetters }).map(depth),
     );
   }
 
   #failing() {
     const query = savedQueries.delivery['failed attempts by receiver'] ?? {};
     return new cloudwatch.LogQueryWidget({
-      title: 'Who fails',
+      title: 'Failed attempts by receiver',
       logGroupNames: this.#props.deliveryLogs.map(({ logGroupName }) => logGroupName),
       queryString: new logs.QueryString({ ...query, limit: 20 }).toString(),
       width: 12,
@@ -95,7 +95,7 @@ export class StageDashboard extends Construct {
 /** Returns the graphs that alarms judge, with their thresholds. */
 function judged(rows: AlarmRows): readonly cloudwatch.IWidget[] {
   return Object.entries(rows).map(([name, { severity, rule }]) =>
-    graph(`${name} (${severity})`, [rule.metric], [{ value: rule.threshold ?? 0, label: 'rings' }]),
+    graph(`${name} (${severity})`, [rule.metric], [{ value: rule.threshold ?? 0, label: 'alarm' }]),
   );
 }
 

@@ -110,7 +110,7 @@ export class DeliveryStack extends Stack {
     // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {
-      description: 'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks',
+      description: 'Sends due deliveries to their queue, runs replays, reports failing and suspended webhooks',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });

@@ -74,7 +74,7 @@ function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack
   const beginning = `:${stack.stackName}-${logicalId}-`;
   if (!publishers.some(arn => arn.includes(beginning))) return;
   throw new ConfigurationError(
-    `Stage ${stage}: publishers must not name the topic of refused events: each notice would be refused and cause another one.`,
+    `Stage ${stage}: publishers must not name the topic of rejected events: each notice would be rejected and cause another one.`,
   );
 }
 
@@ -91,7 +91,7 @@ function requireRoom(configuration: StageConfiguration, sources: readonly Source
   };
   const problems = (Object.keys(queuePolicyQuotas) as (keyof typeof queuePolicyQuotas)[])
     .filter(what => size[what] > queuePolicyQuotas[what])
-    .map(what => `${size[what]} ${what}, and AWS takes ${queuePolicyQuotas[what]} at most`);
+    .map(what => `${size[what]} ${what}, and AWS allows at most ${queuePolicyQuotas[what]}`);
   if (problems.length === 0) return;
   throw new ConfigurationError(
     `Stage ${stage}: the policy of the events queue has ${problems.join('; ')}: shorten publishers (${publishers.length}). A role of the stage's own account needs no entry.`,

@@ -68,7 +68,7 @@ export class SmokeStack extends Stack {
     data.smokeCredentials.grantRead(test);
     eventsQueue.grant(test, 'sqs:SendMessage');
     new events.Rule(this, 'Schedule', {
-      description: 'Tests the stage from the login to the delivery of an event',
+      description: 'Tests the stage, from login to the delivery of an event',
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });

@@ -28,7 +28,7 @@ export function knownStage(name: unknown): StageName {
   const stages = stageNames();
   if (isStageName(name) && stages.includes(name)) return name;
   throw new ConfigurationError(
-    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens that begins with a letter.`,
+    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new stage, copy stages/prod.ts to stages/NAME.ts. NAME has at most 20 lower-case letters, digits and hyphens and starts with a letter.`,
   );
 }
 
@@ -54,7 +54,7 @@ function loadStageFile(stage: StageName): { readonly stage?: unknown } {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigurationError(
-      `stages/${stage}.ts cannot be read: ${reason.replaceAll(/\s+/g, ' ')}. npx tsc --noEmit shows the place.`,
+      `stages/${stage}.ts cannot be read: ${reason.replaceAll(/\s+/g, ' ')}. Run npx tsc --noEmit to find the error.`,
     );
   }
 }

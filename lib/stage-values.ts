@@ -27,24 +27,24 @@ export type StageValues = z.output<typeof stageValues>;
 export const requiredWithCustomers = z.registry<{ readonly what: string }>();
 
 /**
- * The values of a stage, a row each: what it means, its bounds, and its default (`prefault`), written as a file would. A value that is
- * neither `optional` nor has a default must stand in every stage's file, or the file does not compile. The rules between values
- * are in `config-rules.ts`.
+ * The values of a stage, a row each: what it means, its bounds, and its default (`prefault`), written as a file would. Every stage's
+ * file must set a value that is not `optional` and has no default; otherwise it does not compile. `config-rules.ts` has the rules
+ * between values.
  */
 export const stageValues = z.object({
-  /** The AWS account of the stage: a deployment into another is refused. @default - the account of the CDK's command line */
+  /** The AWS account of the stage. A deployment to another account fails. @default - the account of the CDK's command line */
   account: accountNumber().optional().register(requiredWithCustomers, { what: 'the AWS account: 12 digits' }),
-  /** The AWS Region of the stage, as the account. @default - the Region of the CDK's command line */
+  /** The AWS Region of the stage. A deployment to another Region fails. @default - the Region of the CDK's command line */
   region: regionName.optional().register(requiredWithCustomers, { what: 'the AWS Region, such as sa-east-1' }),
-  /** Public URL of the demands pages: links in events begin with it. */
+  /** Public URL of the demands pages. Links in events start with it. */
   demandsUrl: httpsUrl().register(requiredWithCustomers, {
-    what: 'the public https address of demands, with which links in events begin',
+    what: 'the public https URL of the demands pages, where links in events start',
   }),
-  /** E-mail addresses that alarms are reported to. Each must confirm two subscriptions once: that of pages and that of tickets. */
+  /** E-mail addresses that receive alarms. Each must confirm two subscriptions: one for pages and one for tickets. */
   alarmRecipients: list(emailAddress, 10)
     .prefault([])
-    .register(requiredWithCustomers, { what: 'the e-mail addresses that alarms go to' }),
-  /** Tags of every resource, besides `service` and `stage`, such as `owner` or `cost-center`. */
+    .register(requiredWithCustomers, { what: 'the e-mail addresses that receive alarms' }),
+  /** Tags of every resource, in addition to `service` and `stage`, such as `owner` or `cost-center`. */
   tags: tags.prefault({}),
 
   /**
@@ -54,8 +54,8 @@ export const stageValues = z.object({
    */
   publishers: list(publisherArn, 100).prefault([]),
   /**
-   * Accounts, besides the stage's own, that may subscribe to the notices of refused events. An account that is taken out keeps the
-   * subscriptions that it has, until they are ended by `aws sns unsubscribe`.
+   * Accounts, in addition to the stage's own, that may subscribe to the notices of rejected events. An account that is removed
+   * keeps its existing subscriptions until `aws sns unsubscribe` ends them.
    */
   noticeAccounts: list(accountNumber('must be AWS accounts: 12 digits each, in quotes'), 100).prefault([]),
 
@@ -69,23 +69,22 @@ export const stageValues = z.object({
    * integrator: tokens name them, and integrators store them. API Gateway's own hosts answer too. @default - API Gateway's own host
    */
   authDomain: domain.optional(),
-  /** Custom domain of {base_url}, in the same way. */
+  /** Custom domain of {base_url} and its certificate, like `authDomain`. */
   baseDomain: domain.optional(),
 
   /** The algorithm of the keys that sign access tokens. */
   signingAlgorithm: choice('ES256', 'RS256').prefault('ES256'),
   /**
-   * Wrong passwords that one client may send in a minute, tries during a lock left out. Beyond them its password grants are
-   * refused, and never a refresh.
+   * Wrong passwords that one client may send in a minute, without those during a lock. Above the limit its password grants are
+   * rejected. Refreshes are not affected.
    */
   clientFailureLimit: count(1, 1_000_000).prefault(300),
   /** Minimum length of a password that an operator sets, in characters. */
   passwordMinimumLength: count(8, 256).prefault(15),
 
   /**
-   * The backoff: waits between attempts, before jitter; 9 days at most in all. n waits make n + 1 attempts. Of more than nine waits some
-   * may stay unused: `Retry-After` raises each to a day at most, and from 10 days after its event on a delivery ends once a slow receiver
-   * or a fault of ours delays it.
+   * The backoff: waits between attempts, before jitter, at most 9 days in total. n waits make n + 1 attempts. With more than nine waits
+   * some may stay unused: `Retry-After` extends each to at most a day, and a delayed delivery ends 10 days after its event.
    */
   retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** Timeout of one delivery attempt, from resolving the name to the last response header. */
@@ -95,21 +94,21 @@ export const stageValues = z.object({
   registrationLimit: count(1, 1_000_000).prefault(30),
 
   /**
-   * Concurrent executions that the account has in this Region (Lambda's quota L-B99A9384): 10 in a new account. The lanes get their
-   * parts of it (`lane-places.ts`).
+   * Concurrent executions of the account in this Region (Lambda quota L-B99A9384): 10 in a new account. `lane-places.ts` divides
+   * it between the lanes.
    */
   accountConcurrency: count(10, 1_000_000).prefault(10),
   /**
-   * Reserved concurrency of the token function: it limits what password hashes may cost. With 0 the function shares the account's
+   * Reserved concurrency of the token function. It limits the cost of password hashes. With 0 the function shares the account's
    * unreserved concurrency.
    */
   tokenConcurrency: count(0, 10_000).prefault(0),
 
-  /** Days that logs are kept. */
+  /** Retention of logs, in days. */
   logRetentionDays: logRetention.prefault(30),
-  /** The fate of tables, keys, queues and logs when a stack is deleted. */
+  /** What happens to tables, keys, queues and logs when a stack is deleted. */
   removalPolicy: choice('retain', 'destroy').prefault('retain'),
-  /** Makes stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
+  /** Protects stacks and tables from deletion. Keep it off for the first deployment: a stack whose first deployment failed must be deleted. */
   protection: flag.prefault(false),
   /**
    * Releases by CodeDeploy: a hook checks each new version before it gets traffic, and on a stage with customers traffic shifts gradually. Off
@@ -119,7 +118,7 @@ export const stageValues = z.object({
 
   /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
   smokeReceiverUrl: httpsUrl().optional(),
-  /** The interval at which the stage tests itself, in whole minutes. @default - only when asked to */
+  /** The interval of the scheduled smoke test, in whole minutes. @default - no scheduled test */
   smokeSchedule: duration('5m', '12h')
     .refine(interval => interval % 60_000 === 0, 'must be whole minutes')
     .optional(),

@@ -31,15 +31,15 @@ export function choice<const Word extends string>(...words: readonly Word[]) {
 /** Returns the schema of up to `most` texts, each of which stands there once: in an array, or in one text with commas between them. */
 export function list(item: z.ZodType<string, string>, most: number) {
   return z
-    .union([z.array(z.string()), z.string().transform(split)], 'must be an array of texts, or one text with commas')
-    .pipe(z.array(item).max(most, `must be ${most} at most`))
-    .refine(items => new Set(items).size === items.length, 'must name each only once');
+    .union([z.array(z.string()), z.string().transform(split)], 'must be an array of strings, or one string with commas')
+    .pipe(z.array(item).max(most, `must have at most ${most} entries`))
+    .refine(items => new Set(items).size === items.length, 'must not repeat an entry');
 }
 
 /** Returns the schema of waits in one text, with commas between them, parsed to milliseconds. */
 export function waits(wait: z.ZodType<number, string>, most: number) {
   return z
-    .string('must be one text with commas, such as 5s,5m,30m')
+    .string('must be one string with commas, such as 5s,5m,30m')
     .transform(split)
     .pipe(z.array(wait).min(1, 'must name at least one wait').max(most, `must name at most ${most} waits`));
 }

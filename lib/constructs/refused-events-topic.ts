@@ -16,7 +16,7 @@ export interface RefusedEventsTopicProps {
  */
 export class RefusedEventsTopic extends sns.Topic {
   constructor(scope: Construct, id: string, { configuration: { noticeAccounts } }: RefusedEventsTopicProps) {
-    super(scope, id, { displayName: 'Emissor refused events', enforceSSL: true });
+    super(scope, id, { displayName: 'Emissor rejected events', enforceSSL: true });
     if (noticeAccounts.length > 0) {
       const principals = noticeAccounts.map(account => new iam.AccountPrincipal(account));
       this.addToResourcePolicy(new iam.PolicyStatement({ ...this.#subscription(), principals }));

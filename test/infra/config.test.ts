@@ -38,12 +38,14 @@ describe('the configuration of a stage', () => {
   it('of any other stage is its file alone, because the next deployment would undo a value of the command line', () => {
     const attempt = () => contextConfiguration({ stage: 'prod', ...required.prod });
     expect(attempt).toThrow(ConfigurationError);
-    expect(attempt).toThrow(/^Stage prod: account, region, .* was given by -c, .* write it into stages\/prod.ts\.$/);
+    expect(attempt).toThrow(
+      /^Stage prod: account, region, .* was given by -c, .* Set it in stages\/prod.ts instead\.$/,
+    );
   });
 
   it('of prod, as it is committed, names the values that are missing; the other stages have all', () => {
     const attempt = () => contextConfiguration({ stage: 'prod' });
-    expect(attempt).toThrow(/must give account \(.*, region \(.*, demandsUrl \(.*, alarmRecipients \(/);
+    expect(attempt).toThrow(/must set account \(.*, region \(.*, demandsUrl \(.*, alarmRecipients \(/);
     for (const stage of ['local', 'dev'])
       expect(contextConfiguration({ stage }).demandsUrl).toBe('https://demandas.example.com');
   });
@@ -56,7 +58,7 @@ describe('the configuration of a stage', () => {
   ])('of a stage with customers is not complete without %s', (key, value) => {
     const attempt = () => prod({ [key]: value });
     expect(attempt).toThrow(ConfigurationError);
-    expect(attempt).toThrow(new RegExp(`^Stage prod: stages/prod.ts must give ${key} \\(`));
+    expect(attempt).toThrow(new RegExp(`^Stage prod: stages/prod.ts must set ${key} \\(`));
   });
 });
 
@@ -71,7 +73,7 @@ describe('a value', () => {
   it('of the retry schedule must end before a delivery ends for its age, after one Retry-After', () => {
     expect(() => prod({ retrySchedule: '7d,48h' })).not.toThrow();
     expect(() => prod({ retrySchedule: '7d,48h,100ms' })).toThrow(
-      /: retrySchedule must be 9d at most in all, .*: leave out waits, or shorten them\.$/,
+      /: retrySchedule must be at most 9d in total: .* Remove or shorten waits\.$/,
     );
     expect(maxAge - maxRetryAfter).toBe(9 * 86_400_000);
   });
@@ -129,16 +131,16 @@ describe('an error', () => {
   const { name, certificateArn } = authDomain.authDomain;
 
   it.each<[Record<string, unknown>, RegExp]>([
-    [{ demandsUlr: 'https://x.com.br' }, /Unknown stage value "demandsUlr": .*demandsUrl/], // no default is deployed
+    [{ demandsUlr: 'https://x.com.br' }, /Unknown stage value "demandsUlr"\. .*demandsUrl/], // no default is deployed
     [{ account: '111122223333' }, /region must be given together with account/],
     [{ account: 111122223333 }, /account must be .* 12 digits .*, in quotes\./],
     [{ account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
     [{ account: '111122223333', region: 'Brazil' }, /region must be an AWS Region/],
-    [{ retrySchedule: ['5s'] }, /retrySchedule must be one text with commas/],
+    [{ retrySchedule: ['5s'] }, /retrySchedule must be one string with commas/],
     [{ alarmRecipients: 'ops' }, /alarmRecipients must be e-mail addresses/],
     // Bug: the synthesis ended with a stack trace of the CDK.
-    [{ alarmRecipients: ['a@x.com', 'b@x.com', 'a@x.com'] }, /: alarmRecipients must name each only once\.$/],
-    [{ noticeAccounts: 111122223333 }, /noticeAccounts must be an array of texts, or one/],
+    [{ alarmRecipients: ['a@x.com', 'b@x.com', 'a@x.com'] }, /: alarmRecipients must not repeat an entry\.$/],
+    [{ noticeAccounts: 111122223333 }, /noticeAccounts must be an array of strings, or one/],
     [{ smokeReceiverUrl: 'receiver' }, /smokeReceiverUrl must be an https URL\.$/],
     [{ smokeSchedule: '4m' }, /smokeSchedule must be 5m to 12h/],
     [{ smokeSchedule: '13h' }, /smokeSchedule must be 5m to 12h/],
@@ -148,10 +150,10 @@ describe('an error', () => {
     [{ tags: { stage: 'other' } }, tagForm],
     [{ tags: 'owner=ana' }, tagForm],
     [{ gradual: 'yes' }, /gradual must be true or false/],
-    [{ protection: 'true' }, /protection must be false where/],
+    [{ protection: 'true' }, /protection must be false if/],
     [{ attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
     [{ accountConcurrency: '9' }, /accountConcurrency must be 10 to 1000000/],
-    [{ tokenConcurrency: 1 }, /accountConcurrency must be 103 at least/],
+    [{ tokenConcurrency: 1 }, /accountConcurrency must be at least 103/],
     [{ logRetentionDays: '2' }, /logRetentionDays must be one of/],
     [{ docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
     [{ docsUrl: 'http://docs.example.com/' }, /docsUrl must be an https URL/],
@@ -170,25 +172,25 @@ describe('an error', () => {
     ],
     [
       { accountConcurrency: 201 },
-      /accountConcurrency must be 202 at least, because tokenConcurrency and the receiver of smoke tests reserve 102 .*Service Quotas/,
+      /accountConcurrency must be at least 202, because tokenConcurrency and the receiver of smoke tests reserve 102 .*Service Quotas/,
     ],
     [
       { accountConcurrency: 199, smokeReceiverUrl: 'https://smoke.emissor.com.br' },
-      /accountConcurrency must be 200 at least, because tokenConcurrency reserve 100 /,
+      /accountConcurrency must be at least 200, because tokenConcurrency reserve 100 /,
     ],
     // Bug: the lanes used all concurrency that is not reserved, and the sweeper was throttled.
     [
       { accountConcurrency: 10_000, tokenConcurrency: 9_800 },
-      /accountConcurrency must be 10564 at least, .* reserve 9802 and all other functions need 762: /,
+      /accountConcurrency must be at least 10564, .* reserve 9802 and all other functions need 762\. /,
     ],
     // Bug: AWS rejected it in the middle of the update.
     [
       { ...authDomain, baseDomain: authDomain.authDomain },
-      /: baseDomain must not be authDomain: each API has a host of its own\.$/,
+      /: baseDomain must not be authDomain: each API needs its own host\.$/,
     ],
     [
       { authDomain: { name, certificateArn: certificateArn.replace('sa-east-1', 'us-east-1') } },
-      /authDomain certificateArn must be of the stage's own account and Region/,
+      /authDomain certificateArn must be in the account and Region of the stage/,
     ],
   ])('of one line rejects %j on prod', (overrides, message) =>
     expectError('prod', { ...required.prod, ...overrides }, message),

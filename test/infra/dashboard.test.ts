@@ -58,7 +58,13 @@ it('a stage with customers has one dashboard, with every part', () => {
   expect(resourcesOf(stageTemplates('dev').Delivery, 'AWS::CloudWatch::Dashboard')).toEqual([]);
   const titles = widgets.map(({ properties }) => properties.title);
   expect(titles).toEqual(
-    expect.arrayContaining(['Tokens', 'Requests', 'Events in and out', 'Who fails', 'What waits']),
+    expect.arrayContaining([
+      'Tokens',
+      'Requests',
+      'Events in and out',
+      'Failed attempts by receiver',
+      'Waiting messages',
+    ]),
   );
 });
 

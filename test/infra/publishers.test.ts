@@ -64,19 +64,19 @@ describe('the policy of the events queue', () => {
     [
       '51 principals',
       [...topics, ...many(49, role)],
-      'Stage prod: the policy of the events queue has 51 principals, and AWS takes 50 at most: shorten publishers (50).',
+      'Stage prod: the policy of the events queue has 51 principals, and AWS allows at most 50: shorten publishers (50).',
     ],
     ['fewer than 8,192 bytes', many(40, topic), undefined],
     [
       'more than 8,192 bytes, with the longest name of the queue',
       [role(1), ...many(60, topic)],
-      /has \d{4,5} bytes, and AWS takes 8192 at most: shorten publishers \(61\)\./,
+      /has \d{4,5} bytes, and AWS allows at most 8192: shorten publishers \(61\)\./,
     ],
     // The notice of a rejected event would be rejected and cause another notice, and so on.
     [
       'the topic of rejected events',
       [...topics, 'arn:aws:sns:sa-east-1:111122223333:Emissor-prod-Delivery-RefusedEventsDDB23362-x1yz2ABCdef3'],
-      'Stage prod: publishers must not name the topic of refused events: each notice would be refused and cause another one.',
+      'Stage prod: publishers must not name the topic of rejected events: each notice would be rejected and cause another one.',
     ],
     ['a topic with a similar name', ['arn:aws:sns:sa-east-1:111122223333:Emissor-prod-Deliveries'], undefined],
   ])('is checked before the deployment: %s', (_case, publishers, error) => {
