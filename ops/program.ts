@@ -22,7 +22,8 @@ export async function runOps(args: readonly string[], streams: Streams = process
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      const message = error.message === helpInstead ? 'a command is missing: --help shows them' : tidy(error.message);
+      const message =
+        error.message === helpInstead ? 'No command was given. --help lists the commands.' : tidy(error.message);
       if (asJson) writeJsonError(streams.stderr, message, 2);
       return 2;
     }
@@ -43,8 +44,8 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
         .conflicts('outputs'),
     )
     .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"', callersPath)
-    .option('--yes', 'do without asking what ends sessions or cannot be undone')
-    .option('--json', 'write JSON for programs instead of text, of errors too (on standard error)')
+    .option('--yes', 'skip the confirmation before commands that end sessions or cannot be undone')
+    .option('--json', 'write JSON instead of text; errors are JSON on standard error')
     .addHelpText('after', examples)
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({
@@ -124,10 +125,10 @@ function writeJsonError(output: Streams['stderr'], message: string, exitCode: nu
 }
 
 const examples = `
-Without --stage the commands work on the local run that "npm start" started in this folder. They end with 0; with 1 when
-something was refused or failed; with 2 when the command was not understood. With --json errors are one object on standard
-error, {"error", "code", "exitCode"}, and no progress is shown; "npm run --silent" keeps npm's own lines off standard output.
-What ends sessions or cannot be undone asks first; where there is no terminal to ask at, it is refused without --yes.
+Without --stage, commands work on the local run that "npm start" started in this folder. The exit code is 0 on success, 1
+if the command was rejected or failed, and 2 if it was not understood. With --json, errors are one object on standard error,
+{"error", "code", "exitCode"}, and no progress is shown. "npm run --silent" keeps npm's own lines off standard output.
+A command that ends sessions or cannot be undone asks first. Without a terminal it fails unless --yes is given.
 
 Examples:
   npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token --account acme

@@ -71,7 +71,7 @@ export function openAuditLog(target: Target) {
       return put();
     });
     if (answer.rejectedLogEventsInfo) {
-      throw new CliError('CloudWatch Logs refused it by its time.');
+      throw new CliError("CloudWatch Logs rejected the audit line because of its time. Correct this machine's clock.");
     }
   }
 
@@ -82,8 +82,10 @@ export function openAuditLog(target: Target) {
       return `local:${userInfo().username}`;
     }
     const { Arn } = await connect(STSClient).send(new GetCallerIdentityCommand({}));
-    if (Arn === undefined) throw new CliError('AWS does not tell whose credentials these are.');
-    return Arn;
+    if (Arn !== undefined) return Arn;
+    throw new CliError(
+      'Could not determine the caller identity (sts:GetCallerIdentity returned no ARN). Sign in again.',
+    );
   }
 
   async function createStream(logStreamName: string): Promise<void> {

@@ -1,55 +1,55 @@
 import { moment, wholeNumber } from '../command-line/forms.ts';
-import { iso, makeShape } from '../command-line/report.ts';
+import { iso, isoSeconds, makeShape } from '../command-line/report.ts';
 import { option, timed } from '../command-line/words.ts';
 import { type AuditRecord, type ListedCommand, openAuditLog } from './audit-log.ts';
 import { command, type Noun } from './command.ts';
 
 const record = makeShape<ListedCommand>([
   { json: 'id' },
-  { json: 'at', heading: 'begun' },
+  { json: 'at', heading: 'started', text: ({ at }) => isoSeconds(at) },
   { json: 'endedAt' },
-  { json: 'caller', heading: 'caller' },
-  { json: 'command', heading: 'command' },
-  { json: 'target', heading: 'target', text: ({ target }) => textOf(target) },
-  { json: 'change', heading: 'change', text: ({ change = {} }) => textOf(change) },
+  { json: 'caller', heading: 'caller', text: ({ caller }) => caller.replace(/^.*[/:]/, ''), width: 18 },
+  { json: 'command', heading: 'command', width: 21 },
+  { json: 'target' },
+  { json: 'change' },
   {
-    json: 'outcome',
-    heading: 'outcome',
-    text: ({ outcome, errorName }) => (errorName === undefined ? outcome : `${outcome}: ${errorName}`),
+    heading: 'target and change',
+    value: ({ target, change }) => textOf({ ...target, ...change }),
+    width: 46,
   },
+  { json: 'outcome', heading: 'outcome' },
   { json: 'errorName' },
   { json: 'parts' },
 ]);
 
 const list = command('audit list', {
-  about: 'list commands that wrote something or showed a body, the newest first',
+  about: 'list the commands that changed data or showed a body, newest first',
   notes: `
-Without --since it shows the last seven days. A line names ids only: never an e-mail address, a secret or a body. A command
-that is still "begun" runs, or was killed before its end. A command that failed may have done a part. Many ids are counted
-here; --json shows them, and as "parts" those that did not fit in one line: of an import each user's, and each dead letter that
-was moved or discarded.
+Without --since it shows the last 7 days. A line has ids only: never an e-mail address, a secret or a body. The outcome
+"begun" means that the command is still running or was killed. A command that failed may have made some of its changes.
+The text shows the number of ids if there are many, and shortens long values (…). --json shows everything; its "parts" have
+the ids that did not fit in one line, such as each imported user and each message that was moved or discarded.
 
 Examples:
   npm run ops -- audit list
   npm run ops -- --stage prod audit list --since 90d --limit 1000`,
   given: {
-    since: timed(option('<time>', 'begun from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', moment)),
+    since: timed(option('<time>', 'started since then: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', moment)),
     limit: option('<n>', 'show at most n commands', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',
   act: async ({ target, warn }, { since = target.clock.now() - week, limit }) => {
     const found = await openAuditLog(target).list(since, limit + 1, readBackTo =>
-      warn(`the trail has many lines, and was read back to ${iso(readBackTo)}: a greater --limit reads more.`),
+      warn(`The audit trail has many lines and was read back to ${iso(readBackTo)} only. A larger --limit reads more.`),
     );
     return { since, records: found.slice(0, limit), isCutOff: found.length > limit };
   },
-  report: ({ records, since, isCutOff }) =>
-    record.list(`No operator changed anything since ${iso(since)}.`, isCutOff)(records),
+  report: ({ records, since, isCutOff }) => record.list(`No audited command since ${iso(since)}.`, isCutOff)(records),
 });
 
 export const audit: Noun = {
   name: 'audit',
-  about: 'what operators changed, and whose bodies they looked at',
+  about: 'what operators changed, and whose bodies they read',
   commands: [list],
 };
 
@@ -63,5 +63,5 @@ function textOf(values: NonNullable<AuditRecord['change']>): string {
   return ids.join(', ') || '-';
 }
 
-/** Ids that take more characters are counted: each row of a table is as wide as the widest. */
-const longestIds = 100;
+/** Longer lists of ids are counted. A message id has 36 characters. */
+const longestIds = 36;

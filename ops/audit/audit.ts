@@ -70,7 +70,7 @@ async function actBetweenLines<Given, Value>(
   } catch (error) {
     const hasOwnCounts = error instanceof CliError && Object.keys(error.details).length > 0;
     const told = hasOwnCounts ? [] : Object.entries(done).map(([name, named]) => `${name} ${named}`);
-    if (told.length > 0) task.warn(`before it failed this was done: ${told.join(', ')}`);
+    if (told.length > 0) task.warn(`before the failure, this was done: ${told.join(', ')}`);
     await end('failed', error);
     throw error;
   }
@@ -87,7 +87,7 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
   } catch (error) {
     const why = describeError(error, task.target.unreachable);
     const next = error instanceof Error && error.name.startsWith('AccessDenied') ? ` ${advice}` : '';
-    throw new CliError(`nothing was done, because no audit line of it could be begun: ${why}${next}`);
+    throw new CliError(`Nothing was done, because the audit line could not be written: ${why}${next}`);
   }
 }
 
@@ -97,19 +97,19 @@ function tellClock({ target, warn }: Task): void {
   if (Math.abs(ahead) <= toleratedMs) return;
   const seconds = Math.round(Math.abs(ahead) / 1_000);
   warn(
-    `this machine's clock is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} that of ${target.label}, whose time is used: set it.`,
+    `this machine's clock is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} that of ${target.label}, whose time is used. Correct this clock.`,
   );
 }
 
 const toleratedMs = 5_000;
 
-const advice = 'docs/runbook.md, "The audit trail", has the permissions that it needs.';
+const advice = 'docs/runbook.md, "The audit trail", lists the required permissions.';
 
 /** A line that cannot be completed is told. It hides neither the answer nor the error. */
 async function complete({ target, warn }: Task, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {
-    warn(`the audit line was begun and could not be completed: ${describeError(error, target.unreachable)}`);
+    warn(`the audit line was started but could not be completed: ${describeError(error, target.unreachable)}`);
   }
 }

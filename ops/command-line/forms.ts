@@ -89,7 +89,7 @@ export const publishersId = z
 /** The name under which an event was published; Emissor may not know it. */
 export const publishedName = z
   .string()
-  .regex(/^.{1,128}$/s, 'It must be the name that the event was published under, such as demanda.criada.');
+  .regex(/^.{1,128}$/s, 'It must be the name under which the event was published, such as demanda.criada.');
 
 /** The forms of a time in the help of an option. */
 export const momentForms = '2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d';

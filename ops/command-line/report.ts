@@ -19,6 +19,8 @@ export type Field<Item> = {
   readonly column?: string;
   /** Its text for people, where that is not the value; `undefined` leaves it out where one item is shown. */
   readonly text?: (item: Item) => string | undefined;
+  /** Its maximum length in a table, in characters. `--json` has the whole value. */
+  readonly width?: number;
   /** The place where people are shown it; in both by default. */
   readonly in?: 'list' | 'show';
 } & (
@@ -44,7 +46,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     list:
       (whenEmpty: string, isCutOff = false) =>
       (items: readonly Item[]) => {
-        const more = isCutOff ? `\n\nThese are the first ${items.length}: --limit shows more.` : '';
+        const more = isCutOff ? `\n\nOnly the first ${items.length} are shown. A larger --limit shows more.` : '';
         return { json: items.map(json), text: table(items, whenEmpty) + more };
       },
     /** Makes the report of a change: a sentence for people. */
@@ -70,8 +72,8 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
   function table(items: readonly Item[], whenEmpty: string): string {
     if (items.length === 0) return whenEmpty;
     const columns = listed.flatMap(field => {
-      const { column = field.heading } = field;
-      const cells = items.map(item => inOneLine(textOf(field, item) ?? '-'));
+      const { column = field.heading, width = Number.POSITIVE_INFINITY } = field;
+      const cells = items.map(item => shortened(inOneLine(textOf(field, item) ?? '-'), width));
       return column === undefined ? [] : [[column.toUpperCase(), ...cells]];
     });
     const widths = columns.map(widthOf);
@@ -115,8 +117,17 @@ function valueIn<Item>(field: Field<Item>, item: Item): unknown {
   return field.value ? field.value(item) : item[field.json];
 }
 
+/** Returns an RFC 3339 time without its milliseconds. */
+export function isoSeconds(moment: string): string {
+  return moment.replace(/\.\d{3}Z$/, 'Z');
+}
+
+function shortened(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text;
+}
+
 /** Returns the same on one line, so that a value cannot forge another line. */
-function inOneLine(text: string): string {
+export function inOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
 }
 

@@ -58,7 +58,7 @@ export function makeRun({ stdin, stdout, stderr, world }: Streams, readOptions: 
     } catch (error) {
       progress.clear();
       throw new CommandFailed(
-        describeError(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
+        describeError(error, target?.unreachable ?? 'AWS did not respond. Check the network and AWS_REGION.'),
         { ...(error instanceof CliError && error.details), ...(warnings.length > 0 && { warnings }) }, // one object
       );
     }

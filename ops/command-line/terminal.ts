@@ -49,14 +49,14 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
 export async function confirm(consequences: string, yes = false, terminal: QuestionStreams = process): Promise<void> {
   if (yes) return;
   if (!terminal.stdin.isTTY) {
-    throw new CliError(`${consequences} Without a terminal nobody can be asked: add --yes.`);
+    throw new CliError(`${consequences} There is no terminal to ask at. Add --yes to confirm.`);
   }
   const prompt = createInterface({ input: terminal.stdin, output: terminal.stderr });
   // The end of the input (Ctrl-D) closes the prompt without an answer, and the question would wait for ever.
   const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')));
   try {
-    const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to go on: `), closed]);
-    if (answer.trim() !== 'yes') throw new CliError('cancelled: nothing was changed.');
+    const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to continue: `), closed]);
+    if (answer.trim() !== 'yes') throw new CliError('Cancelled. Nothing was changed.');
   } finally {
     prompt.close();
   }
@@ -88,7 +88,7 @@ async function fromPrompt(
       return await prompt({ message, mask: true, toggleMask: false, validate }, place);
     } catch (error) {
       if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
-        throw new CliError('cancelled: nothing was changed.');
+        throw new CliError('Cancelled. Nothing was changed.');
       throw error;
     } finally {
       input.off('pause', close);
@@ -96,7 +96,7 @@ async function fromPrompt(
   };
   const password = await ask('Password:', async value => (await check(value)) ?? true);
   const repeated = await ask('Again:', async () => true);
-  if (password !== repeated) throw new CliError('the two passwords differ: nothing was changed.');
+  if (password !== repeated) throw new CliError('The two passwords differ. Nothing was changed.');
   return password;
 }
 

@@ -14,7 +14,7 @@ export async function untilInterrupted<Value>(
   act: (interruption: AbortSignal) => Promise<Value>,
   tell: (line: string) => void,
   other?: AbortSignal,
-  reason = 'interrupted: the same command again goes on with the others.',
+  reason = 'Interrupted. Run the same command again to continue.',
 ): Promise<Value> {
   const end = new AbortController();
   let firstAt: number | undefined;
@@ -23,7 +23,8 @@ export async function untilInterrupted<Value>(
     if (firstAt !== undefined) return;
     firstAt = Date.now();
     // At SIGHUP the terminal is gone: what is written to it fails.
-    if (name !== 'SIGHUP') tell('Ending: what is under way is finished first. Ctrl-C again stops at once.');
+    if (name !== 'SIGHUP')
+      tell('Stopping when the work in flight is finished. Press Ctrl-C again to stop immediately.');
     end.abort(new CliError(reason));
   };
   for (const name of signals) process.on(name, interrupt);
@@ -37,7 +38,7 @@ export async function untilInterrupted<Value>(
 /** Acts until it is interrupted: dead letters that it received then show again at once. A program that hears signals itself has its own. */
 export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) => Promise<Value>): Promise<Value> {
   if (task.interruption) return act(task);
-  return untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell, undefined, 'interrupted.');
+  return untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell, undefined, 'Interrupted.');
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -138,7 +138,7 @@ function collecting(made: Option, choices: readonly string[]): Option {
 function parse<Value>(form: Form<Value>, text: string): Value {
   const { success, data, error } = form.safeParse(text);
   if (success) return data;
-  throw new InvalidArgumentError(error.issues[0]?.message ?? 'It has another form.');
+  throw new InvalidArgumentError(error.issues[0]?.message ?? 'It is not valid.');
 }
 
 function kebab(name: string): string {

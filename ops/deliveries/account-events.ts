@@ -184,7 +184,7 @@ function eventIn(
   const own = messageId === undefined ? undefined : judgeMessage([line], messageId, unstored);
   const judgement = own ?? judgeLine(line, unstored);
   if (!judgement) return [];
-  const hint = `and may be a dead letter: "events find ${messageId ?? deliveryId}" tells`;
+  const hint = `and may be in the dead-letter queue: run "events find ${messageId ?? deliveryId}"`;
   return [
     {
       ...judgeOverdue(judgement, line, { now, hint }),

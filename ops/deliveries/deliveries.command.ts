@@ -3,7 +3,6 @@ import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts
 import { failureCauses } from '../../lambdas/delivery/failure-causes.ts';
 import {
   asShown,
-  stateFromWire,
   toAttemptRecord,
   wireReplayStates,
   wireResults,
@@ -19,45 +18,48 @@ import { CliError } from '../stage/operator.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { countUndelivered, readDeliveries, requireDelivery, resend, type UndeliveredCount } from './deliveries.ts';
 import { cancelReplay, type ReplayOutcome, replayAll, replayWebhook } from './replay.ts';
+import { inEnglish } from './state-words.ts';
 
 const examples = `
 A delivery is named by its webhook-id header, which "publish" shows too.
 
 Examples:
-  npm run ops -- deliveries list --state falhou
+  npm run ops -- deliveries list --state failed
   npm run ops -- deliveries list --account acme --since 24h
   npm run ops -- deliveries show evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
   npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida --since 2d`;
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state held --since 2d`;
 
 const listNotes = `
-With --account it lists deliveries, of all events or of one. Without it counts those that are not delivered, by webhook and
-state, most first: what waits (pendente), failed for good (falhou), is held (retida) or was cancelled (cancelada). It counts
-what waits for a deleted registration as pendente, which --account shows as cancelada.
+With --account it lists the deliveries of all events or of one. Without --account it counts undelivered deliveries by
+webhook and state, largest count first. The API names the states in Portuguese: pending (pendente), delivered (entregue),
+failed (falhou), held (retida) and cancelled (cancelada). A pending delivery of a deleted webhook is counted as pending, and
+listed with --account as cancelled.
 
 Examples:
-  npm run ops -- deliveries list --state falhou
+  npm run ops -- deliveries list --state failed
   npm run ops -- deliveries list --account acme --since 24h
-  npm run ops -- deliveries list --account acme --event demanda.criada --state falhou`;
+  npm run ops -- deliveries list --account acme --event demanda.criada --state failed`;
 
 const replayNotes = `
-Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first. A
-replay leaves out tests and deliveries of earlier registrations, which "deliveries list" shows too. One replay of a webhook at a
-time. The command shows how far it is and waits until all are sent; the service goes on without it, and reads the range once more
-within two minutes.
+A replay starts a new schedule for each delivery of the webhook that is registered now, at 10 deliveries a second, newest
+first. It leaves out tests and deliveries of earlier registrations, which "deliveries list" also shows. A webhook can have one
+replay at a time. The command shows progress and waits until all are sent. If the command ends earlier, the service continues.
+The service reads the range a second time within 2 minutes.
 
-Without --event it takes every webhook of the account, without both those of all accounts: it asks with their number, replays ten
-at once, and reports each by a line. It skips a webhook that is suspended or has a replay in progress. It can be repeated: what
-was sent again is in that state no more.
+Without --event the command replays every webhook of the account; without --account and --event, every webhook of all
+accounts. It first shows the number of webhooks and asks. It replays ten webhooks at once and reports each in one line. It
+skips a webhook that is suspended or has a replay in progress. You can repeat it: a delivery that was sent again is no longer
+in the chosen state.
 
-With --cancel it stops a running replay of one webhook, whoever started it. The audit trail has the ids of those that operators
-started. What is queued by then is sent, for about a minute.
+With --cancel it stops a running replay of one webhook, no matter who started it. The audit trail has the ids of replays that
+operators started. Deliveries that are already queued are still sent, for about a minute.
 
 Examples:
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state failed --since 6h
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state held \\
     --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00
-  npm run ops -- deliveries replay --state falhou --since 2026-11-20T10:00:00-03:00 --until 2026-11-20T11:00:00-03:00
+  npm run ops -- deliveries replay --state failed --since 2026-11-20T10:00:00-03:00 --until 2026-11-20T11:00:00-03:00
   npm run ops -- deliveries replay --account acme --event demanda.criada --cancel reenvio_K7tQ2mVxN0aYcRz4LdEw9B`;
 
 const ofDelivery = { id: argument('id', 'as list shows it; its webhook-id header', deliveryId) };
@@ -70,7 +72,12 @@ export const delivery = makeShape<Delivery>([
   { json: 'evento', heading: 'event', value: ({ eventName }) => eventName },
   { heading: 'account', in: 'show', value: ({ accountId }) => accountId },
   { json: 'webhookId' },
-  { json: 'state', heading: 'state', value: ({ state }) => wireStates[state] },
+  {
+    json: 'state',
+    heading: 'state',
+    value: ({ state }) => wireStates[state],
+    text: ({ state }) => inEnglish(wireStates, wireStates[state]),
+  },
   { json: 'createdAt', heading: 'accepted', value: ({ createdAt }) => iso(createdAt) },
   { heading: 'attempts', in: 'list', value: ({ attempt }) => attempt - 1 },
   { heading: 'last result', in: 'list', value: ({ attempts }) => lastResultOf(attempts) },
@@ -81,9 +88,9 @@ export const delivery = makeShape<Delivery>([
 
 const attempt = makeShape<AttemptRecord>([
   { heading: 'attempt', value: ({ number }) => number },
-  { heading: 'begun', value: ({ startedAt }) => startedAt },
+  { heading: 'started', value: ({ startedAt }) => startedAt },
   { heading: 'took', value: ({ durationMs }) => `${durationMs} ms` },
-  { heading: 'result', value: ({ result }) => wireResults[result] },
+  { heading: 'result', value: ({ result }) => inEnglish(wireResults, wireResults[result]) },
   { heading: 'cause', value: ({ cause }) => cause && failureCauses[cause].word },
   { heading: 'status', value: ({ status }) => status },
 ]);
@@ -91,7 +98,7 @@ const attempt = makeShape<AttemptRecord>([
 const count = makeShape<UndeliveredCount>([
   { json: 'accountId', heading: 'account' },
   { heading: 'event', value: ({ eventName }) => eventName },
-  { heading: 'state', value: ({ state }) => wireStates[state] },
+  { heading: 'state', value: ({ state }) => inEnglish(wireStates, wireStates[state]) },
   { json: 'count', heading: 'deliveries' },
   { json: 'newestAcceptedAt', heading: 'newest accepted' },
   { json: 'evento', value: ({ eventName }) => eventName },
@@ -113,15 +120,14 @@ const list = command('deliveries list', {
   given: {
     account: option('<id>', 'the account', accountId),
     event: option('<name>', 'the event that the webhook is for', eventName),
-    state: option('<state>', 'those in this state only', z.enum(Object.values(wireStates))),
-    since: timed(option('<time>', `of events accepted from then on: ${momentForms}`, moment)),
-    until: timed(option('<time>', 'of events accepted before that', moment)),
+    state: option('<state>', 'only in this state', z.enum(['pending', 'delivered', 'failed', 'held', 'cancelled'])),
+    since: timed(option('<time>', `accepted since then: ${momentForms}`, moment)),
+    until: timed(option('<time>', 'accepted before then', moment)),
     limit: option('<n>', 'show at most n deliveries or counts', wholeNumber(1, 100_000), 100),
   },
-  refuse: given => noSpan(given) || (given.account === undefined && given.state === wireStates.delivered && noCount),
+  refuse: given => noSpan(given) || (given.account === undefined && given.state === 'delivered' && noCount),
   effect: 'reads',
-  act: async ({ target, progress }, { account, state: word, limit, ...given }) => {
-    const state = word && stateFromWire(word);
+  act: async ({ target, progress }, { account, state, limit, ...given }) => {
     const choice = { ...given, limit: limit + 1 }; // one more tells whether there are more
     if (account === undefined) {
       if (state === 'delivered') throw new CliError(noCount);
@@ -142,8 +148,8 @@ const list = command('deliveries list', {
 
 /** Shows a delivery with the receiver's answers, and its body where that is asked for. */
 const showDelivery = command('deliveries show', {
-  about: "show the state of a delivery, its attempts and the receiver's answers",
-  given: { ...ofDelivery, body: flag('show the body that is sent, too; the audit trail tells that you looked') },
+  about: "show the state of a delivery, its attempts and the receiver's responses",
+  given: { ...ofDelivery, body: flag('also show the body; the audit trail records it') },
   effect: 'looks',
   isAudited: ({ body = false }) => body,
   act: async ({ target }, { id }) => {
@@ -172,25 +178,22 @@ const resendDelivery = command('deliveries resend', {
   },
   subject: (_task, { id }) => ({ delivery: id }),
   report: ({ state, isResent: resent, isQueued }, { id }) => {
-    const next = state === 'pending' ? 'has its next attempt now' : 'begins a new schedule now';
-    const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
-    const own = 'is left as it is: an attempt of its own is due, under way or just over, and counts.';
+    const next = state === 'pending' ? 'is due for its next attempt now' : 'starts a new schedule now';
+    const late = isQueued ? '' : ' It could not be queued: the sweeper sends it within a few minutes.';
+    const own = 'was not resent: an attempt is due, in flight or just finished.';
     return { json: { id, resent }, text: `Delivery ${id} ${resent ? `${next}.${late}` : own}` };
   },
 });
 
-/** The states that a replay may send again. */
-const replayedStates = { [wireStates.failed]: 'failed', [wireStates.held]: 'held' } as const;
-
 const replay = command('deliveries replay', {
-  about: "send again what failed or was held of a webhook's deliveries, by when their events were accepted",
+  about: 'resend the failed or held deliveries of a webhook, by the time their events were accepted',
   notes: replayNotes,
   given: {
     account: option('<id>', 'the account (default: all)', accountId),
     event: option('<name>', 'the event that the webhook is for (default: all of the account)', eventName),
-    state: option('<state>', 'those in this state', z.enum(['falhou', 'retida'])),
-    since: timed(option('<time>', `accepted from then on: ${momentForms}`, moment)),
-    until: timed(option('<time>', 'accepted before that (default: now)', moment)),
+    state: option('<state>', 'those in this state', z.enum(['failed', 'held'])),
+    since: timed(option('<time>', `accepted since then: ${momentForms}`, moment)),
+    until: timed(option('<time>', 'accepted before then (default: now)', moment)),
     cancel: option('<id>', 'cancel the running replay with this id, and replay nothing', replayId),
   },
   refuse: refuseReplay,
@@ -199,14 +202,14 @@ const replay = command('deliveries replay', {
     if (given.cancel !== undefined) return given;
     const { since = 0, until = target.clock.now() } = given;
     if (until > since) return { ...given, until };
-    throw new CliError(`the range ends at ${isoTime(until)}, before it begins: --since must be earlier.`);
+    throw new CliError(`The range ends at ${isoTime(until)}, before it starts. Give an earlier --since.`);
   },
   act: async (task, { account, event, state, since: from, until: to = task.target.clock.now(), cancel: id }) => {
     if (account !== undefined && event !== undefined && id !== undefined) {
       return { cancelled: await cancelReplay(task, { account, event, id }) };
     }
     if (state === undefined || from === undefined) throw new CliError(noRange);
-    const range = { from, to, wanted: replayedStates[state] };
+    const range = { from, to, wanted: state };
     if (account === undefined || event === undefined) return { all: await replayAll(task, { account, ...range }) };
     return { one: await replayWebhook(task, { account, event, ...range }) };
   },
@@ -218,21 +221,21 @@ const replay = command('deliveries replay', {
   },
   report: ({ all, one, cancelled }) => {
     if (cancelled) {
-      const text = `The replay is cancelled. It has queued ${cancelled.sent} deliveries, which are sent within about a minute.`;
+      const text = `The replay is cancelled. The ${cancelled.sent} deliveries that it has queued are sent within about a minute.`;
       return { json: { ...cancelled, state: wireReplayStates[cancelled.state] }, text };
     }
     if (!one) return outcome.list('No webhook has such deliveries.')(all);
     const text =
       one.sent === 0
         ? 'There was nothing to replay.'
-        : `Queued ${one.sent} deliveries again: "deliveries list" shows what becomes of them.`;
+        : `Queued ${one.sent} deliveries. "deliveries list" shows their state.`;
     return { json: { ...one, state: wireReplayStates[one.state] }, text: `${text} ${leftOut}` };
   },
 });
 
 export const deliveries: Noun = {
   name: 'deliveries',
-  about: 'what became of events: list, show, resend, replay',
+  about: 'deliveries of events: list, show, resend, replay',
   notes: examples,
   commands: [list, showDelivery, resendDelivery, replay],
 };
@@ -253,12 +256,12 @@ function adviceOn(attempts: Delivery['attempts']): readonly string[] {
 
 /** Returns what the receiver answered an attempt with, if it said anything. */
 function answerOf({ number, response }: AttemptRecord): readonly string[] {
-  return response ? [`answer to attempt ${number}:\n${printable(response)}`] : [];
+  return response ? [`response to attempt ${number}:\n${printable(response)}`] : [];
 }
 
 function lastResultOf(attempts: Delivery['attempts']): string | undefined {
   const latest = attempts.at(-1);
-  return latest && wireResults[latest.result];
+  return latest && inEnglish(wireResults, wireResults[latest.result]);
 }
 
 const none = 'No such deliveries.';
@@ -277,7 +280,7 @@ type ReplayWord = 'account' | 'event' | 'state' | 'cancel';
 
 const leftOut = 'Tests and deliveries of earlier registrations are left out.';
 
-const noCount = '--state entregue needs --account.';
+const noCount = '--state delivered needs --account.';
 
 /** Refuses a span that ends before it begins. */
 function noSpan({ since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Span): string | false {

@@ -77,7 +77,7 @@ export async function countUndelivered(
   { account, event, state, limit, ...span }: UndeliveredQuery,
   progress: ShowProgress,
 ): Promise<readonly UndeliveredCount[]> {
-  const { counts } = await countIndex(target, span, looked => progress(`Looked at ${looked} deliveries so far`));
+  const { counts } = await countIndex(target, span, looked => progress(`Read ${looked} deliveries so far`));
   return counts
     .filter(held => account === undefined || held.accountId === account)
     .filter(held => event === undefined || held.eventName === event)
@@ -129,7 +129,7 @@ export async function requireDelivery(target: Target, id: string): Promise<Deliv
   const [delivery] = await openDeliveries(target).read([id]);
   if (delivery) return delivery;
   throw new CliError(
-    `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
+    `there is no delivery "${id}": its event had no webhook, has not been read yet, or its record has expired.`,
   );
 }
 
@@ -143,7 +143,7 @@ export async function resend(target: Target, id: string) {
   const { read, update, findWebhook } = openDeliveries(target);
   const delivery = await requireDelivery(target, id);
   const webhook = await findWebhook(delivery.accountId, delivery.eventName);
-  if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
+  if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: its webhook was deleted.`);
   const refusal = resendRefusal(delivery, webhook);
   if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
   let isQueued = true;
@@ -187,7 +187,7 @@ function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number 
 const longestPage = 100;
 
 const refusals: Record<ResendRefusal, string> = {
-  webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',
-  webhook_replaced: 'the webhook it was for was deleted, and another one is registered.',
-  test_delivery: 'it is a test: tests are not sent again.',
+  webhook_suspended: 'its webhook is suspended. Run "webhooks reactivate" first.',
+  webhook_replaced: 'its webhook was deleted, and another one is registered now.',
+  test_delivery: 'it is a test, and tests cannot be resent. Send a new one with "webhooks test".',
 };

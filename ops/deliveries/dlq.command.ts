@@ -5,13 +5,14 @@ import { iso, makeShape, printable } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
 import { argument, forPrograms, furtherArguments, option } from '../command-line/words.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
+import { counted } from '../stage/sentences.ts';
 import { interrupted, type KeptLetter, noLetter } from './no-letter.ts';
 import { mostLetters, redrive, warnOfOthers } from './redrive.ts';
 
 const examples = `
-Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
-command reads messages, other commands cannot see them: if it says that others do, repeat it. Only the publisher can fix
-a malformed message or an unknown event: discard it when that is done. The alarm rings while messages are there.
+A message is named by the id with which it was published. Its copies are shown, redriven and discarded together. While one
+command reads messages, other commands cannot see them: if a command warns about that, repeat it. Only the publisher can fix
+a malformed message or an unknown event: discard the message when that is done. The alarm fires while the queue has messages.
 
 Examples:
   npm run ops -- dlq list
@@ -30,7 +31,7 @@ const letter = makeShape<ListedLetter>([
   { json: 'body' },
   { json: 'sentAt', heading: 'sent', value: ({ origin }) => iso(origin.sentAt) },
   { heading: 'sender', in: 'show', value: ({ sender }) => sender },
-  { json: 'reason', heading: 'reason', text: ({ reason }) => reason ?? 'received too often' },
+  { json: 'reason', heading: 'reason', text: ({ reason }) => reason ?? 'received too many times' },
   { json: 'detail', heading: 'detail' },
   { json: 'sender' },
   { json: 'copies', heading: 'copies', text: ({ copies }) => (copies > 1 ? `${copies}` : undefined) },
@@ -38,12 +39,12 @@ const letter = makeShape<ListedLetter>([
 
 const keptLetter = makeShape<KeptLetter>([
   { heading: 'message id', value: ({ messageId }) => messageId },
-  { heading: 'kept because', value: ({ detail }) => detail },
+  { heading: 'reason', value: ({ detail }) => detail },
 ]);
 
 /** Lists dead letters, copies as one, and about how many more others have in flight; with their bodies only where these are asked for. */
 const listLetters = command('dlq list', {
-  about: 'list messages, with the reason; --json shows their bodies',
+  about: 'list messages and why each is here; --json also shows their bodies',
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: forPrograms },
   effect: 'looks',
   isAudited: ({ bodies }) => bodies,
@@ -68,14 +69,14 @@ const listLetters = command('dlq list', {
       return { letters: [...letters.values()], inFlight, isCutOff };
     }),
   report: ({ letters, inFlight, isCutOff }) => {
-    const none = inFlight === 0 ? 'There are no dead letters.' : 'The dead-letter queue shows no message now.';
+    const none = inFlight === 0 ? 'The dead-letter queue is empty.' : 'The dead-letter queue shows no message now.';
     return letter.list(none, isCutOff)(letters);
   },
 });
 
 /** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
 export const redriveLetters = command('dlq redrive', {
-  about: 'put messages that can be processed now back on their queue, all or those named; the others stay',
+  about: 'return messages to their queue, all or those named, if they can be processed now; the others stay',
   given: {
     ids: furtherArguments('message-id', 'as list shows it', messageId),
     rate: option('<n>', 'messages a second', wholeNumber(1, 1_000), 10),
@@ -85,9 +86,9 @@ export const redriveLetters = command('dlq redrive', {
   act: (task, given) => interruptible(task, heard => redrive(heard, given)),
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
   report: ({ moved, kept, inFlight, isCutOff, goOn }) => {
-    const further = isCutOff ? ` Others were not looked at: ${goOn}` : '';
+    const further = isCutOff ? ` Others were not read. ${goOn}` : '';
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
-    const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again when it ends.`;
+    const more = `\n\nAnother command may be reading about ${inFlight} more messages. They reappear when it ends.`;
     const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
     return { json: { moved, kept, inFlight, isCutOff }, text };
   },
@@ -118,19 +119,22 @@ const showLetter = command('dlq show', {
 
 /** Takes dead letters off the queue for good. Returns their number, copies counted once. */
 const discardLetters = command('dlq discard', {
-  about: 'delete messages for good: those named, or all that were refused for a reason',
+  about: 'permanently delete messages: those named, or all that were rejected for a reason',
   notes: examples,
   given: {
     ids: furtherArguments('message-id', 'as list shows it', messageId),
-    reason: option('<reason>', 'all that were refused for it', z.enum(['malformed', 'unknown_event'])),
+    reason: option('<reason>', 'all that were rejected for this reason', z.enum(['malformed', 'unknown_event'])),
   },
   refuse: ({ ids, reason }) =>
-    (ids.length === 0) === (reason === undefined) && 'name the messages to discard by their ids, or by --reason.',
+    (ids.length === 0) === (reason === undefined) && 'Name the messages to discard by their ids or with --reason.',
   effect: 'writes',
   act: (task, { ids, reason }) =>
     interruptible(task, async ({ target, progress, confirm, warn, nameDone, nameEach, interruption }) => {
-      const which = reason === undefined ? ids.join(', ') : `of every message refused as ${reason}`;
-      await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
+      const which =
+        reason === undefined
+          ? `${counted(ids.length, 'message')} (${ids.join(', ')})`
+          : `all messages rejected as ${reason}`;
+      await confirm(`This permanently deletes ${which} from the dead-letter queue of ${target.label}.`);
       const queues = openQueues(target);
       const missing = new Set(ids);
       const removed = new Set<string>();
@@ -142,7 +146,7 @@ const discardLetters = command('dlq discard', {
           throw interrupted('discard', missing);
         }
         looked += 1;
-        progress(`Looked at ${looked} messages, discarded ${removed.size}`);
+        progress(`Read ${looked} messages, discarded ${removed.size}`);
         if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
         await queues.remove(found);
         if (!removed.has(copyKey(found))) nameEach('messages', found.origin.messageId);
@@ -157,7 +161,7 @@ const discardLetters = command('dlq discard', {
       throw noLetter([...missing], inFlight);
     }),
   subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
-  report: count => ({ json: { discarded: count }, text: `Discarded ${count}.` }),
+  report: count => ({ json: { discarded: count }, text: `Discarded ${counted(count, 'message')}.` }),
 });
 
 export const dlq: Noun = {

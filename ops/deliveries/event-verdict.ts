@@ -6,6 +6,7 @@ import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import type { LoggedLine } from '../stage/cloudwatch.ts';
 import type { DeadLetter } from '../stage/queues.ts';
+import { inEnglish } from './state-words.ts';
 
 /** A verdict with its reason. */
 export interface Judgement {
@@ -20,12 +21,12 @@ export interface Judgement {
  */
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
   const latest = delivery.attempts.at(-1);
-  const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
+  const last = latest ? describeAttempt(latest) : 'no attempt has been made';
   switch (delivery.state) {
     case 'pending':
       // Its next attempt will find that out and cancel it.
       if (!isCurrent(delivery, webhook)) return cancelled;
-      return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last, slowSince) };
+      return { verdict: 'pending', why: whyWaiting(delivery, webhook, last, slowSince) };
     case 'held':
       return { verdict: 'held', why: whyHeld(delivery, webhook) };
     case 'cancelled':
@@ -44,8 +45,8 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
   const moment = isoTime(at);
   if (message === 'delivery.outcome_not_stored') {
-    const why = `${describeUnstored(fields)}: it comes again, and may be sent twice`;
-    return { verdict: 'waiting', why };
+    const why = `${describeUnstored(fields)}. It will be attempted again, and may be sent twice`;
+    return { verdict: 'pending', why };
   }
   if (message === 'event.without_webhook') {
     const attempted = unstored.find(line => line.fields.messageId === messageId);
@@ -54,20 +55,20 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
     return { verdict: 'no webhook', why };
   }
   if (message === 'event.refused') {
-    const why = `its message ${messageId} was refused at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
-    return { verdict: 'refused', why };
+    const why = `its message ${messageId} was rejected at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
+    return { verdict: 'rejected', why };
   }
   if (message === 'message.deferred') {
-    const why = `at ${moment} it could not be processed for a fault of our own, and comes again ${seconds} s later`;
-    return { verdict: 'waiting', why };
+    const why = `at ${moment} it could not be processed because of an internal error; the next try was ${seconds} s later`;
+    return { verdict: 'pending', why };
   }
   if (message === 'delivery.shed') {
-    const why = `at ${moment} a process had as many attempts at its webhook in flight as it makes at once: it comes again within seconds`;
-    return { verdict: 'waiting', why };
+    const why = `at ${moment} a process had the maximum number of attempts for its webhook in flight; it is tried again within seconds`;
+    return { verdict: 'pending', why };
   }
   const ended = isFinal(state) ? state : endings[String(message)];
   if (ended === undefined) return undefined;
-  const why = `so says the log of ${moment}; its record is past its time`;
+  const why = `according to the log of ${moment}; the record has expired`;
   return { verdict: verdicts[ended], why };
 }
 
@@ -78,8 +79,8 @@ export function judgeOverdue(
   { now, hint }: { readonly now: number; readonly hint: string },
 ): Judgement {
   const { seconds = 0 } = fields;
-  if (judged.verdict !== 'waiting' || now <= at + Number(seconds) * 1_000 + toleratedMs) return judged;
-  return { ...judged, why: `${judged.why}. It should have come by now, ${hint}` };
+  if (judged.verdict !== 'pending' || now <= at + Number(seconds) * 1_000 + toleratedMs) return judged;
+  return { ...judged, why: `${judged.why}. It is overdue, ${hint}` };
 }
 
 /** Lanes that are busy take a message up later than it may come. */
@@ -93,14 +94,13 @@ export function isUnstored({ fields }: LoggedLine): boolean {
 /** Judges an event that was attempted, and whose webhook was deleted before that could be stored. */
 function judgeUnstored(fields: LoggedLine['fields']): Judgement {
   const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
-  const why = `${describeUnstored(fields)} before its webhook was deleted: no record tells of it`;
+  const why = `${describeUnstored(fields)} before its webhook was deleted; there is no record of it`;
   return { verdict, why };
 }
 
 function describeUnstored({ attempt, result, status }: LoggedLine['fields']): string {
   const results: Readonly<Record<string, string>> = wireResults;
-  const ended = results[String(result)];
-  return `attempt ${attempt} ended with ${ended}${status == null ? '' : ` ${status}`}, and that could not be stored`;
+  return `attempt ${attempt}: ${describeResult(String(results[String(result)]), status)}, and the outcome could not be stored`;
 }
 
 /** Judges a message that reused the id of an earlier event for other content: the fate of that event is not its own. */
@@ -109,8 +109,8 @@ function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgeme
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
   );
   if (!line) return undefined;
-  const why = `at ${isoTime(line.at)} it told something else under an id that was used before, by the event of delivery ${line.fields.deliveryId}: it was dropped`;
-  return { verdict: 'refused', why };
+  const why = `at ${isoTime(line.at)} it was dropped, because it reused the id of the event of delivery ${line.fields.deliveryId} for different content`;
+  return { verdict: 'rejected', why };
 }
 
 /**
@@ -136,18 +136,22 @@ export function endsOwn({ fields }: LoggedLine): boolean {
 /** Judges an event by its dead letter. */
 export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
   const said =
-    reason === null ? 'could not be processed, however often it was tried' : `was refused as ${reason} (${detail})`;
+    reason === null ? 'could not be processed after 1,000 receives' : `was rejected as ${reason} (${detail})`;
   const why = `its message ${said}, and is in the dead-letter queue: "dlq show ${messageId}"`;
-  return { verdict: 'refused', why };
+  return { verdict: 'rejected', why };
 }
 
 /** The fate of an event, in one word. */
-type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
+type EventVerdict = 'delivered' | 'pending' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'rejected' | 'unknown';
 
 const endsMessage = /^(event|delivery)\.(?!shed$)/;
 
 function describeAttempt({ number, startedAt, result, status }: AttemptRecord): string {
-  return `attempt ${number} of ${startedAt} ended with ${wireResults[result]}${status === null ? '' : ` ${status}`}`;
+  return `attempt ${number} at ${startedAt}: ${describeResult(wireResults[result], status)}`;
+}
+
+function describeResult(result: string, status: unknown): string {
+  return `${inEnglish(wireResults, result)}${status == null ? '' : `, status ${status}`}`;
 }
 
 function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook {
@@ -156,7 +160,7 @@ function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webho
 
 const cancelled: Judgement = {
   verdict: 'cancelled',
-  why: 'its webhook was deleted, or registered anew, before it was sent',
+  why: 'its webhook was deleted or registered again before it was sent',
 };
 
 /** The verdict while the registration still stands: only a test can have been cancelled then. */
@@ -169,25 +173,25 @@ function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSinc
   const { attempt, wait } = delivery;
   const due = `attempt ${attempt} is due at ${wait ? isoTime(wait.nextAttemptAt) : 'once'}; ${last}`;
   const end = skipReason(delivery, webhook);
-  if (end) return `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is ${end} when that is due`;
+  if (end) return `${due}. Its webhook is suspended: ${reasonOf(webhook)}. The event is ${end} when the attempt is due`;
   if (slowSince === undefined) return due;
-  return `${due}. Its receiver is slow since ${isoTime(slowSince)}: its attempts are made in the slow lane`;
+  return `${due}. Its receiver has been slow since ${isoTime(slowSince)}, so its attempts are made in the slow lane`;
 }
 
 function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
-  if (!isCurrent(delivery, webhook))
-    return 'its webhook was suspended, and is deleted by now: it cannot be sent any more';
+  if (!isCurrent(delivery, webhook)) return 'its webhook was suspended and then deleted, so it can no longer be sent';
   return webhook.status === 'suspended'
-    ? `its webhook is suspended (${reasonOf(webhook)}): "webhooks reactivate", then "deliveries resend" or "replay" sends it`
-    : 'its webhook was suspended and is active again: "deliveries resend" or "deliveries replay" sends it';
+    ? `its webhook is suspended: ${reasonOf(webhook)}. Run "webhooks reactivate", then "deliveries resend" or "deliveries replay"`
+    : 'its webhook was suspended and is active again: run "deliveries resend" or "deliveries replay"';
 }
 
-function reasonOf({ suspensionReason }: Webhook): string {
-  return suspensionReason === null ? '-' : wireReasons[suspensionReason];
+/** Returns why a webhook is suspended. */
+export function reasonOf({ suspensionReason }: Webhook): string {
+  return suspensionReason === null ? '-' : inEnglish(wireReasons, wireReasons[suspensionReason]);
 }
 
 const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
-  pending: 'waiting',
+  pending: 'pending',
   delivered: 'delivered',
   failed: 'failed',
   held: 'held',

@@ -1,5 +1,6 @@
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
 import {
   accountId,
@@ -10,7 +11,7 @@ import {
   publishersId,
   wholeNumber,
 } from '../command-line/forms.ts';
-import { iso, makeShape } from '../command-line/report.ts';
+import { inOneLine, iso, isoSeconds, makeShape } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
 import { option, optionalArgument, required, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
@@ -20,11 +21,11 @@ import { delivery as deliveryShape, reportDelivery } from './deliveries.command.
 import { type EventReference, type FoundEvent, findPublished } from './events.ts';
 
 const examples = `
-An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
-The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
-refused, stands in no table: the logs of the functions that deliver are searched then, as far back as it is kept
-(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was; --since saves time, and
-what CloudWatch charges for reading.
+Name an event by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id. The
+verdict is one of: delivered, pending, failed, held, cancelled, no webhook, rejected, unknown. No table has the events that
+had no webhook or were rejected. For those, the command searches the logs of the delivery functions, as far back as the stage
+keeps them (logRetentionDays), and the dead-letter queue. It reports how far back it searched. --since shortens the search
+and reduces what CloudWatch charges for it.
 
 Examples:
   npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
@@ -49,22 +50,22 @@ const event = makeShape<FoundEvent>([
 ]);
 
 const listed = makeShape<AccountEvent>([
-  { json: 'at', heading: 'at', value: ({ at }) => iso(at) },
-  { json: 'evento', heading: 'event', value: ({ eventName }) => eventName },
+  { json: 'at', heading: 'at', value: ({ at }) => iso(at), text: ({ at }) => isoSeconds(isoTime(at)) },
+  { json: 'evento', heading: 'event', value: ({ eventName }) => eventName, width: 20 },
   { json: 'deliveryId', heading: 'delivery' },
   { json: 'messageId' },
   { json: 'verdict', heading: 'verdict' },
-  { json: 'why', heading: 'why' },
+  { json: 'why' },
 ]);
 
 const findOneEvent = command('events find', {
-  about: 'say what became of an event, and why',
+  about: 'show what happened to an event, and why',
   notes: examples,
   given: {
     named: optionalArgument('id', 'its webhook-id, or the id of its message', deliveryOrMessageId),
     account: option('<id>', 'the account it was published for', accountId),
     event: option('<name>', 'the name it was published under', publishedName),
-    id: option('<id>', "the publisher's own id of it", publishersId),
+    id: option('<id>', "the publisher's id of the event", publishersId),
     since: timed(option('<time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', moment)),
   },
   refuse: given => !referenceOf(given) && nameOne,
@@ -76,59 +77,65 @@ const findOneEvent = command('events find', {
   },
   report: (found, { since }) => {
     const { delivery, logSince } = found;
-    const bound = logSince === since ? '(--since)' : '(it is kept no longer)';
+    const bound = logSince === since ? '(--since)' : '(older logs are deleted)';
     const text = event.lines(
       found,
-      logSince === undefined ? [] : [['log searched', `back to ${iso(logSince)} ${bound}`]],
+      logSince === undefined ? [] : [['log searched', `since ${iso(logSince)} ${bound}`]],
     );
     return { json: event.json(found), text: delivery ? `${text}\n\n${reportDelivery(delivery).text}` : text };
   },
 });
 
 const list = command('events list', {
-  about: 'list what came for an account, newest first, and what became of it',
+  about: 'list the events of an account, newest first, and what happened to each',
   notes: `
-Deliveries come from the table. What had no webhook, was refused as an event, or waits for a fault of the service to pass stands
-in no table: the logs of the functions that deliver are searched for it, as far back as they are kept. The answer says how far
-back it looked.
-A refused message is the account's where its id_conta says so.
+Deliveries come from the table. No table has the events that had no webhook, were rejected, or wait because of a fault of the
+service. The command searches the logs of the delivery functions for those, as far back as they are kept, and reports how far
+back it searched. A rejected message belongs to the account in its id_conta.
 
 Examples:
   npm run ops -- events list --account acme
   npm run ops -- --stage prod events list --account acme --since 3d`,
   given: {
     account: required('<id>', 'the account', accountId),
-    since: timed(option('<time>', `accepted from then on (default: 24h): ${momentForms}`, moment)),
+    since: timed(option('<time>', `accepted since then (default: 24h): ${momentForms}`, moment)),
     limit: option('<n>', 'show at most n events', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',
   act: listAccountEvents,
   report: ({ account, since, limit, events, isCutOff, logSince, queued }) => {
-    const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage, or it was received a thousand times ("dlq list")${standInQueue(queued, "the account's")}.`;
-    const kept = logSince === since ? '' : ' (it is kept no longer)';
+    const none = `No events for account ${account} since ${iso(since)}: none was published to this stage, or its messages were received 1,000 times ("dlq list")${standInQueue(queued, "the account's")}.`;
+    const kept = logSince === since ? '' : ' (older logs are deleted)';
     const sentences = [
-      `Deliveries are listed back to ${iso(since)}; what had none, by the log, back to ${iso(logSince)}${kept}.`,
-      'The log follows within a minute or so.',
-      ...(isCutOff ? [`These are the latest ${limit}: --limit shows more.`] : []),
+      `Deliveries are listed since ${iso(since)}; events without a delivery are from the log, since ${iso(logSince)}${kept}.`,
+      'The log is about a minute behind.',
+      ...(isCutOff ? [`Only the latest ${limit} are shown. A larger --limit shows more.`] : []),
     ];
     return {
       json: {
         ...{ account, since: iso(since), logSince: iso(logSince), isCutOff, queued: queued ?? null },
         events: events.map(listed.json),
       },
-      text: `${listed.table(events, none)}\n\n${sentences.join(' ')}`,
+      text: `${tableWithReasons(events, none)}\n\n${sentences.join(' ')}`,
     };
   },
 });
 
 export const events: Noun = {
   name: 'events',
-  about: 'published events: find what became of one, or list what came for an account',
+  about: 'published events: find one, or list those of an account',
   notes: examples,
   commands: [findOneEvent, list],
 };
 
-const nameOne = 'name one event: by its webhook-id or message id, or by --account, --event and --id.';
+/** Writes the reason of each event below its row, in at most 120 columns. */
+function tableWithReasons(events: readonly AccountEvent[], whenEmpty: string): string {
+  const [heading = '', ...rows] = listed.table(events, whenEmpty).split('\n');
+  const reasons = events.map(({ why }) => inOneLine(why).replace(/(.{1,116})(?: +|$)/g, '\n    $1'));
+  return [heading, ...rows.map((row, at) => row + (reasons[at] ?? ''))].join('\n');
+}
+
+const nameOne = 'Name one event: by its webhook-id or message id, or by --account, --event and --id.';
 
 interface EventNames {
   readonly named?: string;

@@ -100,9 +100,9 @@ export async function findEvent(
     if (delivery && isOfMessage(delivery, given.messageId, lines)) return { ...(await judged(delivery)), logSince };
   }
   const newest = judgeNewest(lines);
-  if (newest && newest.judgement.verdict !== 'waiting') return { ...newest.judgement, ...ids, logSince };
+  if (newest && newest.judgement.verdict !== 'pending') return { ...newest.judgement, ...ids, logSince };
 
-  progress('Looking through the dead-letter queue');
+  progress('Reading the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
   // After the last receive SQS moves a message without a line. Of one that was refused the log told.
@@ -115,7 +115,7 @@ export async function findEvent(
   const inFlight = Math.max(before, await queues.countInFlight());
   const seen = seenLetters(inFlight, looked);
   if (!newest) return { ...unknown(logSince, seen, await queues.countQueued()), ...ids, logSince };
-  const hint = `and ${seen} tells of it: it may stand in its queue still ("status"), have been discarded or redriven, or be in somebody's hands`;
+  const hint = `and ${seen} is about it: it may still be in its queue ("status"), have been discarded or redriven, or be in flight in another command`;
   return {
     ...judgeOverdue(newest.judgement, newest.line, { now: now(), hint }),
     ...ids,
@@ -162,15 +162,15 @@ interface FoundLetter {
 function seenLetters(inFlight: number, looked: number): string {
   const seen =
     looked < mostLetters
-      ? 'no dead letter'
-      : `no dead letter of the first ${mostLetters} ("dlq list --limit 10000" looks at more)`;
-  return inFlight === 0 ? seen : `${seen} that can be seen (${lookedAt(inFlight)})`;
+      ? 'no dead-letter message'
+      : `no dead-letter message among the first ${mostLetters} ("dlq list --limit 10000" reads more)`;
+  return inFlight === 0 ? seen : `${seen} that is visible (${lookedAt(inFlight)})`;
 }
 
 function unknown(since: number, seen: string, queued: number | undefined): Judgement {
   return {
     verdict: 'unknown',
-    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)${standInQueue(queued, 'it')}`,
+    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before then, with other ids, to another stage, or less than about a minute ago${standInQueue(queued, 'it')}`,
   };
 }
 

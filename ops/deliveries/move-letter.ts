@@ -24,7 +24,7 @@ export async function moveLetter(
   } catch (error) {
     const rejection = rejectionOf(error);
     if (rejection === undefined) throw error;
-    return `SQS rejects it: ${rejection} Have it published again`;
+    return `SQS rejected it: ${rejection} Ask the publisher to publish it again`;
   }
   await queues.remove(letter);
   return undefined;
@@ -69,6 +69,6 @@ function rejectionOf(error: unknown): string | undefined {
 }
 
 /** Moved, it would reach nobody, and be gone. */
-const tooEarly = 'its account registered the webhook after it was sent: have it published again';
+const tooEarly = 'its account registered the webhook after the event was sent. Ask the publisher to publish it again';
 
 const eventMessage = z.looseObject({ id: z.optional(z.string()) });

@@ -21,17 +21,17 @@ export function makePublish(events: EventFormat) {
     account: required('<id>', 'the account the event belongs to', ordinaryAccountId),
     event: required('<name>', 'the name of the event, such as demanda.criada', eventName),
     ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [valueName(field), wordOf(name, field)])),
-    id: option('<id>', 'your own id: events with the same one are one delivery', z.string()),
+    id: option('<id>', 'your own id; events with the same id are delivered once', z.string()),
   };
 
   return command('publish', {
-    about: 'publish a business event for real, as the components of the house do',
+    about: 'publish a business event, as an internal service does',
     notes: examples(exampleOptions('proposta.recebida')),
     given: words,
     refuse: given => {
       // Only the outcome matters, not the message id and the URL of links.
       const verdict = parseEventMessage(messageOf(given), 'unused', 'https://unused.example.com', events);
-      return verdict.outcome === 'rejected' && `${given.event} cannot be published so: ${inOptions(verdict.detail)}.`;
+      return verdict.outcome === 'rejected' && `${given.event} cannot be published: ${inOptions(verdict.detail)}.`;
     },
     effect: 'writes',
     act: async ({ target, nameDone }, given) => {
@@ -90,9 +90,9 @@ function valueName({ option }: EventField): string {
 }
 
 const examples = (options: string) => `
-It sends one message to the events queue, in the group of the account, as an internal service does. If the account has a webhook
-for the event, the webhook gets it. It refuses what the service would refuse. With an --id that was used before, nothing is
-delivered again. "events find" with the delivery or message it shows says what became of it.
+It sends one real message to the events queue, in the group of the account. If the account has a webhook for the event, the
+webhook gets it. It rejects an event that the service would reject. An event with an --id that was used before is not delivered
+again. "events find" with the delivery or message id shows what happened to it.
 
 Examples:
   npm run ops -- publish --account acme --event demanda.criada --demand 42

@@ -75,7 +75,7 @@ export async function redrive(
   if (missing.size === 0 || isCutOff) {
     return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn('redrive', missing) };
   }
-  for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
+  for (const { messageId, detail } of done.kept) warn(`message ${messageId} was not moved: ${detail}`);
   throw noLetter([...missing], Math.max(before, after));
 
   async function move(letter: DeadLetter, destination: Destination): Promise<void> {
@@ -101,7 +101,7 @@ export async function redrive(
 export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
   if (looked < mostLetters) return;
   warn(
-    `it looked at ${mostLetters} dead letters, and others may stand behind them: redrive or discard what it left, and repeat the command`,
+    `only the first ${mostLetters} dead-letter messages were read. Redrive or discard those that are left, then repeat the command`,
   );
 }
 

@@ -1,10 +1,10 @@
 import type { Replay, ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
-import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openDeliveries, openReplayStore, openReplays } from '../stage/stores.ts';
 import { countUndelivered } from './deliveries.ts';
+import { reasonOf } from './event-verdict.ts';
 import { noWebhook } from './webhooks.ts';
 
 /** The choice of the deliveries of one webhook to replay. */
@@ -37,7 +37,7 @@ export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayR
     onStarted: async () => {},
     onProgress: ({ id, sent }) => {
       task.nameDone({ replay: id, count: sent });
-      task.progress(`Sent ${sent} deliveries again, ten a second`);
+      task.progress(`Resent ${sent} deliveries, 10 a second`);
     },
   });
 }
@@ -56,7 +56,7 @@ export async function cancelReplay(
   if (!replay) throw new CliError(`Account "${account}" has no replay ${id} for ${event}.`);
   const { state, sent } = replay;
   const isCancelled = state === 'cancelled' || (state === 'running' && (await end(replay, 'cancelled')));
-  if (!isCancelled) throw new CliError(`the replay has ended: it has queued ${sent} deliveries.`);
+  if (!isCancelled) throw new CliError(`The replay has already ended. It queued ${sent} deliveries.`);
   return { id, state: 'cancelled', sent };
 }
 
@@ -76,7 +76,7 @@ export async function replayAll(
   const count = webhooks.length > maxCounted ? `more than ${maxCounted.toLocaleString('en')}` : webhooks.length;
   const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
   await confirm(
-    `This sends deliveries of ${count} webhook${count === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
+    `This resends deliveries of ${count} webhook${count === 1 ? '' : 's'} of ${whose}, ten webhooks at once, each at 10 deliveries a second.`,
   );
   const replays = openReplays(target);
   return replayEach(webhooks, task, (webhook, onStarted) =>
@@ -144,13 +144,13 @@ async function runReplay(
     onProgress(replay);
     if (state === 'cancelled') {
       throw new CliError(
-        `the replay was cancelled after ${sent} deliveries: by its account or an operator, or because the webhook was suspended or deleted.`,
+        `The replay was cancelled after ${sent} deliveries: its account or an operator cancelled it, or the webhook was suspended or deleted.`,
       );
     }
     if (state === 'completed' || pass === 2) return { id, state, sent };
     await replays.pause(pollInterval);
     const latest = await replays.findLatest(request.account, request.event);
-    if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
+    if (latest?.id !== id) throw new CliError('Another replay replaced this one: the webhook was registered again.');
     replay = latest;
   }
 }
@@ -164,15 +164,13 @@ async function startReplay(
   const webhook = await findWebhook(account, event);
   if (!webhook) throw noWebhook({ account, event });
   if (webhook.status === 'suspended') {
-    throw new CliError(
-      `${name} is suspended (${webhook.suspensionReason && wireReasons[webhook.suspensionReason]}): "webhooks reactivate" first.`,
-    );
+    throw new CliError(`${name} is suspended: ${reasonOf(webhook)}. Run "webhooks reactivate" first.`);
   }
   const started = await start(webhook, range);
-  if (!started) throw new CliError(`the latest replay of ${name} changed just now. Repeat the command.`);
+  if (!started) throw new CliError(`The latest replay of ${name} changed at the same moment. Repeat the command.`);
   if (started.outcome === 'running')
     throw new CliError(
-      `a replay of ${name} is in progress (${started.replay.id}). Wait for its end, or cancel it with --cancel.`,
+      `a replay of ${name} is in progress (${started.replay.id}). Wait until it ends, or cancel it with --cancel.`,
     );
   return started.replay;
 }

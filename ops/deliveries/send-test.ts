@@ -15,7 +15,7 @@ export async function sendTest({ target, nameDone }: AuditedTask, registration: 
   const webhook = await findWebhook(accountId, eventName);
   if (!webhook) throw noWebhook(registration);
   if (webhook.suspensionReason === 'operator') {
-    throw new CliError('an operator suspended the webhook: nothing is sent until it is reactivated.');
+    throw new CliError('An operator suspended the webhook. Nothing is sent until an operator reactivates it.');
   }
   const now = target.clock.now();
   const body = sampleBody(eventName, requireOutput(target, 'DemandsUrl'));

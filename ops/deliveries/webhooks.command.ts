@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { wireStatuses } from '../../lambdas/webhooks/representation.ts';
+import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { accountId, eventName } from '../command-line/forms.ts';
 import { type Field, iso, makeShape } from '../command-line/report.ts';
@@ -8,6 +8,7 @@ import { CliError } from '../stage/operator.ts';
 import { openUsers, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { sendTest } from './send-test.ts';
+import { inEnglish } from './state-words.ts';
 import { noWebhook, viewWebhook, type WebhookView } from './webhooks.ts';
 
 const examples = `
@@ -19,7 +20,7 @@ Examples:
   npm run ops -- webhooks test --account acme --event demanda.criada`;
 
 const listNotes = `
-With --account it reads that account's webhooks; without, the whole table.
+With --account it reads the webhooks of that account; without it, the whole table.
 
 Examples:
   npm run ops -- webhooks list --account acme
@@ -37,7 +38,7 @@ const fields: readonly Field<WebhookView>[] = [
     json: 'webhookId',
     heading: 'webhook id',
     in: 'show',
-    text: ({ webhookId }) => webhookId ?? 'none: the next one that is registered begins suspended',
+    text: ({ webhookId }) => webhookId ?? 'none: the next one that is registered starts suspended',
   },
   { json: 'host', heading: 'host', in: 'show' },
   { heading: 'host', in: 'list', value: ({ host }) => host ?? '(not registered)' },
@@ -45,10 +46,16 @@ const fields: readonly Field<WebhookView>[] = [
     json: 'status',
     heading: 'status',
     in: 'show',
-    text: ({ status, suspensionReason: reason }) => (reason === null ? status : `${status} (${reason})`),
+    text: ({ status, suspensionReason: reason }) =>
+      inEnglish(wireStatuses, status) + (reason === null ? '' : `: ${inEnglish(wireReasons, reason)}`),
   },
-  { heading: 'status', in: 'list', value: ({ status }) => status },
-  { json: 'suspensionReason', heading: 'reason', in: 'list' },
+  { heading: 'status', in: 'list', value: ({ status }) => inEnglish(wireStatuses, status) },
+  {
+    json: 'suspensionReason',
+    heading: 'reason',
+    in: 'list',
+    text: ({ suspensionReason: reason }) => (reason === null ? '-' : inEnglish(wireReasons, reason)),
+  },
   { json: 'failingSince', heading: 'failing since', value: ({ failingSince }) => iso(failingSince) },
   { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
   { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
@@ -81,14 +88,14 @@ const wholeWebhook = makeShape<WebhookView>([
 
 /** Lists an account's webhooks by a query, and those of all accounts by reading the whole table. */
 const listWebhooks = command('webhooks list', {
-  about: 'list webhooks: why they are suspended, since when they fail, since when they are slow',
+  about: 'list webhooks, and why and since when they are suspended, failing or slow',
   notes: listNotes,
   given: {
-    account: option('<id>', 'those of this account only', accountId),
-    status: option('<status>', 'those of this status only', z.enum(Object.values(wireStatuses))),
-    failing: flag('those that only failed of late; with --slow or --suspended, those too'),
-    slow: flag('those whose attempts are made in the slow lane'),
-    suspended: flag('those whose events are held'),
+    account: option('<id>', 'only those of this account', accountId),
+    status: option('<status>', 'only those with this status', z.enum(['active', 'suspended'])),
+    failing: flag('only failing webhooks; with --slow or --suspended, those too'),
+    slow: flag('only webhooks whose attempts are made in the slow lane'),
+    suspended: flag('only webhooks whose events are held'),
   },
   effect: 'reads',
   act: async ({ target, progress }, { account, status, failing, slow, suspended }) => {
@@ -103,14 +110,14 @@ const listWebhooks = command('webhooks list', {
       (suspended && view.status === wireStatuses.suspended);
     return found
       .map((one, at) => viewWebhook(one, slowSince[at]))
-      .filter(view => status === undefined || view.status === status)
+      .filter(view => status === undefined || view.status === wireStatuses[status])
       .filter(view => !(failing || slow || suspended) || isTroubled(view));
   },
   report: makeShape(fieldsWithSlowness).list('No such webhooks.'),
 });
 
 const show = command('webhooks show', {
-  about: 'show one webhook: where it leads, its state and health; nothing secret',
+  about: 'show one webhook: its host, state and health, without secrets',
   given: ofWebhook,
   effect: 'reads',
   act: async ({ target }, registration) => {
@@ -124,7 +131,7 @@ const show = command('webhooks show', {
 
 /** Suspends a webhook, or the next one that is registered. It refuses an account without webhooks and users: its id is mistyped. */
 export const suspendWebhook = command('webhooks suspend', {
-  about: 'hold the events of a webhook, or of the next one; its account cannot end that',
+  about: 'suspend a webhook, or the next one that is registered; its account cannot reactivate it',
   given: ofWebhook,
   effect: 'writes',
   act: async (task, { account, event }) => {
@@ -132,7 +139,7 @@ export const suspendWebhook = command('webhooks suspend', {
     const hasWebhook = (await store.listOf(account)).some(found => 'webhookId' in found);
     if (!hasWebhook && !(await hasUser(task, account))) {
       throw new CliError(
-        `account "${account}" has neither users nor webhooks: "users list" and "webhooks list" show the accounts that have.`,
+        `account "${account}" has no users and no webhooks. Check the id: "users list" and "webhooks list" show the accounts.`,
       );
     }
     const { outcome } = await store.suspend(account, event);
@@ -143,14 +150,14 @@ export const suspendWebhook = command('webhooks suspend', {
   report: ({ isRegistered, found }, { account, event }) => ({
     json: found ? webhook.json(found) : null,
     text: isRegistered
-      ? `The webhook of ${account} for ${event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
-      : `${account} has no webhook for ${event} just now: the next one that it registers begins suspended.`,
+      ? `The webhook of ${account} for ${event} is suspended: its events are held. If its account deletes it, the next one starts suspended.`
+      : `${account} has no webhook for ${event}. The next one that it registers starts suspended.`,
   }),
 });
 
 /** Ends the suspension of a webhook, or of the next one. */
 export const reactivateWebhook = command('webhooks reactivate', {
-  about: 'end the suspension of a webhook, whatever its reason',
+  about: 'reactivate a webhook, no matter why it is suspended',
   given: ofWebhook,
   effect: 'writes',
   act: async ({ target }, registration) => {
@@ -161,15 +168,15 @@ export const reactivateWebhook = command('webhooks reactivate', {
   subject: (_task, registration) => registration,
   report: (found, { account, event }) => {
     if (!found) {
-      const text = `The suspension is ended: the next webhook of ${account} for ${event} begins active.`;
+      const text = `The next webhook of ${account} for ${event} starts active.`;
       return { json: { accountId: account, evento: event, webhookId: null, status: null }, text };
     }
     const sentences = [
-      `The webhook of ${account} for ${event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
-      `  one by one   npm run ops -- deliveries list --account ${account} --event ${event} --state retida`,
+      `The webhook of ${account} for ${event} is active. Deliveries that were held stay held until they are resent:`,
+      `  one by one   npm run ops -- deliveries list --account ${account} --event ${event} --state held`,
       '               npm run ops -- deliveries resend ID',
-      `  a range      npm run ops -- deliveries replay --account ${account} --event ${event} --state retida --since 7d`,
-      `  or its account does: POST /v1/webhooks/${event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
+      `  a range      npm run ops -- deliveries replay --account ${account} --event ${event} --state held --since 7d`,
+      `  or by its account: POST /v1/webhooks/${event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
     ];
     return { json: webhook.json(found), text: sentences.join('\n') };
   },
@@ -177,14 +184,14 @@ export const reactivateWebhook = command('webhooks reactivate', {
 
 /** Sends one attempt of a sample event, as the account's own test does. */
 const testWebhook = command('webhooks test', {
-  about: 'send one attempt of a sample event, as the account itself can',
+  about: 'send one attempt of a sample event; the account can do the same',
   given: ofWebhook,
   effect: 'writes',
   act: sendTest,
   subject: (_task, registration) => registration,
   report: id => ({
     json: { id },
-    text: `On its way: ${id} (its webhook-id header). "deliveries show ${id}" tells what came of it.`,
+    text: `Sent: ${id} (its webhook-id header). "deliveries show ${id}" shows the result.`,
   }),
 });
 

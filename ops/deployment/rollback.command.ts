@@ -9,7 +9,7 @@ import { type Move, readReleases, rollBack } from './rollback.ts';
 const notes = `
 Without RELEASE it lists the releases and the version that each function runs. With RELEASE it points all functions to
 that release, forward or back, within seconds: versions are kept, and only the aliases change. You can repeat it. It
-refuses to run during a deployment. Tables, queues and permissions stay as they are.
+fails during a deployment. Tables, queues and permissions do not change.
 
 Examples:
   npm run ops -- --stage prod rollback
@@ -29,7 +29,7 @@ export const rollback: Noun = {
       act: async (task, { release }): Promise<Report> => {
         const { deployed, label } = task.target;
         if (!deployed)
-          throw new CliError(`${label} has one release only. Name a deployed stage: ops --stage NAME rollback.`);
+          throw new CliError(`${label} has only one release. Name a deployed stage: ops --stage NAME rollback.`);
         if (release === undefined) return reportReleases(await readReleases(task.target, deployed));
         const outcome = await rollBack(task, deployed, release);
         return reportMoves({ ...outcome, stage: deployed.configuration.stage, next: nextDeployment(deployed) });
@@ -61,7 +61,7 @@ function reportReleases({ functions, releases }: Awaited<ReturnType<typeof readR
     { json: 'deployedVersion', heading: 'last deployed' },
     { json: 'sharing', heading: 'shifting to', text: ({ sharing }) => sharing.join(', ') || undefined },
   ]);
-  const text = `${releaseShape.table(listed, 'no release')}\n\n${liveShape.table(live, 'no function')}`;
+  const text = `${releaseShape.table(listed, 'No releases.')}\n\n${liveShape.table(live, 'No functions.')}`;
   return { json: { releases: listed, functions: live.map(liveShape.json) }, text };
 }
 
@@ -75,7 +75,7 @@ function reportMoves(json: {
   const { release, moved, without, stage, next } = json;
   const lines = [
     ...moved.map(({ function: name, from, to }) => `${name}: version ${from} to ${to}`),
-    ...(moved.length === 0 ? [`All functions of the release run ${release} already.`] : []),
+    ...(moved.length === 0 ? [`All functions of the release already run ${release}.`] : []),
     ...(without.length > 0 ? [`Not in the release, and not moved: ${without.join(', ')}.`] : []),
     `Next: npm run smoke -- --stage ${stage}`,
     `Next deployment: ${next}`,

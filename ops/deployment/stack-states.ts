@@ -22,30 +22,30 @@ export function adviceOn(
 
   if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging(stack)) {
     const commands = [...(found.EnableTerminationProtection ? [openUp] : []), cloudFormation('delete-stack')];
-    return `stack ${stackName} is left over: stages/${stage}.ts asks for it no more, and no deployment deletes it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`;
+    return `stack ${stackName} is left over: stages/${stage}.ts no longer asks for it, and a deployment does not delete it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`;
   }
   if (settled.includes(state)) return undefined;
 
   if (state === 'UPDATE_ROLLBACK_COMPLETE') {
-    return `${about}: its last deployment failed and was taken back. ${cloudFormation('describe-stack-events')} says why.`;
+    return `${about}: its last deployment failed and was rolled back. ${cloudFormation('describe-stack-events')} shows why.`;
   }
   if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
-    const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} says why)`;
+    const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} shows why)`;
     return found.EnableTerminationProtection
       ? // Of this stack only: without protection in its file, the whole stage would lose it, and its tables theirs.
-        `${failed}, and it cannot be deleted to be made again, because it is protected. Run: ${openUp}. Then the next deployment deletes it and makes it again.`
-      : `${failed}. The next deployment deletes it and makes it again.`;
+        `${failed}, and it cannot be deleted and created again, because it is protected. Run: ${openUp}. The next deployment then deletes it and creates it again.`
+      : `${failed}. The next deployment deletes it and creates it again.`;
   }
   if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
-    return `${about}: CloudFormation stopped half-way. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`;
+    return `${about}: the deployment stopped partway. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`;
   }
   if (state === 'DELETE_FAILED') {
     return `${about}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`;
   }
   if (state === 'REVIEW_IN_PROGRESS') {
-    return `${about}: it was prepared and never made. The next deployment goes on with it.`;
+    return `${about}: it was prepared but never created. The next deployment continues with it.`;
   }
-  return `${about}: a deployment is under way. Wait until it has ended.`;
+  return `${about}: a deployment is in progress. Wait until it has ended.`;
 }
 
 /**

@@ -20,7 +20,7 @@ const table = argument('table', `of the stage: ${names.join(', ')}`, z.enum(name
 const restored = argument('restored', 'the name of the table that AWS restored', notEmpty);
 
 const copyMissing = command('tables copy', {
-  about: "copy the items that the stage's table lacks; it overwrites nothing and can be repeated",
+  about: "copy items that are missing from the stage's table; overwrites nothing and can be repeated",
   given: { table, restored },
   effect: 'writes',
   act: (task, words) => untilInterrupted(signal => copy(task, words, signal), task.tell),
@@ -32,14 +32,14 @@ const copyMissing = command('tables copy', {
 });
 
 const notes = '\nExample:\n  npm run ops -- --stage prod tables copy users Emissor-prod-users-restored';
-export const tables: Noun = { name: 'tables', about: 'copy what a table lost', notes, commands: [copyMissing] };
+export const tables: Noun = { name: 'tables', about: 'restore lost items', notes, commands: [copyMissing] };
 
 async function copy(task: AuditedTask, words: { table: string; restored: string }, interruption: AbortSignal) {
   const { target, progress, confirm, nameDone } = task;
   const own = requireOutput(target, `${words.table.charAt(0).toUpperCase()}${words.table.slice(1)}Table`);
   const keyNames = await keyNamesOf(target, own);
   const restoredNames = await keyNamesOf(target, words.restored);
-  if (keyNames.join() !== restoredNames.join()) throw new CliError(`${words.restored} is no copy of ${own}.`);
+  if (keyNames.join() !== restoredNames.join()) throw new CliError(`${words.restored} is not a copy of ${own}.`);
   await confirm(`This copies all items of ${words.restored} that ${own} lacks, including those deleted on purpose.`);
   const counts = { restored: 0, same: 0, changed: 0, expired: 0, copied: 0, notCopied: 0 };
   for await (const { Items = [] } of paginateScan({ client: target.documents() }, { TableName: words.restored })) {
@@ -87,7 +87,7 @@ async function mayReturn({ target, warn }: AuditedTask, name: string, item: Item
   const reading = openUsers(target).findUser(String(item.userId));
   const user = await reading.catch(error => {
     if (!(error instanceof z.core.$ZodError)) throw error;
-    warn(`user ${item.userId} cannot be read: the credential is left out`);
+    warn(`user ${item.userId} could not be read, so its credential was left out`);
   });
   return user?.email === item.email;
 }

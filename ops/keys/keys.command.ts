@@ -11,15 +11,15 @@ import { openKeyring, openRotation } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 const examples = `
-Access tokens are signed with signing keys, refresh tokens authenticated with MAC keys; sealing keys encrypt what webhooks
-keep secret. The service rotates all of them by itself.
+Signing keys sign access tokens, MAC keys authenticate refresh tokens, and sealing keys encrypt the secrets of webhooks. A
+daily job rotates the keys that are due.
 
 Examples:
   npm run ops -- keys list
   npm run ops -- keys rotate --now --kind signing
   npm run ops -- --stage prod keys rotate --revoke --kind signing`;
 
-const kind = option('<kind>', 'keys of this kind only (default: all kinds)', z.enum(keyKinds));
+const kind = option('<kind>', 'only keys of this kind (default: all kinds)', z.enum(keyKinds));
 
 const key = makeShape<KeyView>([
   { json: 'kind', heading: 'kind' },
@@ -37,21 +37,21 @@ const list = command('keys list', {
   given: { kind },
   effect: 'reads',
   act: ({ target }, { kind }) => readKeys(target, kind ? [kind] : keyKinds),
-  report: key.list('No keys yet: the deployment makes them.'),
+  report: key.list('No keys yet. The deployment creates them.'),
 });
 
 export const rotateKeys = command('keys rotate', {
-  about: 'make the keys that are due and delete those past their time: runs what the service runs every day',
+  about: 'create the keys that are due and delete expired ones, as the service does every day',
   notes: examples,
   given: {
-    now: flag('make a key that is in use at once; the earlier ones retire, and stay good'),
-    revoke: flag('as --now, and delete the earlier keys: access tokens end (signing), or all log in again (mac)', {
+    now: flag('create a key and use it at once; earlier keys retire and stay valid'),
+    revoke: flag('like --now, and delete earlier keys: ends access tokens (signing), or all sessions (mac)', {
       now: true,
     }),
     kind,
   },
   effect: 'writes',
-  refuse: ({ now, kind }) => kind !== undefined && !now && 'what is due is made of all kinds: --kind needs --now.',
+  refuse: ({ now, kind }) => kind !== undefined && !now && '--kind needs --now: without --now, all kinds are rotated.',
   act: async (task, { now, revoke = false, kind }) => {
     const { target } = task;
     const kinds = kind ? [kind] : keyKinds;
@@ -59,7 +59,7 @@ export const rotateKeys = command('keys rotate', {
     nameRotated(task, results);
     if (now && target.deployed) {
       await runDailyRotation(target).catch(error =>
-        task.warn(`The keys are made. ${describeError(error, target.unreachable)}`),
+        task.warn(`The keys were created. ${describeError(error, target.unreachable)}`),
       );
     }
     const keys = await readKeys(target, kinds).catch(error => {
@@ -77,11 +77,11 @@ export const rotateKeys = command('keys rotate', {
   report: (rotated, { now }) => {
     const kinds = rotated.map(({ kind, generation, created, removed }) => {
       const gone =
-        generation === undefined ? 'no key was due' : `made generation ${generation}, which is deleted by now`;
+        generation === undefined ? 'no key was due' : `created generation ${generation}, which has been deleted since`;
       const made = created ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}` : gone;
       return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
     });
-    const note = now ? '\n\nThe functions follow within 30 seconds.' : '';
+    const note = now ? '\n\nAll functions use the new keys within 30 seconds.' : '';
     return {
       json: rotated.map(({ kind, created, removed }) => ({
         kind,
@@ -95,7 +95,7 @@ export const rotateKeys = command('keys rotate', {
 
 export const keys: Noun = {
   name: 'keys',
-  about: 'keys that sign, authenticate and seal: list, rotate',
+  about: 'keys that sign and authenticate tokens and encrypt secrets: list, rotate',
   notes: examples,
   commands: [list, rotateKeys],
 };
@@ -124,7 +124,7 @@ async function rotateAtOnce(
   const { target, confirm } = task;
   const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
   if (revoke && ends.length === 0) {
-    throw new CliError('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
+    throw new CliError('Sealing keys cannot be revoked: every stored autorizacao and signing secret would be lost.');
   }
   if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`);
   const rotation = openRotation(target);
@@ -132,7 +132,7 @@ async function rotateAtOnce(
   for (const [at, kind] of kinds.entries()) {
     try {
       const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
-      if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys was quicker.`);
+      if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys ran at once.`);
       results.push(result);
       nameRotated(task, results);
     } catch (error) {
@@ -157,7 +157,7 @@ function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, l
   const next = left.length === 0 ? `"${ops} keys list" shows the keys` : `Run ${left.map(commandOf).join(' and ')}`;
   const why = describeError(undeleted?.cause ?? error, target.unreachable);
   return new CliError(
-    `the command ended half-way. Done: ${results.map(textOf).join('; ') || 'nothing'}. ` +
+    `The rotation is incomplete. Done: ${results.map(textOf).join('; ') || 'nothing'}. ` +
       `Left: ${left.flatMap(leftOf).join('; ') || 'nothing'}. ${next}. Cause: ${why}`,
     { done: results, left },
   );
@@ -176,7 +176,7 @@ function nameRotated({ nameDone }: Pick<AuditedTask, 'nameDone'>, results: reado
 }
 
 function textOf({ kind, created, removed }: RotationResult): string {
-  return `${kind} made ${created ?? 'none'}, deleted ${removed.join(' ') || 'none'}`;
+  return `${kind} created ${created ?? 'none'}, deleted ${removed.join(' ') || 'none'}`;
 }
 
 /**
@@ -193,7 +193,7 @@ async function runDailyRotation(target: Target): Promise<readonly RotationResult
   const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString());
   if (FunctionError === undefined) return rotated.parse(answer);
   const { errorType, errorMessage } = failed.parse(answer);
-  throw new CliError(`the daily rotation fails: ${errorType}: ${errorMessage} (docs/runbook.md, "KeysNotRotated").`);
+  throw new CliError(`The daily rotation failed: ${errorType}: ${errorMessage} (docs/runbook.md, "KeysNotRotated").`);
 }
 
 const rotated = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));

@@ -7,10 +7,10 @@ export function withAdvice({ message, problem }: StartError): string {
 
 const advised: Readonly<Record<StartProblem, (message: string) => string>> = {
   'port-in-use': message =>
-    `${message}, perhaps by another run: end that, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
-  'port-refused': message => `${message}: choose another --port, from 1024 up.`,
+    `${message}, perhaps by another run. Stop that run, or choose other ports with --port N (a run uses N to N+5; 0 uses any free ports).`,
+  'port-refused': message => `${message}. Choose another --port, 1024 or higher.`,
   'outputs-unwritable': message => `${message}. Choose another file with --outputs.`,
-  'data-in-use': message => `${message}: end that one, or name another directory with --data.`,
-  'data-unfit': message => `${message}: use a fresh --data.`,
+  'data-in-use': message => `${message}. Stop that run, or name another directory with --data.`,
+  'data-unfit': message => `${message}. Name an empty directory with --data.`,
   'data-damaged': message => `${message}. Restore it from a copy, or name another directory with --data.`,
 };

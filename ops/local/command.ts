@@ -69,13 +69,13 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
   process.on('uncaughtException', error => {
     terminal.note(
       'local cloud',
-      `internal error, the run goes on: ${error.stack?.replaceAll(/\s*\n\s*/g, ' ')}`,
+      `internal error, the run continues: ${error.stack?.replaceAll(/\s*\n\s*/g, ' ')}`,
       'error',
     );
   });
   for (const name of options.mappings.keys()) {
     const finding = judgeName(name, []);
-    if (finding) terminal.note('internet', `no webhook can lead to "${name}": ${finding.detail}`, 'warn');
+    if (finding) terminal.note('internet', `no webhook can use the host "${name}": ${finding.detail}`, 'warn');
   }
   const consolePort = options.port === 0 ? 0 : options.port + 5;
   const { startConsole } = await loadConsole();
@@ -94,7 +94,7 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
     for (const line of greeting(outputs, details)) terminal.say(line);
     onEnter(() => terminal.say(`console    ${makeLink()}`));
     if (!signal.aborted) await once(signal, 'abort');
-    terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');
+    terminal.say('\nStopping when running requests have finished. Press Ctrl-C again to stop immediately.');
   } finally {
     await Promise.allSettled(cleanup.map(async step => step()));
   }
@@ -119,7 +119,7 @@ function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: Ser
   try {
     return writeStageDocuments(dirname(outputsFile), { auth: AuthUrl, base: BaseUrl }, prefix);
   } catch (error) {
-    const problem = `The OpenAPI documents cannot be written beside ${outputsFile}: ${messageOf(error)}`;
+    const problem = `The OpenAPI documents could not be written next to ${outputsFile}: ${messageOf(error)}`;
     throw new StartError(problem, 'outputs-unwritable');
   }
 }

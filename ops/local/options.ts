@@ -49,7 +49,7 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
   if (empty) throw new UsageError(`${empty.long}: it must not be empty.`);
   if (given.assembly !== undefined && (given.set !== undefined || given.retrySchedule !== undefined)) {
     throw new UsageError(
-      '--assembly: that was synthesised with its stage values, --set and --retry-schedule come too late.',
+      '--assembly already contains its stage values: --set and --retry-schedule cannot change them.',
     );
   }
   return {
@@ -77,19 +77,19 @@ function makeCommand(defaultOutputsFile: string): Command {
       4000,
     )
     .option('--data <directory>', 'keep state across restarts (default: in memory)')
-    .option('--map <host=url>', 'https://HOST/ leads to http://127.0.0.1:PORT (repeatable)', addMapping)
+    .option('--map <host=url>', 'forward https://HOST/ to http://127.0.0.1:PORT (repeatable)', addMapping)
     .option(
       '--hosts <file>',
-      'JSON file of the same: name -> URL or list of addresses (packages/cloud/src/local/README.md); re-read when it changes',
+      'JSON file of such hosts: name -> URL or list of addresses (packages/cloud/src/local/README.md); re-read when it changes',
     )
     .option(
       '--faults <file>',
-      'JSON file of faults to inject and their shares (packages/cloud/src/local/README.md); re-read when it changes',
+      'JSON file of faults to inject and how often (packages/cloud/src/local/README.md); re-read when it changes',
     )
-    .option('--assembly <directory>', 'run this cloud assembly (default: the app is synthesised)')
+    .option('--assembly <directory>', 'run this cloud assembly (default: synthesise the app)')
     .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
-    .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
-    .option('--outputs <file>', 'where URLs and demo credentials are written', defaultOutputsFile)
+    .option('--set <key=value>', 'override a value of the stage configuration (repeatable)', addStageValue)
+    .option('--outputs <file>', 'the file for URLs and demo credentials', defaultOutputsFile)
     .helpOption('--help', 'show this help')
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
@@ -107,8 +107,8 @@ function asUsageError(error: unknown): unknown {
 /** Checks stage values before the synthesis, which takes seconds. */
 function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
-  if (domain !== undefined) throw new UsageError(`${domain}: a local run has no domain names of its own.`);
-  if ('smokeSchedule' in values) throw new UsageError('smokeSchedule: a local run is tested by "npm run smoke" only.');
+  if (domain !== undefined) throw new UsageError(`${domain}: a local run cannot have custom domains.`);
+  if ('smokeSchedule' in values) throw new UsageError('smokeSchedule: a local run has none. Run "npm run smoke".');
   try {
     stageConfiguration('local', values);
     return values;
@@ -120,7 +120,7 @@ function checkStageValues(values: Record<string, string>): Record<string, string
 function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= lastFirstPort) return port;
-  throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
+  throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}. A run uses 6 ports.`);
 }
 
 /** The highest first port: five more follow it. */

@@ -8,10 +8,10 @@ import { forPrograms, option } from '../command-line/words.ts';
 import { removeIdentity, rotateCredentials, testStage } from './smoke.ts';
 
 const examples = `
-It works as an integrator does: at the public URLs, with a client and a user of the account _smoke. The first test of a
-stage creates them and stores them in Parameter Store; on the local run each test creates its own. The webhook is
-deleted afterwards, also if the test fails or is ended with Ctrl-C. If two tests run at once, the later one may fail. It
-ends with 0 if the test passed.
+The test uses the public URLs, as an integrator does, with a client and a user of the account _smoke. The first test of a
+stage creates both and stores them in Parameter Store. On a local run each test creates its own. The test deletes its webhook
+at the end, even if it fails or Ctrl-C stops it. If two tests run at once, the later one may fail. The exit code is 0 if the
+test passed.
 
 Examples:
   npm run smoke -- --stage dev
@@ -27,12 +27,12 @@ const rotate = command('smoke rotate-credentials', {
   subject: () => ({ account: smokeAccount }),
   report: ({ clientId, username, parameter, hasReplaced }) => ({
     json: { clientId, username, parameter },
-    text: `Smoke tests use client ${clientId} and user ${username} from now on.${hasReplaced ? ' The former ones are deleted.' : ''} Only ${parameter} has their secrets.`,
+    text: `Smoke tests now use client ${clientId} and user ${username}.${hasReplaced ? ' The previous ones are deleted.' : ''} Only ${parameter} has their secrets.`,
   }),
 });
 
 const remove = command('smoke remove', {
-  about: 'delete the client, the user and the parameter of smoke tests: before the stage is destroyed',
+  about: 'delete the client, the user and the parameter of smoke tests; run it before the stage is destroyed',
   effect: 'writes',
   act: removeIdentity,
   report: removed => ({
@@ -46,7 +46,7 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
     about: 'test the whole service: log in, register a webhook, publish an event, receive it',
     notes: examples,
     given: {
-      timeout: option('<seconds>', 'how long the test may take', wholeNumber(5, maxStepsMs / 1_000), 60),
+      timeout: option('<seconds>', 'maximum duration of the test', wholeNumber(5, maxStepsMs / 1_000), 60),
       isQuiet: forPrograms,
     },
     effect: 'writes',
@@ -60,7 +60,7 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
     subject: () => ({ account: smokeAccount }),
     report: ({ steps, durationMs, deliveryId }, _given, { label }) => ({
       json: { passed: true, durationMs, deliveryId, steps },
-      text: `PASSED: ${label} delivered an event to its receiver; everything took ${(durationMs / 1_000).toFixed(1)} s.`,
+      text: `PASSED: ${label} delivered an event to its receiver in ${(durationMs / 1_000).toFixed(1)} s.`,
     }),
   });
   return { name: 'smoke', commands: [test, rotate, remove] };

@@ -28,7 +28,7 @@ interface TestOptions {
 export async function testStage({ target, nameDone }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
   const queues = openQueues(target);
   const end = new AbortController();
-  const cancel = target.time.after(timeout * 1_000, () => end.abort(new SmokeError(`not done after ${timeout} s`)));
+  const cancel = target.time.after(timeout * 1_000, () => end.abort(new SmokeError(`not finished after ${timeout} s`)));
   const interrupt = () => end.abort(new SmokeError('interrupted'));
   interruption.addEventListener('abort', interrupt, { once: true });
   if (interruption.aborted) interrupt();
@@ -69,7 +69,7 @@ export async function testStage({ target, nameDone }: AuditedTask, { timeout, in
 export async function rotateCredentials({ target, nameDone }: AuditedTask) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
-    throw new CliError(`${target.label} stores no client and user: each smoke test creates its own.`);
+    throw new CliError(`${target.label} has no stored client and user to replace: each smoke test creates its own.`);
   }
   const former = await readIdentity(target, parameter).catch(ignoreMalformed);
   const identity = await createIdentity(target);
@@ -87,7 +87,7 @@ export async function rotateCredentials({ target, nameDone }: AuditedTask) {
  */
 export async function removeIdentity({ target, confirm, nameDone }: AuditedTask): Promise<readonly string[]> {
   await confirm(
-    `This deletes the client, the user and the parameter of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
+    `This deletes the client, the user and the parameter of the smoke tests of ${target.label}; scheduled tests fail from then on.`,
   );
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) return [];

@@ -11,7 +11,7 @@ import { requireOutput, type Target } from './target.ts';
 
 /** Reads the alarms of a stage: those that CloudFormation named after its stacks, 100 of each stack at most. */
 export async function readAlarms(target: Target) {
-  if (!target.deployed) throw new CliError(`${target.label} has no alarms that can be asked: name a stage.`);
+  if (!target.deployed) throw new CliError(`${target.label} has no CloudWatch alarms. Name a stage with --stage.`);
   const cloudWatch = target.connect(CloudWatchClient);
   const answers = await Promise.all(
     target.deployed.stacks.map(({ stackName }) =>
@@ -84,7 +84,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
   const groupKeptSince = async (logGroupName: string): Promise<number> => {
     const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
     const group = answer.logGroups?.find(found => found.logGroupName === logGroupName);
-    if (!group) throw new CliError(`there is no log group ${logGroupName}: deploy this version first.`);
+    if (!group) throw new CliError(`There is no log group ${logGroupName}. Deploy this version first.`);
     const { creationTime = 0, retentionInDays } = group;
     return retentionInDays === undefined ? creationTime : Math.max(creationTime, clock.now() - retentionInDays * day);
   };
@@ -100,7 +100,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
      */
     find: async (id: string, since: number, progress: ShowProgress) => {
       if (!/^[A-Za-z0-9+/_=-]{1,128}$/.test(id))
-        throw new CliError('that is no id: an id is at most 128 letters, digits, "-", "_", "+", "/" or "=".');
+        throw new CliError('This is not an id: an id has at most 128 letters, digits, "-", "_", "+", "/" or "=".');
       // Two of these mean something else in a regular expression.
       return search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, mostLines, progress);
     },
@@ -138,7 +138,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
       if (status === 'Complete') return (results ?? []).flatMap(readLine);
       if (status !== 'Scheduled' && status !== 'Running') {
         throw new CliError(
-          `the log cannot be searched: its query ended as ${status ?? 'unknown'}. Try again, with --since.`,
+          `The log could not be searched: the query ended as ${status ?? 'unknown'}. Try again with a later --since.`,
         );
       }
       progress(`Searching the log: ${statistics?.recordsScanned ?? 0} lines so far`);

@@ -36,12 +36,12 @@ export function describeError(error: unknown, unreachable: string, profile = pro
   const refused = errors.find(inner => credentialErrors.includes(nameOf(inner)));
   if (refused) return describeCredentials(nameOf(refused), messageOf(refused), profile);
   if (errors.some(inner => accessErrors.includes(nameOf(inner)))) {
-    return `these AWS credentials may not do that: ${oneLine(messageOf(error))}`;
+    return `Access denied for these AWS credentials: ${oneLine(messageOf(error))}`;
   }
   if (/region is missing/i.test(messageOf(error))) {
     return profile
-      ? `no AWS region: there is no profile "${profile}" (AWS_PROFILE), or it names none. Name another, or set AWS_REGION.`
-      : 'no AWS region: set AWS_REGION or AWS_PROFILE.';
+      ? `No AWS Region: there is no profile "${profile}" (AWS_PROFILE), or it has no Region. Choose another profile, or set AWS_REGION.`
+      : 'No AWS Region. Set AWS_REGION or AWS_PROFILE.';
   }
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
 }
@@ -96,10 +96,10 @@ function isUnreachable(error: unknown): boolean {
 function describeCredentials(name: string, message: string, profile: string | undefined): string {
   if (message.includes('multi-factor')) {
     const of = profile ?? 'default';
-    return `the AWS profile "${of}" asks for multi-factor authentication, and this program takes no code: type export AWS_REGION=\${AWS_REGION:-$(aws configure get region --profile ${of})}; eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
+    return `the AWS profile "${of}" requires multi-factor authentication, and this program cannot ask for a code. Run export AWS_REGION=\${AWS_REGION:-$(aws configure get region --profile ${of})}; eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
   }
   const todo = profile
-    ? ` in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or name another ("aws configure list-profiles" shows them).`
+    ? ` in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or choose another profile ("aws configure list-profiles").`
     : ': sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
   // AWS may repeat a session token. Of the SDK's own words, a command line or a piece of a file may follow a colon.
   const [said] = name.endsWith('ProviderError') ? message.split(/: |\n/) : [];
@@ -109,7 +109,7 @@ function describeCredentials(name: string, message: string, profile: string | un
 
 const unknownErrors = ['InvalidClientTokenId', 'UnrecognizedClientException'];
 
-const notEnabled = 'AWS does not know them: they were deleted, or the Region is not enabled in their account.';
+const notEnabled = 'AWS does not recognize them: they were deleted, or the Region is not enabled in their account.';
 
 const credentialErrors = [
   'CredentialsProviderError',

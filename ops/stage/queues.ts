@@ -41,12 +41,12 @@ interface Look {
 
 /** Returns the sentence about dead letters that others have in flight: nobody may say that there are none. */
 export function lookedAt(inFlight: number): string {
-  return `another command is looking at dead letters (about ${inFlight}), which show again when it ends, minutes later where it was killed`;
+  return `another command is reading about ${inFlight} dead-letter messages, which reappear when it ends, or some minutes later if it was killed`;
 }
 
 /** Returns the sentence about the messages in the events queue. No line of the log tells of one before a function receives it. */
 export function standInQueue(queued: number | undefined, which: string): string {
-  if (queued === undefined) return '. How many messages wait in the events queue could not be read';
+  if (queued === undefined) return '. The number of messages in the events queue could not be read';
   if (queued === 0) return '';
   const wait = queued === 1 ? 'message waits' : 'messages wait';
   return `. About ${queued} ${wait} in the events queue, and ${which} may be among them ("status")`;
@@ -186,7 +186,7 @@ export function openQueues(target: Target) {
           }
           // Those that are in flight for too long show again, perhaps before others.
           if (seenAgain > seen.size)
-            throw new CliError(`after ${seen.size} dead letters the same ones show again: repeat the command.`);
+            throw new CliError(`After ${seen.size} messages, SQS returned the same ones again. Repeat the command.`);
         }
       } finally {
         await Promise.allSettled([coming, settle?.()]);

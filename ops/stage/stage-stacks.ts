@@ -72,7 +72,7 @@ export function isLeftOver({ name, found }: DeployedStack, configuration: StageC
 export function requireOwnAccount({ stage, account: own }: StageConfiguration, account: string): void {
   if (own === undefined || account === own) return;
   throw new CliError(
-    `stage ${stage} is in account ${own} (stages/${stage}.ts), but these AWS credentials are of account ${account}: set AWS_PROFILE to a profile of account ${own}.`,
+    `stage ${stage} is in account ${own} (stages/${stage}.ts), but these AWS credentials belong to account ${account}. Set AWS_PROFILE to a profile of account ${own}.`,
   );
 }
 

@@ -68,7 +68,7 @@ function rotationSettings(target: Target): RotationSettings {
     };
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`${target.label} has key settings of another version: deploy or start this version first.`);
+    throw new CliError(`${target.label} has key settings of another version. Deploy or start this version first.`);
   }
 }
 

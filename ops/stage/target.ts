@@ -119,9 +119,9 @@ export async function findTarget({ stage, outputs: file }: TargetOptions, world:
   if (file !== undefined) {
     const outputs = await readOutputs(
       file,
-      `${file} cannot be read: --outputs names the file of a run or a deployment.`,
+      `${file} cannot be read. Give --outputs the file of a local run or a deployment.`,
     );
-    const unreachable = `nothing answers at the addresses in ${file}: is that run still up?`;
+    const unreachable = `Nothing responds at the addresses in ${file}. Check that the run is still up.`;
     return makeTarget({ label: file, outputs, unreachable }, world);
   }
   if (stage === undefined || stage === 'local') {
@@ -133,7 +133,7 @@ export async function findTarget({ stage, outputs: file }: TargetOptions, world:
     Service =>
       clock.learnFrom(world.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }));
   const deployed = await readStageStacks(stage, connectIn);
-  const unreachable = 'AWS does not answer: check the network and AWS_REGION.';
+  const unreachable = 'AWS did not respond. Check the network and AWS_REGION.';
   return makeTarget({ label: `stage ${stage}`, outputs: outputsOf(deployed), deployed, unreachable }, world, clock);
 }
 
@@ -147,7 +147,7 @@ export function requireOutput(target: TargetFacts, name: string): string {
   if (value !== undefined) return value;
   const missing = target.deployed?.stacks.find(({ found }) => found === undefined);
   if (target.deployed && missing) throw new CliError(notDeployed(target.deployed, missing.stackName));
-  throw new CliError(`${target.label} has no output "${name}": deploy or start this version first.`);
+  throw new CliError(`${target.label} has no output "${name}". Deploy or start this version first.`);
 }
 
 /** Returns the outputs of a stage. Those of a stack that is left over name what the stage uses no more. */
@@ -170,13 +170,13 @@ async function readOutputs(file: string, whenMissing: string): Promise<Outputs> 
   try {
     return flatten(fileShape.parse(JSON.parse(text)));
   } catch {
-    throw new CliError(`${file} is not an outputs file: it must be a JSON object of output names and values.`);
+    throw new CliError(`${file} is not an outputs file. It must be a JSON object of output names and values.`);
   }
 }
 
 const localOutputs = path.join(import.meta.dirname, '../../.local/outputs.json');
 
-const notRunning = 'no local run found: start one with npm start (or name a deployed stage with --stage).';
+const notRunning = 'No local run found. Start one with "npm start", or name a deployed stage with --stage.';
 
 /** Outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
 function flatten(content: Record<string, unknown>): Outputs {

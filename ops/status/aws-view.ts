@@ -1,9 +1,9 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { DescribeKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { isUnread, type Part } from '../stage/operator.ts';
+import { counted, placeOf } from '../stage/sentences.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import { counted, placeOf } from './sentences.ts';
 
 /** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
 export interface Throttle {
@@ -123,13 +123,13 @@ function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): s
     PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
     Disabled: ` aws kms enable-key ${on}.`,
   };
-  return `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
+  return `the KMS key is ${state}${day}: without it no token can be issued and no secret can be read.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
 }
 
 function throttleProblem(throttle: Throttle): string {
   const { calls, count, cause } = throttle;
   const why = cause === null ? '' : `, for a ${cause}`;
-  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} within a quarter of an hour${why}: docs/runbook.md, "StoreThrottled".`;
+  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} in the last 15 minutes${why}: docs/runbook.md, "StoreThrottled".`;
 }
 
 function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): string {

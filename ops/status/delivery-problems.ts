@@ -1,6 +1,6 @@
 import { isUnread, opsOf } from '../stage/operator.ts';
+import { counted } from '../stage/sentences.ts';
 import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts';
-import { counted } from './sentences.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 
@@ -10,8 +10,8 @@ export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries'
   const list = `${opsOf(stage)} deliveries list`;
   return [
     ...lateDeliveries(deliveries.late, opsOf(stage)),
-    ...endedDeliveries(deliveries, 'failed', `${list} --state falhou`),
-    ...endedDeliveries(deliveries, 'held', `${list} --state retida`),
+    ...endedDeliveries(deliveries, 'failed', `${list} --state failed`),
+    ...endedDeliveries(deliveries, 'held', `${list} --state held`),
   ];
 }
 
@@ -20,7 +20,7 @@ function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): read
   const count = groups.length - named.length;
   if (count === 0) return named;
   const number = counted(count, 'more account and event has', 'more accounts and events have');
-  return [...named, `${number} late deliveries: --json has them.`];
+  return [...named, `${number} overdue deliveries: --json shows them.`];
 }
 
 /** Accounts and events whose late deliveries are told in a sentence each. */
@@ -37,7 +37,7 @@ function atLeast(isCutOff: boolean): string {
 }
 
 const whyLate: Readonly<Record<LateCause, string>> = {
-  'own fault': 'stopped by a fault of our own and tried again at',
+  'own fault': 'stopped by an internal error and retried at',
   overdue: 'overdue since',
 };
 

@@ -8,6 +8,7 @@ import { fewestBesideLanes, unreservedConcurrency } from '../../lib/account-conc
 import { hasCustomers } from '../../lib/config.ts';
 import { adviceOn, blocksDeployment, isChanging, isDeployed } from '../deployment/stack-states.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
+import { listed } from '../stage/sentences.ts';
 import {
   domainsOf,
   outputsOfStacks,
@@ -17,7 +18,6 @@ import {
   stackNames,
 } from '../stage/stage-stacks.ts';
 import type { Target } from '../stage/target.ts';
-import { listed } from './sentences.ts';
 import { resourcesOf, type Synthesis, type Template } from './synthesis.ts';
 
 /** The subject of the checks before a deployment. They only read. */
@@ -46,7 +46,7 @@ export async function bootstrapProblems({ target, deployed }: DeploymentSubject)
     if (!isNamed(error, 'ParameterNotFound')) throw error;
     const { configuration, region, account } = deployed;
     return [
-      `${region} of account ${account} has no bootstrap stack of the CDK: npx cdk bootstrap -c stage=${configuration.stage}.`,
+      `${region} of account ${account} has no CDK bootstrap stack. Run npx cdk bootstrap -c stage=${configuration.stage}.`,
     ];
   }
 }
@@ -58,10 +58,10 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
   const { AccountLimit } = await target.connect(LambdaClient).send(new GetAccountSettingsCommand({}));
   const { ConcurrentExecutions: quota, UnreservedConcurrentExecutions: unreserved = quota } = AccountLimit ?? {};
   if (quota === undefined || unreserved === undefined) throw new CliError('Lambda returned no concurrency quota.');
-  const raise = 'Ask AWS for more (Service Quotas, Lambda, "Concurrent executions", L-B99A9384; it takes a day or so)';
+  const raise = 'Ask AWS for more (Service Quotas, Lambda, "Concurrent executions", L-B99A9384; it takes about a day)';
   if (quota < accountConcurrency) {
     return [
-      `stages/${stage}.ts counts on ${accountConcurrency} concurrent executions (accountConcurrency), but the account has ${quota}. ${raise}, or write ${quota} into stages/${stage}.ts.`,
+      `stages/${stage}.ts sets accountConcurrency to ${accountConcurrency}, but the account has a quota of ${quota} concurrent executions. ${raise}, or set accountConcurrency to ${quota} in stages/${stage}.ts.`,
     ];
   }
   const templates = await readTemplates();
@@ -74,14 +74,14 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
   const peak = stackNames.reduce((sum, name) => sum + Math.max(...ofStack(name)), 0);
   if (peak > held && quota - others - peak < least) {
     return [
-      `while its stacks are deployed, the stage reserves up to ${peak} of ${quota} concurrent executions, and other functions reserve ${others}: ${quota - others - peak} would be left, and AWS keeps ${least} unreserved. ${raise}, or lower tokenConcurrency in stages/${stage}.ts. To raise one and lower another, deploy the lower value first.`,
+      `while its stacks are deployed, the stage reserves up to ${peak} of ${quota} concurrent executions, and other functions reserve ${others}: ${quota - others - peak} would be left, and AWS requires ${least} unreserved. ${raise}, or lower tokenConcurrency in stages/${stage}.ts. To raise one and lower another, deploy the lower value first.`,
     ];
   }
   const left = quota - others - reservedBy(Object.values(synthesis.templates));
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
   if (lanes <= left - fewestBesideLanes) return [];
   return [
-    `the lanes may use ${lanes} of the ${left} concurrent executions that stay unreserved: too few are left to the sweeper and to the functions that reserve none. ${raise}, or lower accountConcurrency in stages/${stage}.ts.`,
+    `the lanes may use ${lanes} of the ${left} unreserved concurrent executions: too few are left for the sweeper and for functions without reserved concurrency. ${raise}, or lower accountConcurrency in stages/${stage}.ts.`,
   ];
 }
 
@@ -136,12 +136,12 @@ export function domainProblems({ deployed: { configuration, stacks } }: Deployme
   return [
     ...(hasCustomers(configuration) && missing.length > 0
       ? [
-          `stages/${stage}.ts names no ${listed(missing)}. Set them before the first integrator: a domain that is set later changes the URLs and ends all access tokens.`,
+          `stages/${stage}.ts does not set ${listed(missing)}. Set them before the first integrator connects: setting a domain later changes the URLs and ends all access tokens.`,
         ]
       : []),
     ...changed.map(
       ({ key }) =>
-        `the deployment changes the URL that ${key} names: the stage will refuse all access tokens that it issued, and integrators still call the old URL. Restore ${key} in stages/${stage}.ts, unless the stage has no integrators yet.`,
+        `the deployment changes the URL that ${key} names: the stage will reject all access tokens issued so far, and integrators still call the old URL. Restore ${key} in stages/${stage}.ts, unless the stage has no integrators yet.`,
     ),
   ];
 }
@@ -157,7 +157,7 @@ export function protectionProblems({ deployed: { configuration, stacks } }: Depl
   const data = stacks.find(({ name }) => name === 'Data');
   if (!protection || !data || isDeployed(data)) return [];
   return [
-    `protection is on before the first deployment of ${data.stackName}: if that fails, CloudFormation cannot delete it. Write protection: false into stages/${stage}.ts, deploy, then switch it on and deploy again.`,
+    `protection is on before the first deployment of ${data.stackName}: if that fails, CloudFormation cannot delete it. Set protection: false in stages/${stage}.ts and deploy. Then set protection: true and deploy again.`,
   ];
 }
 
@@ -169,7 +169,7 @@ export function ownerProblems({ deployed: { configuration, stacks } }: Deploymen
   const other = owners.find(found => found !== owner);
   if (other === undefined) return [];
   return [
-    `stage ${stage} in this account belongs to ${other}, and stages/${stage}.ts names ${owner ?? 'no owner'}. Copy stages/${stage}.ts to a stage of another name, or deploy it if it is the same stage with another owner.`,
+    `stage ${stage} in this account belongs to ${other}, but stages/${stage}.ts names ${owner ?? 'no owner'}. Copy stages/${stage}.ts to a stage of another name, or deploy it if it is the same stage with another owner.`,
   ];
 }
 
@@ -221,7 +221,7 @@ export async function removedDataProblems(subject: DeploymentSubject): Promise<r
   });
   if (removed.length === 0) return [];
   return [
-    `the deployment would remove ${listed(removed)}. npx cdk diff --all -c stage=${stage} shows the change: keep what holds data.`,
+    `the deployment would remove ${listed(removed)}. npx cdk diff --all -c stage=${stage} shows the change. Keep the resources that hold data.`,
   ];
 }
 

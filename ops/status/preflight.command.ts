@@ -1,17 +1,17 @@
 import { command, type Noun } from '../audit/command.ts';
+import { counted } from '../stage/sentences.ts';
 import { findBeforeDeployment } from './preflight.ts';
-import { counted } from './sentences.ts';
 import { synthesise } from './synthesis.ts';
 
 const notes = `
-It only reads. It ends with 0 if it finds no problem, and otherwise with 1. It names the checks that it could not make.
+It only reads. The exit code is 0 if it finds no problem, and 1 otherwise. It names the checks that it could not make.
 
 Examples:
   npm run ops -- --stage prod preflight
   npm run --silent ops -- --stage prod --json preflight`;
 
 const findProblems = command('preflight', {
-  about: 'find what would make a deployment of a stage fail or lose data',
+  about: 'find problems that would make a deployment of a stage fail or lose data',
   notes,
   effect: 'reads',
   act: ({ target, progress }) => findBeforeDeployment(target, synthesise, progress),
@@ -23,7 +23,7 @@ const findProblems = command('preflight', {
       ...unread.map(({ check, sentence }) => `- ${check}: could not be checked: ${sentence}`),
     ];
     if (problems.length > 0) {
-      const failure = `do not deploy stage ${stage} yet: ${counted(problems.length, 'problem')}.`;
+      const failure = `Do not deploy stage ${stage} yet. ${counted(problems.length, 'problem')} found.`;
       return { json: found, text: lines.join('\n'), failure };
     }
     return {

@@ -37,7 +37,7 @@ export async function findBeforeDeployment(
   progress('Synthesising the stage');
   const synthesis = await synthesise(configuration).catch(error => {
     throw new CliError(
-      `stage ${stage} cannot be synthesised: ${error instanceof Error ? error.message : String(error)}. npx cdk synth -c stage=${stage} says more.`,
+      `stage ${stage} cannot be synthesised: ${error instanceof Error ? error.message : String(error)}. npx cdk synth -c stage=${stage} shows the details.`,
     );
   });
   const readTemplates = once(async () => {

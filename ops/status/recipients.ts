@@ -1,7 +1,7 @@
 import { readMailboxes } from '../stage/mailboxes.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
+import { listed } from '../stage/sentences.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import { listed } from './sentences.ts';
 
 /** An address that gets the mails of a kind of alarms once it has confirmed: each kind has a topic of its own. */
 export interface Recipient {
@@ -27,6 +27,6 @@ export function recipientProblems(recipients: Part<readonly Recipient[]>): reado
   const unreached = recipients.filter(({ state }) => state !== 'confirmed');
   return [...Map.groupBy(unreached, ({ mail }) => mail)].map(([mail, of]) => {
     const who = listed(of.map(({ address, state }) => `${address} (${state})`));
-    return `no ${mail} reaches ${who}: docs/runbook.md, "A recipient who never confirmed".`;
+    return `${mail}s do not reach ${who}: docs/runbook.md, "A recipient who never confirmed".`;
   });
 }

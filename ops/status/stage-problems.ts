@@ -2,8 +2,8 @@ import type { MovedAlias } from '../deployment/live-functions.ts';
 import { nextDeployment } from '../deployment/next-deployment.ts';
 import { adviceOn, isChanging } from '../deployment/stack-states.ts';
 import { isUnread, opsOf } from '../stage/operator.ts';
+import { counted, listed } from '../stage/sentences.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
-import { counted, listed } from './sentences.ts';
 import type { Facts, StackView } from './status-facts.ts';
 
 /** Finds what is wrong with how a stage is deployed, each in a sentence with what to do. */
@@ -23,7 +23,7 @@ function missingStacks({ configuration: { stage }, region, account, stacks }: St
   if (missing.length === stacks.length) {
     return [`stage ${stage} is not deployed in ${region} of account ${account}: ${next}.`];
   }
-  return [`stage ${stage} is deployed in part: without ${listed(missing)}. ${next}.`];
+  return [`stage ${stage} is only partly deployed. Missing: ${listed(missing)}. ${next}.`];
 }
 
 function stackStates(deployed: StageStacks): readonly string[] {
@@ -41,7 +41,7 @@ function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageSta
     : byRelease && `of different releases, ${listedGroups(byRelease)}`;
   if (!different) return [];
   return [
-    `the stacks are ${different}: a deployment did not get to its end. npx cdk deploy --all -c stage=${configuration.stage}.`,
+    `the stacks are ${different}: the last deployment is incomplete. npx cdk deploy --all -c stage=${configuration.stage}.`,
   ];
 }
 
@@ -70,9 +70,9 @@ function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configurat
   if (stacks.length > 0) open.push(counted(stacks.length, 'stack'));
   if (tables.length > 0) open.push(counted(tables.length, 'table'));
   const next = protection
-    ? `The file stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
+    ? `stages/${stage}.ts sets protection: true. Run npx cdk deploy --all -c stage=${stage}`
     : `Once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
-  return [`${listed(open)} can be deleted by mistake: nothing protects them. ${next}.`];
+  return [`${listed(open)} can be deleted by mistake, because protection is off. ${next}.`];
 }
 
 /** Finds aliases that point elsewhere than the last deployment left them, which the next deployment must know. */
@@ -91,7 +91,7 @@ export function aliasProblems(
       : []),
     ...(shifting
       ? [
-          `No deployment is in progress, but a part of the traffic still goes to another version: ${shifting}. ${ops} rollback lists the releases; ${ops} rollback RELEASE ends that.`,
+          `No deployment is in progress, but some of the traffic still goes to another version: ${shifting}. ${ops} rollback lists the releases; ${ops} rollback RELEASE sends all traffic to one.`,
         ]
       : []),
   ];

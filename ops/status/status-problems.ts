@@ -1,12 +1,12 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { isUnread, opsOf } from '../stage/operator.ts';
-import { counted } from './sentences.ts';
+import { counted } from '../stage/sentences.ts';
 import type { Facts, KeysView, QueueView } from './status-facts.ts';
 
 export function alarmProblems({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {
   if (isUnread(alarms) || alarms.ringing.length === 0) return [];
   const { length: count } = alarms.ringing;
-  return [`${count === 1 ? 'an alarm rings' : `${count} alarms ring`}: docs/runbook.md says what each means.`];
+  return [`${counted(count, 'alarm is', 'alarms are')} firing: docs/runbook.md has a section for each.`];
 }
 
 export function backlogProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
@@ -19,10 +19,10 @@ function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage
   const wait = counted(waiting, 'message waits', 'messages wait');
   // A consumer that reads its queue has messages in flight.
   if (inFlight === 0) {
-    return `${wait} in the ${queue} queue, none is in flight${age}: does anybody read it? docs/runbook.md, "EventsStuck".`;
+    return `${wait} in the ${queue} queue, none is in flight${age}. Check that its consumer runs: docs/runbook.md, "EventsStuck".`;
   }
   const held = counted(inFlight, 'is', 'are');
-  return `${wait} in the ${queue} queue, ${held} in flight${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
+  return `${wait} in the ${queue} queue, ${held} in flight${age}: ${opsOf(stage)} webhooks list --slow shows the slow receivers.`;
 }
 
 /**
@@ -49,7 +49,7 @@ export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'st
   if (isUnread(queues)) return [];
   const dead = queues.find(({ queue }) => queue === 'dead letters');
   const count = dead ? dead.waiting + dead.inFlight : 0;
-  return count === 0 ? [] : [`${counted(count, 'dead letter')}: ${opsOf(stage)} dlq list says why.`];
+  return count === 0 ? [] : [`${counted(count, 'dead-letter message')}: ${opsOf(stage)} dlq list shows why.`];
 }
 
 export function webhookProblems(
@@ -62,8 +62,8 @@ export function webhookProblems(
   const suspended = webhooks.suspended.filter(({ reason }) => reason !== wireReasons.operator);
   const list = `${opsOf(stage)} webhooks list`;
   return [
-    ...troubled(long, 'had nothing but failures for over a day', `${list} --failing`),
-    ...troubled(suspended, 'suspended for failing', `${list} --suspended`),
+    ...troubled(long, 'failing for over a day', `${list} --failing`),
+    ...troubled(suspended, 'suspended after failures', `${list} --suspended`),
   ];
 }
 
@@ -87,15 +87,15 @@ const day = 86_400_000;
 
 export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
-  return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate makes it`, now));
+  return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate creates it`, now));
 }
 
 function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly string[] {
   if (activeSince === null) {
-    return [`there is no ${key} key: nothing works without one. ${next}.`];
+    return [`there is no ${key} key, and the service needs one. ${next}.`];
   }
   if (nextMadeAt === null || now - Date.parse(nextMadeAt) <= rotationLateAfter) return [];
-  return [`the next ${key} key has been due since ${nextMadeAt}: does the daily rotation run? ${next}.`];
+  return [`the next ${key} key has been due since ${nextMadeAt}. Check the daily rotation. ${next}.`];
 }
 
 /** The rotation runs once a day: a key that is due may wait for this long. In milliseconds. */

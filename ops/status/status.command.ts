@@ -1,11 +1,13 @@
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
+import { inEnglish } from '../deliveries/state-words.ts';
 import type { MovedAlias } from '../deployment/live-functions.ts';
 import { isCutOff, isUnread, type Part } from '../stage/operator.ts';
+import { counted, placeOf } from '../stage/sentences.ts';
 import type { Certificate, Throttle } from './aws-view.ts';
 import { findProblems } from './checks.ts';
 import type { LateGroup } from './late-deliveries.ts';
-import { counted, placeOf } from './sentences.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import {
   type Facts,
@@ -17,10 +19,10 @@ import {
 } from './status-facts.ts';
 
 const examples = `
-It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
-leaves out, and says so. Of the webhooks it reads the first 10 MiB; "webhooks list" reads all.
-Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all. It shows those that are late by
-three minutes by account, event and cause, among 1,000 whose turn is next, and says where there are more.
+It only reads. The exit code is 0 even if it finds problems; "problems" in its JSON lists them. It names the parts that it
+could not read. It reads the first 10 MiB of webhooks; "webhooks list" reads all. It counts up to about 50,000 undelivered
+deliveries; "deliveries list" counts all. Among the 1,000 deliveries that are due next, it shows those that are overdue by at
+least 3 minutes, by account, event and cause. It reports when there are more.
 
 Examples:
   npm run ops -- status
@@ -36,7 +38,7 @@ export interface Status extends Facts {
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
 const readStatus = command('status', {
   about:
-    'what is deployed, and how it does: stacks, throttled tables, KMS keys, certificates, recipients of alarms, aliases, queues, alarms, webhooks, failed and late deliveries, keys',
+    'show the state of a deployment, and its problems: stacks, throttled tables, KMS key, certificates, alarm recipients, aliases, queues, alarms, webhooks, failed and overdue deliveries, keys',
   notes: examples,
   effect: 'reads',
   act: async ({ target, progress }): Promise<Status> => {
@@ -57,9 +59,7 @@ export function reportStatus(status: Status): Report {
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
     ...(stacks ? [stackShape.table(stacks, '')] : []),
     ...(isThere ? reportParts(status) : []),
-    problems.length === 0
-      ? nothingNeeded(status)
-      : `What needs you:\n${problems.map(problem => `- ${problem}`).join('\n')}`,
+    problems.length === 0 ? nothingNeeded(status) : `Problems:\n${problems.map(problem => `- ${problem}`).join('\n')}`,
   ];
   return { json: { ...status }, text: sections.join('\n\n') };
 }
@@ -67,9 +67,9 @@ export function reportStatus(status: Status): Report {
 /** Returns the verdict where no problem was found, which is of what was read alone. */
 function nothingNeeded(status: Status): string {
   const [unread, cutOff] = [isUnread, isCutOff].map(is => Object.values(status).filter(is).length);
-  const what = unread || cutOff ? 'Nothing that was read' : 'Nothing';
+  const where = unread || cutOff ? ' in the parts that were read' : '';
   const lacks = unread ? ` ${counted(unread, 'part')} could not be read.` : '';
-  return `${what} needs you.${lacks}${cutOff ? ` Of ${counted(cutOff, 'part')} there is more.` : ''}`;
+  return `No problems found${where}.${lacks}${cutOff ? ` ${counted(cutOff, 'part was', 'parts were')} read only partly.` : ''}`;
 }
 
 function reportParts(status: Status): readonly string[] {
@@ -82,14 +82,14 @@ function reportParts(status: Status): readonly string[] {
     section('KMS key', status.kmsKey, key =>
       key === null ? 'none' : key.deletedAt === null ? key.state : `${key.state} until ${key.deletedAt}`,
     ),
-    section('Certificates', status.certificates, found => certificateShape.table(found, 'no domain has one')),
-    section('Recipients of alarms', status.recipients, found =>
+    section('Certificates', status.certificates, found => certificateShape.table(found, 'no custom domain')),
+    section('Alarm recipients', status.recipients, found =>
       found.length === 0
-        ? 'the stage names none'
+        ? 'none'
         : lines(found.map(({ mail, address, state }) => [`${mail}s`, `${address}: ${state}`])),
     ),
     section('Aliases', status.movedAliases, found =>
-      movedShape.table(found, 'each points to the version of the last deployment'),
+      movedShape.table(found, 'all point to the version of the last deployment'),
     ),
   ];
   return [
@@ -97,7 +97,7 @@ function reportParts(status: Status): readonly string[] {
     section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
     section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
       const looked = isCutOff ? `the first ${total}` : `${total}`;
-      if (ringing.length === 0) return `none of ${looked} rings`;
+      if (ringing.length === 0) return `none of ${looked} is firing`;
       return lines(ringing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
@@ -113,7 +113,11 @@ function section<Value>(title: string, part: Part<Value>, report: (value: Value)
 function reportWebhooks({ suspended, failing, read, isCutOff }: WebhooksView): string {
   const among = isCutOff ? `the first ${read}; there are more ("webhooks list" reads all)` : `${read}`;
   const rows: readonly WebhookRow[] = [
-    ...suspended.map(found => ({ ...found, since: null, what: `suspended (${found.reason ?? 'unknown'})` })),
+    ...suspended.map(found => ({
+      ...found,
+      since: null,
+      what: `suspended: ${inEnglish(wireReasons, found.reason ?? '-')}`,
+    })),
     ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
   ];
   return [
@@ -125,11 +129,11 @@ function reportWebhooks({ suspended, failing, read, isCutOff }: WebhooksView): s
 function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesView): string {
   const sum = (found: readonly { readonly count: number }[]) => found.reduce((total, { count }) => total + count, 0);
   const among = isCutOff
-    ? `the first ${looked} that are not delivered; there are more`
-    : `${looked} that are not delivered`;
+    ? `the first ${looked} undelivered deliveries; there are more`
+    : `${looked} undelivered deliveries`;
   return [
     `${sum(failed)} failed and ${sum(held)} held of ${among}`,
-    ...(late.isCutOff ? ['not all that waits could be read: more may be late'] : []),
+    ...(late.isCutOff ? ['not all pending deliveries were read: more may be overdue'] : []),
     ...firstRows(lateShape, late.groups),
   ].join('\n');
 }
@@ -139,7 +143,7 @@ function firstRows<Row>(shape: ReturnType<typeof makeShape<Row>>, rows: readonly
   if (rows.length === 0) return [];
   const others = rows.length - mostRows;
   const table = shape.table(rows.slice(0, mostRows), '');
-  return others > 0 ? [table, `… and ${others} more (--json has them)`] : [table];
+  return others > 0 ? [table, `… and ${others} more (--json shows them)`] : [table];
 }
 
 const stackShape = makeShape<StackView>([
@@ -189,14 +193,14 @@ interface WebhookRow {
 const webhookShape = makeShape<WebhookRow>([
   { heading: 'account', value: ({ account }) => account },
   { heading: 'event', value: ({ event }) => event },
-  { heading: 'what', value: ({ what }) => what },
+  { heading: 'state', value: ({ what }) => what },
   { heading: 'since', value: ({ since }) => since },
 ]);
 
 const lateShape = makeShape<LateGroup>([
   { heading: 'account', value: ({ account }) => account },
   { heading: 'event', value: ({ event }) => event },
-  { heading: 'why late', value: ({ cause }) => cause },
+  { heading: 'cause', value: ({ cause }) => cause },
   { heading: 'deliveries', value: ({ count }) => String(count) },
   { heading: 'since', value: ({ since }) => since },
 ]);
@@ -206,7 +210,7 @@ const keyShape = makeShape<KeysView>([
   { heading: 'keys', value: ({ keys }) => keys },
   { heading: 'in use since', value: ({ activeSince }) => activeSince },
   {
-    heading: 'next key made',
+    heading: 'next key created',
     value: ({ nextMadeAt, nextActiveFrom }) => nextMadeAt ?? (nextActiveFrom === null ? '-' : 'already'),
   },
   { heading: 'next key in use', value: ({ nextActiveFrom }) => nextActiveFrom },

@@ -8,8 +8,8 @@ import type { Noun } from '../audit/command.ts';
 import type { Streams } from '../command-line/terminal.ts';
 
 const notes = `
-It reads log lines or a stack trace from standard input and writes them with the places of the sources. Places in a log
-are those of the bundle: run it in a checkout of the commit that was deployed, after "npm ci". It needs no stage.
+It reads log lines or a stack trace from standard input, and replaces positions in the bundle by positions in the source
+files. Run it in a checkout of the commit that was deployed, after "npm ci". It needs no stage.
 
 Example:
   cat lines.json | npm run --silent ops -- trace token`;
@@ -21,8 +21,8 @@ export function trace({ stdin, stdout }: Streams): Noun {
   );
   const addTo: Noun['commands'][number]['addTo'] = noun => {
     noun
-      .description('name files and lines of the sources in an error that a function logged')
-      .addArgument(new Argument('<function>', 'whose error it is').choices([...handlers.keys()].sort()))
+      .description('show source files and lines in an error that a function logged')
+      .addArgument(new Argument('<function>', 'the function that logged it').choices([...handlers.keys()].sort()))
       .addHelpText('after', notes)
       .action(async (name: string) => {
         stdout.write(withSources(await text(stdin), handlers.get(name) ?? ''));

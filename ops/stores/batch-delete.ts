@@ -42,7 +42,7 @@ async function deleteBatch(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<vo
     pending[table] = requests;
   }
   for (let tries = 0; Object.keys(pending).length > 0; tries++) {
-    if (tries === maxTries) throw new Error('DynamoDB is busy: repeat the command to delete the rest.');
+    if (tries === maxTries) throw new Error('DynamoDB is busy. Repeat the command to delete the rest.');
     if (tries > 0) await sleep(firstPause * 2 ** tries);
     const answer = await dynamo(new BatchWriteCommand({ RequestItems: pending }));
     pending = (answer.UnprocessedItems ?? {}) as Record<string, Item[]>;

@@ -205,7 +205,7 @@ const defaultGraceSeconds = 30;
 class ClientConflictError extends Error {
   override readonly name = 'ClientConflictError';
   constructor() {
-    super('The client was changed by somebody else at the same moment: look at the client, then try again.');
+    super('Another command changed the client at the same moment. Check the client, then try again.');
   }
 }
 
@@ -213,7 +213,7 @@ class ClientConflictError extends Error {
 class TwoSecretsError extends Error {
   override readonly name = 'TwoSecretsError';
   constructor() {
-    super('Two secrets of this client work already.');
+    super('Two secrets of this client already work.');
   }
 }
 

@@ -79,7 +79,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
       const result = await reactivateOnce(accountId, eventName);
       if (result !== 'retry') return result === 'nothing' ? undefined : result;
     }
-    throw new Error('The webhook changes too often just now: try again.');
+    throw new Error('Other requests changed the webhook at the same time. Try again.');
   }
 
   async function reactivateOnce(

@@ -267,7 +267,7 @@ function isOf({ userId }: User): Expression {
 }
 
 function emailTaken(email: string): CliError {
-  return new CliError(`A user with the e-mail address ${email} exists already. "users show ${email}" shows them.`);
+  return new CliError(`A user with the e-mail address ${email} already exists. "users show ${email}" shows it.`);
 }
 
 function userChanged(): CliError {

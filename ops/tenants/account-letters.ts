@@ -25,7 +25,7 @@ export async function deleteLetters(
     onLooked(++looked, deleted.size);
     if (held > mostLetters) {
       throw new CliError(
-        `${held} dead letters of others are held, and some of this account may stand behind them: discard or redrive others first ("dlq discard", "dlq redrive"), and then repeat the command.`,
+        `${held} dead-letter messages of other accounts were read, and there may be more of this account. Discard or redrive the others first ("dlq discard", "dlq redrive"), and then repeat the command.`,
       );
     }
   }

@@ -3,12 +3,13 @@ import { filePath, ordinaryAccountId } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, required } from '../command-line/words.ts';
 import { lookedAt } from '../stage/queues.ts';
+import { listedCounts } from '../stage/sentences.ts';
 import { deleteAll, exportAll } from './accounts.ts';
 
 const examples = `
-An account's clients are those that log in its users only. Dead letters that name the account are deleted, too, and not
-exported. Logs and the audit trail name accounts, users and clients by their ids, access logs IP addresses, and end with
-their retention. Backups hold the account for 35 days more. After a restore within that time, delete the account again.
+The clients of an account are those that log in only its users. Dead-letter messages of the account are deleted but not
+exported. Logs and the audit trail keep ids of accounts, users and clients until their retention ends; access logs keep IP
+addresses. Backups keep the account for 35 more days. After a restore within that time, delete the account again.
 
 Examples:
   npm run ops -- accounts export acme --out acme.ndjson
@@ -17,41 +18,35 @@ Examples:
 const ofAccount = { account: argument('account', 'the id of the account', ordinaryAccountId) };
 
 const exportAccount = command('accounts export', {
-  about: 'write all that is kept of an account into a file; it shows bodies, and is audited',
+  about: 'export all data of an account to a file, including bodies; it is audited',
   notes: examples,
   given: {
     ...ofAccount,
-    out: required('<file>', 'the file to write: a JSON object on each line; an earlier one is replaced', filePath),
+    out: required('<file>', 'the file to write, one JSON object per line; an existing file is replaced', filePath),
   },
   effect: 'looks',
   act: (task, { account, out }) => exportAll(task, account, out),
   subject: (_task, { account }) => ({ account }),
-  report: counts => ({ json: counts, text: `Exported: ${told(counts)}.` }),
+  report: counts => ({ json: counts, text: `Exported: ${listedCounts(counts)}.` }),
 });
 
 export const deleteAccount = command('accounts delete', {
-  about: 'delete all that is kept of an account, for good; it may be repeated',
+  about: 'permanently delete all data of an account; it can be repeated',
   notes: examples,
   given: ofAccount,
   effect: 'writes',
   act: (task, { account }) => untilInterrupted(signal => deleteAll(task, account, signal), task.tell),
   subject: (_task, { account }) => ({ account }),
   report: ({ inFlight, deadLetters, ...counts }) => {
-    const text = `Deleted: ${told(counts)}, ${deadLetters} dead letters.`;
-    const others = `\n\nBut ${lookedAt(inFlight)}: repeat this command then, some may be of this account.`;
+    const text = `Deleted: ${listedCounts({ ...counts, 'dead-letter messages': deadLetters })}.`;
+    const others = `\n\nBut ${lookedAt(inFlight)}. Then repeat this command: some may belong to this account.`;
     return { json: { ...counts, deadLetters, inFlight }, text: inFlight === 0 ? text : text + others };
   },
 });
 
 export const accounts: Noun = {
   name: 'accounts',
-  about: 'all that is kept of an account: export, delete',
+  about: 'the data of an account: export, delete',
   notes: examples,
   commands: [exportAccount, deleteAccount],
 };
-
-function told(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([what, count]) => `${count} ${what.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)}`)
-    .join(', ');
-}

@@ -6,6 +6,7 @@ import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { lookedAt, openQueues } from '../stage/queues.ts';
+import { listedCounts } from '../stage/sentences.ts';
 import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { batchDelete } from '../stores/batch-delete.ts';
@@ -30,7 +31,7 @@ export async function exportAll({ target, progress }: Task, account: string, fil
   const readers = makeRecordReaders(target, openAccountItems(target, account, progress));
   const output = createWriteStream(partial, { mode: 0o600 });
   const failed = once(output, 'error').then(([error]: readonly NodeJS.ErrnoException[]) => {
-    throw new CliError(`${partial} cannot be written (${error?.code}).`);
+    throw new CliError(`Could not write ${partial} (${error?.code}). Choose another file with --out.`);
   });
 
   async function write(kind: ExportedKind, record: object): Promise<void> {
@@ -82,8 +83,9 @@ export async function deleteAll(
     await items.listClients(),
     await openWebhooks(target).listOf(account),
   ];
-  const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries and dead letters`;
-  await confirm(`This deletes account ${account} of ${target.label} for good: ${what}.`);
+  const owned = { users: found.length, clients: clients.length, webhooks: webhooks.length };
+  const what = `${listedCounts(owned)}, and all deliveries and dead-letter messages`;
+  await confirm(`This permanently deletes account ${account} of ${target.label}: ${what}.`);
 
   const counts = { clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0, deadLetters: 0 };
   let total = 0;
@@ -108,7 +110,7 @@ export async function deleteAll(
   }
   // A user who was disabled already may show that an earlier run was interrupted, perhaps after it had deleted the webhooks.
   if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
-    progress('Waiting for attempts that are under way');
+    progress('Waiting for attempts in flight');
     const wait = Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0);
     await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());
     await deleteDeliveries(target, items, count);
@@ -116,7 +118,7 @@ export async function deleteAll(
   await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
   const onLooked = (looked: number, deleted: number) => {
     count('deadLetters', deleted - counts.deadLetters);
-    progress(`Dead letters looked at: ${looked}`);
+    progress(`Dead-letter messages read: ${looked}`);
   };
   const { inFlight } = await deleteLetters(openQueues(target), account, onLooked, interruption);
   if (total === 0) throw nothingOf(account, inFlight);
@@ -157,6 +159,6 @@ const longestAttempt = longestAttemptTimeout + timeAroundAttempt;
 const pauseBetweenPasses = 1_000;
 
 function nothingOf(account: string, inFlight = 0): CliError {
-  const hint = inFlight === 0 ? '"webhooks list" and "users list" show those there are' : `but ${lookedAt(inFlight)}`;
-  return new CliError(`there is nothing of account "${account}": ${hint}.`);
+  const hint = inFlight === 0 ? '"webhooks list" and "users list" show the accounts' : `but ${lookedAt(inFlight)}`;
+  return new CliError(`There is no data of account "${account}": ${hint}.`);
 }

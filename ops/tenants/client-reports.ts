@@ -27,7 +27,7 @@ export const listReport = client.list(
 
 export const changedReport = client.tell(
   ({ clientId, name, status }) =>
-    `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : ''}`,
+    `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions have ended, and enabling it does not restore them.' : ''}`,
 );
 
 export function showReport(found: Client, _given: unknown, target: Target): Report {
@@ -43,14 +43,14 @@ export function newSecretReport(
   const text = client.lines(found, [...secretsOf(found, target), ['client_secret', clientSecret]]);
   return {
     json: { ...client.json(found), clientSecret },
-    text: `${text}\n\nThe secret is shown this once and kept nowhere: store it now.`,
+    text: `${text}\n\nThe secret is shown only once. Store it now.`,
   };
 }
 
 export function deletedReport({ clientId, name }: Client): Report {
   return {
     json: { clientId, deleted: true },
-    text: `Client ${clientId} (${name}) is deleted, and its sessions are over.`,
+    text: `Client ${clientId} (${name}) is deleted, and its sessions have ended.`,
   };
 }
 

@@ -33,10 +33,10 @@ const ofClient = { client: argument('client-id', 'as create and list show it', p
 /** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
 const settings = ({ scope = '', grace = '' } = {}) => ({
   scope: repeatable('<scope>', `a scope its tokens may have (repeatable${scope})`, scopes),
-  account: option('<id>', 'log in users of this account only', ordinaryAccountId),
+  account: option('<id>', 'log in only users of this account', ordinaryAccountId),
   graceSeconds: option(
     '<s>',
-    `how long a used refresh token still gives its successor (${grace}0 is strict)`,
+    `how long a used refresh token still returns its successor, in seconds (${grace}0: strict)`,
     wholeNumber(0, 3_600),
   ),
   introspect: flag("let it introspect other clients' tokens"),
@@ -46,14 +46,14 @@ const create = command('clients create', {
   about: 'create a client; its secret is shown once',
   notes: examples,
   given: {
-    name: required('<name>', 'what people call it', displayName),
+    name: required('<name>', 'display name', displayName),
     grant: requiredRepeatable('<type>', 'a grant it may use (repeatable)', grantTypes),
     ...settings({ scope: '; default: all', grace: 'default 30, ' }),
     anyAccount: flag('log in users of any account'),
   },
   refuse: ({ account, anyAccount }) =>
     (account === undefined) !== (anyAccount === true) &&
-    'give exactly one of --account <id> (log in users of that account only) and --any-account.',
+    'Give exactly one of --account <id> (log in only users of that account) and --any-account.',
   effect: 'writes',
   act: async ({ target, nameDone }, { account: accountId, anyAccount: _, grant, scope, ...others }) => {
     const created = await openClients(target).createClient({
@@ -74,7 +74,7 @@ const list = command('clients list', {
   about: 'list all clients, or a page of them',
   given: {
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'go on after the last client that was shown', principalId),
+    after: option('<id>', 'continue after the last client that was shown', principalId),
   },
   effect: 'reads',
   act: async ({ target }, page) => openClients(target).listClients(page),
@@ -82,7 +82,7 @@ const list = command('clients list', {
 });
 
 const show = command('clients show', {
-  about: 'show a client; of each secret when it was made, and when it ends',
+  about: 'show a client, and when each of its secrets was created and ends',
   given: ofClient,
   effect: 'reads',
   act: async ({ target }, { client: id }) => find(target, id),
@@ -90,26 +90,26 @@ const show = command('clients show', {
 });
 
 const update = command('clients update', {
-  about: 'change the settings given, and no others; another account ends its sessions, nothing else does',
+  about: 'change only the given settings; a change of account ends its sessions',
   notes: examples,
   given: {
     ...ofClient,
-    name: option('<name>', 'what people call it', displayName),
+    name: option('<name>', 'display name', displayName),
     grant: repeatable('<type>', 'a grant it may use (repeatable)', grantTypes),
     ...settings(),
     noAccount: negation('account', 'log in users of any account'),
-    noIntrospect: negation('introspect', 'let it introspect its own tokens only'),
+    noIntrospect: negation('introspect', 'let it introspect only its own tokens'),
   },
   refuse: ({ client: _, ...wanted }) =>
     Object.values(wanted).every(value => value === undefined) &&
-    'nothing to change was given: name at least one setting (--help shows them).',
+    'No setting was given. Name at least one setting to change (--help lists them).',
   effect: 'writes',
   act: async ({ target, confirm }, { client: id, account, noAccount, grant, scope, noIntrospect, ...others }) => {
     const isAboutAccount = account !== undefined || noAccount === true;
     if (isAboutAccount) {
       const { name, accountId } = await find(target, id);
       if (account !== accountId) {
-        await confirm(`This ends every session of client ${id} (${name}) of ${target.label}: its account changes.`);
+        await confirm(`This ends every session of client ${id} (${name}) of ${target.label}, as its account changes.`);
       }
     }
     const changes = {
@@ -127,7 +127,7 @@ const update = command('clients update', {
 });
 
 const enable = command('clients enable', {
-  about: 'let a disabled client in again',
+  about: 'enable a disabled client',
   given: ofClient,
   effect: 'writes',
   act: async ({ target }, { client: id }) => existing(id, openClients(target).setClientStatus(id, 'enabled')),
@@ -136,12 +136,12 @@ const enable = command('clients enable', {
 });
 
 const disable = command('clients disable', {
-  about: 'shut a client out; its sessions are over for good',
+  about: 'disable a client and permanently end its sessions',
   given: ofClient,
   effect: 'writes',
   act: async ({ target, confirm }, { client: id }) => {
     const { name } = await find(target, id);
-    await confirm(`This shuts client ${id} (${name}) of ${target.label} out and ends its sessions for good.`);
+    await confirm(`This disables client ${id} (${name}) of ${target.label} and permanently ends its sessions.`);
     return existing(id, openClients(target).setClientStatus(id, 'disabled'));
   },
   subject: known,
@@ -162,7 +162,7 @@ const remove = command('clients delete', {
 });
 
 const rotateSecret = command('clients rotate-secret', {
-  about: 'give a client a new secret, shown once; the one used so far works on for a while',
+  about: 'create a new secret for a client, shown once; the current one keeps working for a while',
   notes: examples,
   given: {
     ...ofClient,
@@ -183,13 +183,13 @@ const rotateSecret = command('clients rotate-secret', {
     const { name } = client;
     if (rotation.dropNewest && !hasOldSecret(client, target.clock.now())) throw oneSecret(id);
     if (rotation.overlapSeconds === 0) {
-      await confirm(`This ends every secret that client ${id} (${name}) uses now.`);
+      await confirm(`This immediately ends every current secret of client ${id} (${name}).`);
     } else if (rotation.dropNewest) {
       await confirm(`This ends the newer of the two secrets of client ${id} (${name}).`);
     } else if (rotation.dropOldest) {
       const ends = hasOldSecret(client, target.clock.now())
-        ? `This ends the older one of two secrets that client ${id} (${name}) has.`
-        : `No secret of client ${id} (${name}) ends at once: it has one.`;
+        ? `This ends the older of the two secrets of client ${id} (${name}).`
+        : `This adds a secret to client ${id} (${name}). It has only one secret, which keeps working.`;
       await confirm(ends);
     }
     return rotate(target, id, rotation);
@@ -250,7 +250,7 @@ function find(target: Target, clientId: string): Promise<Client> {
 async function existing<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
   try {
     const answer = await change;
-    if (answer === undefined) throw new CliError(`there is no client "${clientId}": "clients list" shows them.`);
+    if (answer === undefined) throw new CliError(`There is no client "${clientId}". "clients list" shows all clients.`);
     return answer;
   } catch (error) {
     if (isNamed(error, 'ClientConflictError')) throw new CliError(error.message);
@@ -266,7 +266,7 @@ async function rotate(target: Target, id: string, rotation: SecretRotation) {
     if (isNamed(error, 'OneSecretError')) throw oneSecret(id);
     if (!isNamed(error, 'TwoSecretsError')) throw error;
     throw new CliError(
-      `two secrets of client "${id}" work already: "clients show" shows until when. If nobody received the newest one, ` +
+      `Two secrets of client "${id}" already work: "clients show" shows until when. If nobody received the newest one, ` +
         'replace it with --drop-newest. Otherwise wait for the older one to end, end it now with --drop-oldest, ' +
         'or end both with --overlap-seconds 0.',
     );

@@ -82,7 +82,7 @@ export async function importLines({
       await importLine(line);
       counts.lines += 1;
       if (counts.lines % linesPerProgress === 0) {
-        progress(`${counts.lines} lines read, ${counts.created} users created, ${counts.existing} there already`);
+        progress(`${counts.lines} lines read, ${counts.created} users created, ${counts.existing} already there`);
       }
     }
   }
@@ -109,11 +109,11 @@ export async function importLines({
   await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
   if (failures.length > 0) throw failures[0];
   const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
-  if (kinds.length > 0) warn(`hashes weaker than ours, until the first login of each user: ${kinds.join(', ')}.`);
+  if (kinds.length > 0) warn(`weaker hashes, replaced at the first login of each user: ${kinds.join(', ')}.`);
   const failed = counts.taken + counts.wrong;
   if (failed === 0) return counts;
   throw new CliError(
-    `${failed} of ${counts.lines} lines were not imported: the warnings name them. Mend them and run it again: what is there stays as it is.`,
+    `${failed} of ${counts.lines} lines were not imported. The warnings name them. Fix these lines and run the command again: existing users do not change.`,
     counts,
   );
 }
@@ -124,18 +124,18 @@ async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!/^E[A-Z]+$/.test(code)) throw error;
-    throw new CliError(`${file} cannot be read (${code}): it must be a file with a JSON object on each line.`);
+    throw new CliError(`${file} cannot be read (${code}). It must be a file with one JSON object per line.`);
   }
 }
 
 /** Returns the user that a line describes, or its problem. A problem quotes nothing: a line holds a password hash. */
 export function parseUserLine(text: string | undefined): { readonly user?: ImportedUser; readonly problem?: string } {
-  if (text === undefined) return { problem: `it has over ${longestLine} bytes, or is not UTF-8.` };
+  if (text === undefined) return { problem: `it has more than ${longestLine} bytes, or is not UTF-8.` };
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch {
-    return { problem: 'it is not JSON: each line is an object of its own.' };
+    return { problem: 'it is not JSON. Each line must be one JSON object.' };
   }
   const parsed = lineSchema.safeParse(content);
   if (parsed.success) {
@@ -144,10 +144,10 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
   }
   const [issue] = parsed.error.issues;
   if (issue?.code === 'unrecognized_keys') {
-    return { problem: 'it has another field than "email", "account", "role" and "password_hash".' };
+    return { problem: 'it has an unknown field. The fields are "email", "account", "role" and "password_hash".' };
   }
   const field = fields.find(name => name === issue?.path[0]);
-  if (field === undefined) return { problem: 'it is no JSON object.' };
+  if (field === undefined) return { problem: 'it is not a JSON object.' };
   const isSpecific = issue?.message === scryptRule || (field === 'email' && issue?.code === 'custom');
   return { problem: `"${field}" ${isSpecific ? issue.message : rules[field]}.` };
 }
@@ -164,7 +164,7 @@ const fields = ['email', 'account', 'role', 'password_hash'] as const;
 
 const rules: Readonly<Record<(typeof fields)[number], string>> = {
   email: emailRule,
-  account: 'must be an account id: 1 to 64 letters, digits, "_" or "-", and none that is reserved',
+  account: 'must be an account id: 1 to 64 letters, digits, "_" or "-", and not reserved',
   role: `must be ${roles.join(' or ')}`,
   password_hash: `must be of one of these kinds: ${importedKinds.join(', ')}`,
 };

@@ -39,15 +39,15 @@ interface PasswordTask extends Pick<Task, 'askPassword'> {
  * section 3.1.1.2 counts them.
  */
 export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
-  if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
+  if (password === '') return 'The password is empty. Pass one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';
   if (Buffer.byteLength(password) > longestPassword) return `the password is longer than ${longestPassword} bytes.`;
   const characters = [...password.normalize('NFC')].length;
   if (characters < minimumLength) {
-    return `the password has ${characters} characters; at least ${minimumLength} are needed (or --generate-password).`;
+    return `the password has ${characters} characters; at least ${minimumLength} are required (or use --generate-password).`;
   }
   if (await isCommonPassword(password)) {
-    return 'the password is one of the most common ones, which are guessed first: choose another, or use --generate-password.';
+    return 'The password is too common. Choose another, or use --generate-password.';
   }
   return undefined;
 }

@@ -9,7 +9,7 @@ import { inspectSessions, listSessions, noClient, ownerOf, type SessionState } f
 import { noUser } from './users.ts';
 
 const examples = `
-A session is one login with all tokens that come of it. A user is named by e-mail address or user id.
+A session is one login, with all tokens issued for it. Name a user by e-mail address or user id.
 
 Examples:
   npm run ops -- sessions list --user ana@acme.com.br
@@ -18,7 +18,7 @@ Examples:
 
 const ofOwner = {
   user: option('<user>', 'sessions of this user', userReference),
-  client: option('<client-id>', 'sessions that began through this client', principalId),
+  client: option('<client-id>', 'sessions of this client', principalId),
 };
 
 const session = makeShape<SessionState>([
@@ -35,7 +35,7 @@ const session = makeShape<SessionState>([
   { json: 'scope', value: ({ session }) => session.scope },
   { json: 'state', value: ({ endedBy }) => (endedBy === undefined ? 'live' : 'ended') },
   { json: 'endedBy' },
-  { json: 'createdAt', heading: 'began', value: ({ session }) => iso(session.createdAt) },
+  { json: 'createdAt', heading: 'started', value: ({ session }) => iso(session.createdAt) },
   { json: 'lastUsedAt', heading: 'last used', value: ({ session }) => iso(session.rotatedAt) },
   {
     json: 'expiresAt',
@@ -49,12 +49,12 @@ const list = command('sessions list', {
   notes: examples,
   given: {
     ...ofOwner,
-    all: flag('show those that are over too, as long as they are kept'),
+    all: flag('also show ended sessions, as long as they are kept'),
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'go on after the last session that was shown', sessionId),
+    after: option('<id>', 'continue after the last session that was shown', sessionId),
   },
   refuse: ({ user, client }) =>
-    user === undefined && client === undefined && 'name whose sessions: --user or --client (or both)',
+    user === undefined && client === undefined && 'Name the owner of the sessions: --user, --client or both.',
   effect: 'reads',
   act: ({ target }, wanted) => listSessions(target, wanted),
   report: ({ sessions, next }) => {
@@ -64,17 +64,17 @@ const list = command('sessions list', {
 });
 
 const end = command('sessions end', {
-  about: 'end one session, or all of a user or a client, for good',
+  about: 'permanently end one session, or all sessions of a user or a client',
   notes: examples,
   given: { ...ofOwner, session: optionalArgument('session-id', 'as list shows it', sessionId) },
   refuse: named =>
     Object.values(named).filter(value => value !== undefined).length !== 1 &&
-    'name what to end: one session id, --user or --client',
+    'Name what to end: one session id, --user or --client.',
   effect: 'writes',
   act: async ({ target, confirm }, { session: id, ...owner }) => {
     if (id !== undefined) {
       if (!(await openSessions(target).findSession(id))) {
-        throw new CliError(`there is no session "${id}": "sessions list --user EMAIL" shows them.`);
+        throw new CliError(`There is no session "${id}". "sessions list --user EMAIL" shows the sessions of a user.`);
       }
       await confirm(`This ends session ${id} of ${target.label} with all its tokens.`);
       return endOne(target, id);
@@ -89,12 +89,12 @@ const end = command('sessions end', {
     const found = await ownerOf(target, owner);
     return 'userId' in found ? { user: found.userId } : { client: found.clientId };
   },
-  report: ({ json, what }) => ({ json, text: `${what} is over.` }),
+  report: ({ json, what }) => ({ json, text: `${what} has ended.` }),
 });
 
 export const sessions: Noun = {
   name: 'sessions',
-  about: 'logins and the tokens that come of them: list, end',
+  about: 'logins and their tokens: list, end',
   notes: examples,
   commands: [list, end],
 };

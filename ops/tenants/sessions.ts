@@ -44,7 +44,7 @@ export async function listSessions(target: Target, options: ListOptions) {
   const store = openSessions(target);
   if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
     const whose = 'userId' in owner ? 'user' : 'client';
-    throw new CliError(`"${options.after}" is no session of that ${whose}: --after takes the last one that was shown.`);
+    throw new CliError(`"${options.after}" is not a session of that ${whose}. Give --after the last one shown.`);
   }
   const limit = options.limit ?? pageSize;
   const found: SessionState[] = [];
@@ -74,7 +74,7 @@ export async function ownerOf(target: Target, { user, client }: OwnerOptions): P
 }
 
 export function noClient(clientId: string | undefined): CliError {
-  return new CliError(`there is no client "${clientId}": "clients list" shows them.`);
+  return new CliError(`There is no client "${clientId}". "clients list" shows all clients.`);
 }
 
 /** Returns whether a session may be one of the owner's. A session that is deleted by now counts as one of any client. */

@@ -7,9 +7,9 @@ import { argument, forPrograms, option } from '../command-line/words.ts';
 import { openSupport } from './support.ts';
 
 const examples = `
-It shows the account's webhooks and deliveries with their bodies, as its admin sees them, and changes nothing. It creates
-a client and a user of the account for that, with the scope webhooks:read, and deletes both after an hour or at Ctrl-C.
-If it is killed, their secret works until the hour is over; the next "support" of the account after that deletes them.
+The console shows the webhooks and deliveries of the account, with bodies, as its admin sees them. It cannot change anything.
+The command creates a client and a user of the account with the scope webhooks:read, and deletes both after an hour or at
+Ctrl-C. If the command is killed, their secret works until the hour ends. The next "support" of the account then deletes them.
 With --json the first line is {"link"}.
 
 Examples:
@@ -18,7 +18,7 @@ Examples:
 
 export function support({ stdin, stdout, interruption }: Streams): Noun {
   const open = command('support', {
-    about: 'open the console on an account, read-only, for an hour or until Ctrl-C; it is audited',
+    about: 'open the console for an account, read-only, for an hour or until Ctrl-C; it is audited',
     notes: examples,
     given: {
       account: argument('account', 'the id of the account', ordinaryAccountId),
@@ -31,7 +31,7 @@ export function support({ stdin, stdout, interruption }: Streams): Noun {
       const show = (link: string) => stdout.write(isQuiet ? `${JSON.stringify({ link })}\n` : `console  ${link}\n`);
       const onOpen = (makeLink: () => string) => {
         show(makeLink());
-        task.tell('A link opens once; Enter: another link. Ctrl-C ends it, and so does an hour.');
+        task.tell('Each link works once. Press Enter for another link. The console closes at Ctrl-C or after an hour.');
         lines?.on('line', () => show(makeLink()));
       };
       const act = (signal: AbortSignal) => openSupport(task, { account, port, interruption: signal, onOpen });
@@ -40,7 +40,7 @@ export function support({ stdin, stdout, interruption }: Streams): Noun {
     subject: (_task, { account }) => ({ account }),
     report: (_value, { account }) => ({
       json: { account, ended: true },
-      text: `Ended: the login at ${account} is deleted.`,
+      text: `Ended. The temporary login of account ${account} is deleted.`,
     }),
   });
   return { name: 'support', commands: [open] };

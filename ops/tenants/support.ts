@@ -31,12 +31,12 @@ export async function openSupport({ target, nameDone }: AuditedTask, options: Su
   const service = { authUrl: requireOutput(target, 'AuthUrl'), baseUrl: requireOutput(target, 'BaseUrl'), fetch };
   const users = await openUsers(target).listUsers({ account });
   if (users.length === 0 && (await openWebhooks(target).listOf(account)).length === 0) {
-    throw new CliError(`there is no account "${account}": "users list" and "webhooks list" show those there are.`);
+    throw new CliError(`There is no account "${account}". "users list" and "webhooks list" show the accounts.`);
   }
   const { startConsole } = await loadConsole();
   const pages = await startConsole(port).catch(({ code }) => {
     throw new CliError(
-      `port ${port} cannot be used (${code}): choose another --port, or leave it out for any free one.`,
+      `Port ${port} cannot be used (${code}). Choose another --port, or omit it to use any free port.`,
     );
   });
   let login: Identity | undefined;

@@ -20,7 +20,7 @@ export const listReport = user.list(
 
 export const changedReport = user.tell(
   ({ email, status }) =>
-    `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : ''}`,
+    `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions have ended, and enabling the user does not restore them.' : ''}`,
 );
 
 export const roleReport = user.tell(
@@ -28,7 +28,7 @@ export const roleReport = user.tell(
 );
 
 export const emailReport = user.tell(
-  ({ email }) => `The user logs in as ${email} from now on; their password and sessions stay.`,
+  ({ email }) => `The user now logs in as ${email}. Their password and sessions stay valid.`,
 );
 
 /** Reports a user who was created. */
@@ -38,7 +38,7 @@ export function createdReport({ user: created, generatedPassword }: UserWithPass
 
 /** Reports a user whose password was changed. */
 export function passwordReport({ user: changed, generatedPassword }: UserWithPassword): Report {
-  const text = `The password of ${changed.email} is changed, and their sessions are over.`;
+  const text = `The password of ${changed.email} is changed, and their sessions have ended.`;
   return withPassword({ json: user.json(changed), text }, generatedPassword);
 }
 
@@ -57,19 +57,19 @@ export function showReport({ user: found, failedLogins }: UserWithFailures): Rep
 export function unlockedReport({ user: found, hadFailures }: { readonly user: User; readonly hadFailures: boolean }) {
   const { email, status } = found;
   const state = status === 'enabled' ? 'may log in' : `is ${status}`;
-  const before = hadFailures ? 'failed logins are forgotten' : 'no failed logins counted against them';
+  const before = hadFailures ? 'failed logins are cleared' : 'there were no failed logins';
   return { json: { ...user.json(found), hadFailures }, text: `User ${email} ${state}: ${before}.` };
 }
 
 export function importedReport(counts: Imported): Report {
   const { created, existing } = counts;
-  return { json: counts, text: `Users created: ${created}. There already, and left as they are: ${existing}.` };
+  return { json: counts, text: `Users created: ${created}. Already there and unchanged: ${existing}.` };
 }
 
 export function deletedReport({ userId, email }: { readonly userId: string; readonly email: string }): Report {
   return {
     json: { userId, deleted: true },
-    text: `User ${email} is deleted, and their sessions are over. The address is free.`,
+    text: `User ${email} is deleted, and their sessions have ended. The address is free.`,
   };
 }
 
@@ -89,15 +89,15 @@ function withPassword({ json, text }: ObjectReport, password: string | undefined
   if (password === undefined) return { json, text };
   return {
     json: { ...json, password },
-    text: `${text}\n\npassword  ${password}\nThe password is shown this once and kept nowhere: hand it over now.`,
+    text: `${text}\n\npassword  ${password}\nThe password is shown only once. Pass it on now.`,
   };
 }
 
 function failuresOf(failedLogins: UserWithFailures['failedLogins']): readonly Line[] {
   if (isUnread(failedLogins)) return [['failed logins', `could not be read: ${failedLogins.unread}`]];
-  if (failedLogins.length === 0) return [['failed logins', 'none that count']];
+  if (failedLogins.length === 0) return [['failed logins', 'none']];
   return failedLogins.map(({ clientId, failures, lockedUntil }): Line => {
-    const where = clientId === undefined ? 'a client that is gone' : `client ${clientId}`;
+    const where = clientId === undefined ? 'a deleted client' : `client ${clientId}`;
     const lock = lockedUntil === undefined ? '' : `, locked there until ${iso(lockedUntil)}`;
     return ['failed logins', `${failures} at ${where}${lock}`];
   });

@@ -35,10 +35,10 @@ import {
 import { findUser, lookUpUser, noUser } from './users.ts';
 
 const examples = `
-A user is named by e-mail address or user id. An address is stored in lower case, with its domain in ASCII; one with an
-invisible character, or a domain without a dot, is refused. Passwords are asked for, read from standard input, or
-generated; never an argument. They have at least 15 characters, or as many as the stage says (passwordMinimumLength), and
-are no common ones.
+Name a user by e-mail address or user id. An address is stored in lower case, with its domain in ASCII. An address with an
+invisible character, or with a domain without a dot, is rejected. A password is never an argument: the command asks for it,
+reads it from standard input, or generates it. It must have at least 15 characters, or as many as the stage requires
+(passwordMinimumLength), and must not be a common password.
 
 Examples:
   npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password
@@ -50,7 +50,7 @@ Examples:
 
 const ofUser = { user: argument('user', 'e-mail address or user id', userReference) };
 
-const generatePassword = flag('make a password and show it once');
+const generatePassword = flag('generate a password and show it once');
 
 const create = command('users create', {
   about: 'create a user; the password is asked for, or read from standard input',
@@ -65,7 +65,7 @@ const create = command('users create', {
   act: async (task, { email, account, role, generatePassword }) => {
     const store = openUsers(task.target);
     if (await store.findUserByEmail(email)) {
-      throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
+      throw new CliError(`A user with the e-mail address ${email} already exists. "users show ${email}" shows it.`);
     }
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     const user = await store.createUser({ email, password, accountId: account, role });
@@ -78,9 +78,9 @@ const create = command('users create', {
 });
 
 const importAll = command('users import', {
-  about: 'take over users with the password hashes that they have; users that are there stay as they are',
+  about: 'import users with their existing password hashes; existing users do not change',
   notes: `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`,
-  given: { file: argument('file', 'a JSON object on each line: email, account, role, password_hash', filePath) },
+  given: { file: argument('file', 'one JSON object per line: email, account, role, password_hash', filePath) },
   effect: 'writes',
   act: (task, { file }) => untilInterrupted(signal => importUsers(task, file, signal), task.tell),
   report: importedReport,
@@ -89,9 +89,9 @@ const importAll = command('users import', {
 const list = command('users list', {
   about: 'list all users, those of an account, or a page of them',
   given: {
-    account: option('<id>', 'those of this account only; all are read for them', accountId),
+    account: option('<id>', 'only those of this account; reads all users', accountId),
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'go on after the last user that was shown', principalId),
+    after: option('<id>', 'continue after the last user that was shown', principalId),
   },
   effect: 'reads',
   act: async ({ target, progress }, page) =>
@@ -100,7 +100,7 @@ const list = command('users list', {
 });
 
 const show = command('users show', {
-  about: 'show a user, with the failed logins that count, by client, and until when a lock stands',
+  about: 'show a user, with recent failed logins by client and the end of a lock',
   given: ofUser,
   effect: 'reads',
   act: async ({ target }, { user: reference }) => {
@@ -111,7 +111,7 @@ const show = command('users show', {
 });
 
 const enable = command('users enable', {
-  about: 'let a disabled user in again',
+  about: 'enable a disabled user',
   given: ofUser,
   effect: 'writes',
   act: async ({ target }, { user }) =>
@@ -121,12 +121,12 @@ const enable = command('users enable', {
 });
 
 const disable = command('users disable', {
-  about: 'shut a user out; their sessions are over for good',
+  about: 'disable a user and permanently end their sessions',
   given: ofUser,
   effect: 'writes',
   act: async ({ target, confirm }, { user }) => {
     const { email } = await findUser(openUsers(target), user);
-    await confirm(`This shuts user ${email} of ${target.label} out and ends their sessions for good.`);
+    await confirm(`This disables user ${email} of ${target.label} and permanently ends their sessions.`);
     return change(target, user, (store, { userId }) => store.setUserStatus(userId, 'disabled'));
   },
   subject: known,
@@ -134,7 +134,7 @@ const disable = command('users disable', {
 });
 
 const remove = command('users delete', {
-  about: 'delete a user with their address, password and sessions; the address is free then; it may be repeated',
+  about: 'delete a user with their address, password and sessions; the address becomes free; it can be repeated',
   given: ofUser,
   effect: 'writes',
   act: (task, { user }) => deleteUser(task, user),
@@ -143,7 +143,7 @@ const remove = command('users delete', {
 });
 
 const unlock = command('users unlock', {
-  about: 'forget the failed logins of a user, of all clients',
+  about: 'clear the failed logins of a user, for all clients',
   given: ofUser,
   effect: 'writes',
   act: async ({ target }, { user: reference }) => {
@@ -155,7 +155,7 @@ const unlock = command('users unlock', {
 });
 
 const setRole = command('users set-role', {
-  about: 'change what a user may do; holds at once, and ends no session',
+  about: 'change the role of a user; takes effect at once and ends no session',
   given: { ...ofUser, role: argument('role', '', z.enum(roles)) },
   effect: 'writes',
   act: async ({ target }, { user, role }) =>
@@ -166,7 +166,7 @@ const setRole = command('users set-role', {
 });
 
 const setPassword = command('users set-password', {
-  about: "change a user's password; ends all their sessions and forgets failed logins",
+  about: "change a user's password; ends all their sessions and clears failed logins",
   given: { ...ofUser, generatePassword },
   effect: 'writes',
   act: async (task, { user: reference, generatePassword }) => {
@@ -180,7 +180,7 @@ const setPassword = command('users set-password', {
     // Last: failures that were counted meanwhile are forgotten too, and the user may have another address by now.
     await lockout.unlock(user.email).catch(error => {
       const why = describeError(error, target.unreachable);
-      task.warn(`the password is changed, but a lock may stand: "users unlock ${userId}" ends it (${why})`);
+      task.warn(`The password is changed, but the user may still be locked. Run "users unlock ${userId}" (${why})`);
     });
     return { user, generatedPassword };
   },
@@ -189,8 +189,8 @@ const setPassword = command('users set-password', {
 });
 
 const setEmail = command('users set-email', {
-  about: 'give a user another e-mail address to log in with; ends no session',
-  given: { ...ofUser, address: argument('address', 'the new one', emailAddress) },
+  about: "change a user's e-mail address; ends no session",
+  given: { ...ofUser, address: argument('address', 'the new e-mail address', emailAddress) },
   effect: 'writes',
   act: async ({ target }, { user, address }) =>
     change(target, user, (store, { userId }) => store.setUserEmail(userId, address)),

@@ -17,5 +17,5 @@ export function lookUpUser(store: Lookup, reference: string): Promise<User | und
 }
 
 export function noUser(reference: string): CliError {
-  return new CliError(`there is no user "${reference}": "users list" shows them.`);
+  return new CliError(`There is no user "${reference}". "users list" shows all users.`);
 }

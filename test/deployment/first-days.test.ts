@@ -106,7 +106,7 @@ step('prod: an alarm that rings reaches the topic of its severity, and one that 
 
 step('status finds nothing to do in dev, and asks for protection in prod', async () => {
   const status = async (stage: string) => succeeded(await copy().program('ops', ['--stage', stage, 'status'])).output;
-  expect(await status('dev')).toContain('Nothing needs you.');
+  expect(await status('dev')).toContain('No problems found.');
   expect(await status('prod')).toContain('set protection to true in stages/prod.ts');
   return undefined;
 });

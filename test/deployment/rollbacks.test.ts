@@ -67,7 +67,7 @@ step('dev: a bad version is deployed', async () => {
 });
 
 step('dev: rollback points all functions to the release before, within seconds', async () => {
-  expect((await copy().program('ops', ['--stage', 'dev', 'rollback', known.good])).output).toContain('add --yes');
+  expect((await copy().program('ops', ['--stage', 'dev', 'rollback', known.good])).output).toContain('Add --yes');
   expect(await cacheControl('dev')).toBe(bad);
   const { moved, next } = await rollBackTo(known.good);
   const { functions } = await list();

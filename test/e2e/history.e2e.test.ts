@@ -112,7 +112,7 @@ describeWith(['names'], 'the history', () => {
     expectProblem(await call('POST', '/reativacao'), 409, 'suspended_by_operator');
     const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 3 }));
     expect(await settled(id)).toMatchObject({ state: 'retida' });
-    const suspended = await ops<object[]>(['webhooks', 'list', '--account', account(), '--status', 'suspenso']);
+    const suspended = await ops<object[]>(['webhooks', 'list', '--account', account(), '--status', 'suspended']);
     expect(suspended).toMatchObject([{ evento, status: 'suspenso', suspensionReason: 'operador' }]);
 
     const refused = await runOpsInProcess(['--outputs', run.outputsFile, 'deliveries', 'resend', id]);
@@ -123,7 +123,7 @@ describeWith(['names'], 'the history', () => {
     expect(await ops(['webhooks', 'reactivate', ...options])).toMatchObject({ status: 'ativo' });
     expect(await ops(['deliveries', 'resend', id])).toEqual({ id, resent: true });
     expect(await settled(id)).toMatchObject({ state: 'entregue' });
-    const listed = await ops<{ id: string }[]>(['deliveries', 'list', ...options, '--state', 'entregue']);
+    const listed = await ops<{ id: string }[]>(['deliveries', 'list', ...options, '--state', 'delivered']);
     expect(listed.map(delivery => delivery.id)).toContain(id);
   });
 

@@ -121,7 +121,7 @@ describeWith(['engines'], 'an event that no table holds', () => {
 
     const rejected = await send(JSON.stringify({ id_conta: account, event: evento, id: 'bad' }), account);
     const why = expect.stringMatching(/as malformed \(id_demanda: /);
-    const found = { verdict: 'refused', why, messageId: rejected, deliveryId: deliveryId(account, evento, 'bad') };
+    const found = { verdict: 'rejected', why, messageId: rejected, deliveryId: deliveryId(account, evento, 'bad') };
     expect(await findKnown(rejected)).toMatchObject(found);
     await until('its line in the log', async () => {
       const { why } = await findKnown(rejected);
@@ -129,7 +129,7 @@ describeWith(['engines'], 'an event that no table holds', () => {
     });
     await send(JSON.stringify({ id_conta: account, event: 'demanda.inventada', id_demanda: 1, id: 'x' }), account);
     expect(await findKnown('--account', account, '--event', 'demanda.inventada', '--id', 'x')).toMatchObject({
-      verdict: 'refused',
+      verdict: 'rejected',
       why: expect.stringContaining('as unknown_event'),
     });
   });

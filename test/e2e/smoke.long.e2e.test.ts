@@ -43,7 +43,9 @@ describe('ops smoke', () => {
     const { code, stdout, stderr } = await interruptAfter('register ');
     expect(code).toBe(1);
     expect(stdout).toContain('delete webhook');
-    expect(stderr).toMatch(/^Ending: .*\nerror: the smoke test of .* failed at "[a-z ]+" after .* s: interrupted.*\n$/);
+    expect(stderr).toMatch(
+      /^Stopping .*\nerror: the smoke test of .* failed at "[a-z ]+" after .* s: interrupted.*\n$/,
+    );
     expect(await leftOvers()).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ export function judgeFindings(
       if (verdict === undefined || !isKept) continue;
       const delivery = deliveries.get(deliveryId);
       const isRefused = isMalformed || (dead.has(body) && !isTold(deliveryId, 'event.without_webhook')); // else redriven, with a copy left
-      const right = delivery ? [delivery.state] : isRefused ? ['refused'] : verdictsWithoutDelivery(deliveryId);
+      const right = delivery ? [delivery.state] : isRefused ? ['rejected'] : verdictsWithoutDelivery(deliveryId);
       if (!right.some(one => one === verdict)) violate(`"events find" says ${verdict}, and it is ${right}`, deliveryId);
     }
   }

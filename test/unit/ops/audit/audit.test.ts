@@ -41,9 +41,9 @@ describe('the line of a command', () => {
       ...{ at: expect.any(String), endedAt: expect.any(String) },
     });
     const { stdout } = await run('audit list --limit 1');
-    expect(stdout).toMatch(/^BEGUN +CALLER +COMMAND +TARGET +CHANGE +OUTCOME\n/);
+    expect(stdout).toMatch(/^STARTED +CALLER +COMMAND +TARGET AND CHANGE +OUTCOME\n/);
     expect(stdout).toContain(`client ${clientId}`);
-    expect(stdout).toContain('These are the first 1: --limit shows more.');
+    expect(stdout).toContain('Only the first 1 are shown. A larger --limit shows more.');
   });
 
   it.each([
@@ -67,13 +67,13 @@ describe('the line of a command', () => {
   });
 
   it.each([
-    ['the log does not answer', { LogsEndpoint: 'http://127.0.0.1:1' }, /nothing answers/],
-    ['the stage has no such log group', { AuditLogGroup: undefined }, /deploy or start this version first/],
+    ['the log does not answer', { LogsEndpoint: 'http://127.0.0.1:1' }, /Nothing responds/],
+    ['the stage has no such log group', { AuditLogGroup: undefined }, /Deploy or start this version first/],
   ])('is required: a write is refused if %s', async (_case, outputs, why) => {
     const before = await countClients();
     const { code, stdout, stderr } = await under({ outputs }).run(create);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^error: nothing was done, because no audit line of it could be begun: /);
+    expect(stderr).toMatch(/^error: Nothing was done, because the audit line could not be written: /);
     expect(stderr).toMatch(why);
     expect(await countClients()).toBe(before);
   });
@@ -83,7 +83,7 @@ describe('the line of a command', () => {
     const ending = under({ outputs: { LogsEndpoint: logs.endpoint }, before: ['Put', 1, () => logs.stop()] });
     const { code, stdout, stderr } = await ending.run(create);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/client_secret +\w{43}\n/)]);
-    expect(stderr).toMatch(/^warning: the audit line was begun and could not be completed/);
+    expect(stderr).toMatch(/^warning: the audit line was started but could not be completed/);
   });
 
   it('names of what was typed for message ids those that are some, and at most a hundred', async () => {
@@ -130,10 +130,15 @@ describe('a command that ends half-way', () => {
   };
 
   it.each<[string, number, Conditions['before'], RegExp]>([
-    ['tables copy', 2, ['Put', 2, fail], /^warning: before it failed .*count 1\nerror: .*half-way/],
-    ['accounts delete', 2, ['TransactWrite', 1, fail], /^warning: before it failed .*count 1\nerror: .*half-way/],
-    ['tables copy', 200, ['Put', 1, interrupt], /^error: interrupted: the same command again goes on/m],
-    ['accounts delete', 200, ['TransactWrite', 1, interrupt], /^error: interrupted: the same command again goes on/m],
+    ['tables copy', 2, ['Put', 2, fail], /^warning: before the failure.*count 1\nerror: .*half-way/],
+    ['accounts delete', 2, ['TransactWrite', 1, fail], /^warning: before the failure.*count 1\nerror: .*half-way/],
+    ['tables copy', 200, ['Put', 1, interrupt], /^error: Interrupted\. Run the same command again to continue/m],
+    [
+      'accounts delete',
+      200,
+      ['TransactWrite', 1, interrupt],
+      /^error: Interrupted\. Run the same command again to continue/m,
+    ],
   ])('reports what was done, and so does its line: %s of %i items', async (command, items, before, said) => {
     const words = await prepared[command]?.(items);
     const stderr = expect.stringMatching(said);
@@ -176,8 +181,8 @@ describe('the audit trail', () => {
       ['webhooks', 'test', ...webhook],
       ['deliveries', 'resend', `evt_${'x'.repeat(27)}`],
       ['deliveries', 'show', `evt_${'x'.repeat(27)}`, '--body'],
-      ['deliveries', 'replay', ...webhook, '--state', 'falhou', '--since', '1h'],
-      ['deliveries', 'replay', '--state', 'retida', '--since', '1h'],
+      ['deliveries', 'replay', ...webhook, '--state', 'failed', '--since', '1h'],
+      ['deliveries', 'replay', '--state', 'held', '--since', '1h'],
       ['keys', 'rotate'],
       ['support', 'nobody'],
       ['dlq', 'list'],
@@ -214,7 +219,8 @@ it('lists few ids by their names, and many by their number, which programs are g
   await line.continue({ users });
   await line.complete('done', { count: 100, accounts: ['acme', 'bolt'] });
   const { stdout } = await run('audit list');
-  expect(stdout).toMatch(/ {2}count 100, accounts acme bolt +- +done\n/);
+  expect(stdout).toMatch(/ {2}count 100, accounts acme bolt +done\n/);
+  expect(stdout.split('\n').filter(line => line.length > 120)).toEqual([]);
   const [record] = await trail();
   expect(record).toMatchObject({ target: { count: 100, accounts: ['acme', 'bolt'] }, parts: [{ users }] });
 });
@@ -237,5 +243,5 @@ it('counts commands and not their further lines, and says where it read no furth
   expect(await list(3)).toEqual(['meanwhile 0', 'long 400', 'before 0', '']);
   await long.complete('done', {});
   expect(await list(2)).toEqual(['long 400', 'meanwhile 0', '']);
-  expect(await list(1)).toEqual(['long 397', expect.stringMatching(/"warning":"the trail .* read back to 20/)]);
+  expect(await list(1)).toEqual(['long 397', expect.stringMatching(/"warning":"The audit trail .* read back to 20/)]);
 });

@@ -24,12 +24,12 @@ describe('what ends sessions or cannot be undone', () => {
   });
 
   it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('is not done after %j', async typed => {
-    expect((await ask(typed)).answer).toBe('CliError: cancelled: nothing was changed.');
+    expect((await ask(typed)).answer).toBe('CliError: Cancelled. Nothing was changed.');
   });
 
   it('is refused without a terminal, whatever comes on standard input', async () => {
     expect((await ask(undefined)).answer).toBe(
-      `CliError: ${consequences} Without a terminal nobody can be asked: add --yes.`,
+      `CliError: ${consequences} There is no terminal to ask at. Add --yes to confirm.`,
     );
   });
 

@@ -22,7 +22,7 @@ const expectOneLine = async (code: number, message: RegExp, args: readonly strin
 };
 
 const proposal = 'publish --account a --event proposta.recebida --demand 1';
-const replay = 'deliveries replay --account a --event demanda.criada --state falhou';
+const replay = 'deliveries replay --account a --event demanda.criada --state failed';
 const cancel = 'deliveries replay --cancel reenvio_0000000000000000000000';
 
 it.each<[string, RegExp, ...more: string[]]>([
@@ -38,7 +38,7 @@ it.each<[string, RegExp, ...more: string[]]>([
   ['clients create --name', /--name.*on one line/, 'a\nb'],
   ['clients create --grace-seconds 3601', /--grace-seconds.*to 3600/],
   ['clients create --account a/b', /--account.*letters, digits/],
-  ['clients update x', /nothing to change/],
+  ['clients update x', /No setting was given/],
   ['clients rotate-secret x --drop-newest --drop-oldest', /--drop-newest.*cannot be used with.*--drop-oldest/],
   ['keys list --kind master', /signing, mac, sealing/],
   ['keys rotate --kind mac', /--kind needs --now/],
@@ -49,30 +49,30 @@ it.each<[string, RegExp, ...more: string[]]>([
   ['users set-email x ana\u200b@acme.com', /contains .* U\+200B/],
   ['publish --event demanda.criada --demand 1 --account', /--account/, 'a b'],
   ['publish --account a --event x --demand 1', /--event.*demanda\.criada/],
-  [proposal, /: proposta\.recebida cannot be published so: --proposal is missing\.$/m],
-  [`${proposal} --proposal 1 --id`, /so: --id must be a string of 1 to 128 characters\.$/m, ''],
+  [proposal, /: proposta\.recebida cannot be published: --proposal is missing\.$/m],
+  [`${proposal} --proposal 1 --id`, /published: --id must be a string of 1 to 128 characters\.$/m, ''],
   [`${proposal} --demand 1e3`, /--demand/],
-  ['deliveries list --state entregue', /--state entregue needs --account/],
-  ['deliveries list --state entregue --event demanda.criada', /--state entregue needs --account/],
+  ['deliveries list --state delivered', /--state delivered needs --account/],
+  ['deliveries list --state delivered --event demanda.criada', /--state delivered needs --account/],
   ['deliveries list --since 1h --until 1h', /--until must be later than --since/],
-  ['deliveries replay --event demanda.criada --state falhou --since 1h', /--event needs --account/],
+  ['deliveries replay --event demanda.criada --state failed --since 1h', /--event needs --account/],
   ['deliveries replay --account a --event demanda.criada --since 2h', /--state and --since are required/],
-  ['deliveries replay --state entregue', /falhou, retida/],
+  ['deliveries replay --state delivered', /failed, held/],
   [`${replay} --since 1h --until 2h`, /--until must be later than --since/],
   ['deliveries replay --cancel x', /"reenvio_" and 22/],
   [`${cancel} --account a`, /--cancel needs --account and --event/],
-  [`${cancel} --account a --event demanda.criada --state falhou`, /--cancel takes no --state/],
+  [`${cancel} --account a --event demanda.criada --state failed`, /--cancel takes no --state/],
   [`${cancel} --account a --event demanda.criada --since 1h`, /--cancel takes no/],
   ['events find --account a --id x', /--account, --event and --id/],
-  ['events find some-message --id x', /name one event/],
-  ['dlq discard --yes', /by their ids, or by --reason/],
-  ['dlq discard x --reason malformed --yes', /by their ids, or by --reason/],
+  ['events find some-message --id x', /Name one event/],
+  ['dlq discard --yes', /by their ids or with --reason/],
+  ['dlq discard x --reason malformed --yes', /by their ids or with --reason/],
   ['dlq discard --reason boring', /malformed, unknown_event/],
   ['dlq discard', /must be a message id/, 'a b'],
   ['smoke --timeout 4', /--timeout.*from 5 to 120/],
   ['smoke --timeout 121', /--timeout.*from 5 to 120/],
   ['smoke --timeout 1m', /--timeout.*from 5 to 120/],
-  ['--stage qa clients list', /Unknown stage "qa": the stages are .*prod.*\. For a new one, copy/],
+  ['--stage qa clients list', /Unknown stage "qa": the stages are .*prod.*\. For a new stage, copy/],
   ['--stage dev --outputs x clients list', /cannot be used with/],
   ...[
     'clients create --name x --grant password',
@@ -87,7 +87,7 @@ it.each<[string, RegExp, ...more: string[]]>([
 
 it.each([[[]], [['clients']]])('ops --json reports a missing command as one object: %j', async args => {
   const { code, stdout, stderr } = await runOpsInProcess(['--json', ...args]);
-  const error = expect.stringMatching(/^a command is missing/);
+  const error = expect.stringMatching(/^No command was given/);
   expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { error, code: 'usage', exitCode: 2 }]);
 });
 
@@ -98,7 +98,7 @@ it.each([
   [
     'a run that has ended',
     JSON.stringify({ ClientsTable: 'clients', DynamoDbEndpoint: 'http://127.0.0.1:1', Region: 'us-east-1' }),
-    /nothing answers/,
+    /Nothing responds/,
   ],
 ])('ops refuses %s in one line', async (title, content, message) => {
   const file = path.join(folder, title);
@@ -129,15 +129,16 @@ describe('ops --stage', () => {
     const list = ['--stage', 'dev', 'clients', 'list'];
     for (const [region, message] of [
       ['us-east-1', /no usable AWS credentials: sign in/],
-      [undefined, /no AWS region: set AWS_REGION/],
+      [undefined, /No AWS Region\. Set AWS_REGION/],
     ] as const) {
       vi.stubEnv('AWS_REGION', region);
       vi.stubEnv('AWS_PROFILE', undefined);
       await expectOneLine(1, message, list);
       vi.stubEnv('AWS_PROFILE', 'nobody');
-      await expectOneLine(1, /^error: no .*profile "nobody" \(AWS_PROFILE\).*(Name|name) another/, list);
+      await expectOneLine(1, /^error: [Nn]o .*profile "nobody" \(AWS_PROFILE\).*(Choose|choose) another/, list);
       vi.stubEnv('AWS_PROFILE', 'coded');
-      if (region) await expectOneLine(1, /^error: the AWS profile "coded" asks for .*; unset AWS_PROFILE\n$/, list);
+      if (region)
+        await expectOneLine(1, /^error: the AWS profile "coded" requires multi-factor .*; unset AWS_PROFILE\n$/, list);
     }
   });
 });

@@ -54,25 +54,27 @@ const others = [
 
 describe('ops deliveries list', () => {
   it('counts failed deliveries of all accounts, the greatest numbers first', async () => {
-    expect(await listed('--state', 'falhou')).toEqual(failing);
-    const { stdout } = await list('--state', 'falhou');
-    expect(stdout.split('\n')[0]).toBe('ACCOUNT  EVENT              STATE   DELIVERIES  NEWEST ACCEPTED');
-    expect(stdout.split('\n')[1]).toBe('acme     demanda.criada     falhou  4500        2026-11-20T13:14:59.000Z');
+    expect(await listed('--state', 'failed')).toEqual(failing);
+    const { stdout } = await list('--state', 'failed');
+    expect(stdout.split('\n')[0]).toBe('ACCOUNT  EVENT              STATE            DELIVERIES  NEWEST ACCEPTED');
+    expect(stdout.split('\n')[1]).toBe(
+      'acme     demanda.criada     failed (falhou)  4500        2026-11-20T13:14:59.000Z',
+    );
   });
 
   it('counts undelivered deliveries of all accounts, of one, or of an event', async () => {
     expect(await listed()).toEqual([failing[0], others[0], failing[1], others[1]]);
     expect(await listed('--limit', '2')).toEqual([failing[0], others[0]]);
-    expect(await listed('--event', 'demanda.criada', '--state', 'retida')).toEqual([others[0]]);
+    expect(await listed('--event', 'demanda.criada', '--state', 'held')).toEqual([others[0]]);
     expect((await list('--event', 'mensagem.recebida')).stdout).toBe('No such deliveries.\n');
   });
 
   it('lists the deliveries of one webhook, newest first', async () => {
     const named = ['--account', 'acme', '--event', 'demanda.criada'];
-    const waiting = await listed(...named, '--state', 'pendente');
+    const waiting = await listed(...named, '--state', 'pending');
     expect(waiting.map(({ createdAt }: { createdAt: string }) => createdAt)).toEqual([newest(3), newest(2), newest(1)]);
-    expect(await listed(...named, '--state', 'entregue')).toHaveLength(30);
-    const many: Listed[] = await listed(...named, '--state', 'falhou', '--limit', '300'); // several pages
+    expect(await listed(...named, '--state', 'delivered')).toHaveLength(30);
+    const many: Listed[] = await listed(...named, '--state', 'failed', '--limit', '300'); // several pages
     expect(new Set(many.map(({ id }) => id)).size).toBe(300);
     expect(
       many
@@ -83,7 +85,7 @@ describe('ops deliveries list', () => {
   });
 
   it('counts those of events that were accepted in a span', async () => {
-    expect(await listed('--state', 'falhou', '--since', at(5), '--until', at(7))).toEqual([
+    expect(await listed('--state', 'failed', '--since', at(5), '--until', at(7))).toEqual([
       { ...failing[0], count: 2, newestAcceptedAt: at(6) },
       { ...failing[1], count: 2, newestAcceptedAt: at(6) },
     ]);
@@ -99,7 +101,7 @@ describe('ops deliveries list', () => {
       ['demanda.cancelada', at(6)],
     ]);
     expect(await listed('--account', 'bolt', '--limit', '5')).toEqual(all.slice(0, 5));
-    expect(await listed('--account', 'bolt', '--state', 'retida')).toHaveLength(9);
+    expect(await listed('--account', 'bolt', '--state', 'held')).toHaveLength(9);
     const { stdout } = await list('--account', 'bolt', '--limit', '1');
     expect(stdout.split('\n')[0]).toMatch(/^DELIVERY +EVENT +STATE +ACCEPTED /);
     expect((await list('--account', 'nobody')).stdout).toBe('No such deliveries.\n');
@@ -117,7 +119,9 @@ describe('ops deliveries list', () => {
   ])('says where there are more %s than it shows', async (_, args, all) => {
     const shown = async (limit: number) => (await list(...args, '--limit', `${limit}`)).stdout;
     const most = all - 1;
-    expect(await shown(most)).toMatch(new RegExp(`\n\nThese are the first ${most}: --limit shows more\\.\n$`));
+    expect(await shown(most)).toMatch(
+      new RegExp(`\n\nOnly the first ${most} are shown\\. A larger --limit shows more\\.\n$`),
+    );
     expect(await shown(all)).not.toContain('--limit');
     expect(await listed(...args, '--limit', `${most}`)).toHaveLength(most);
   });
@@ -152,8 +156,8 @@ describe('ops deliveries show', () => {
   it('shows what the receiver answered each attempt, as its account sees it', async () => {
     const { code, stdout } = await show();
     expect(code).toBe(0);
-    expect(stdout).toContain('answer to attempt 1:\ntry later');
-    expect(stdout).toContain('answer to attempt 2:\nstill\\u{1b}[31m closed');
+    expect(stdout).toContain('response to attempt 1:\ntry later');
+    expect(stdout).toContain('response to attempt 2:\nstill\\u{1b}[31m closed');
     const { attempts } = JSON.parse((await show('--json')).stdout);
     expect(attempts.map(({ resposta }: { resposta: string }) => resposta)).toEqual([
       'try later',
@@ -181,7 +185,7 @@ describe('ops deliveries show', () => {
     expect((await show('--body')).stdout).toMatch(/\n\nbody:\n.*"id_demanda":7/);
     expect(await operated.trail()).toMatchObject([{ command: 'deliveries show', target: { delivery: id } }]);
     const unaudited = operated.under({ outputs: { AuditLogGroup: undefined } });
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('no audit line') };
+    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('the audit line could not be written') };
     expect(await unaudited.run(`deliveries show ${id} --body`)).toEqual(refused);
   });
 });
@@ -193,22 +197,22 @@ it('ops deliveries list and show have what waits for a registration that is gone
   const waiting = aDelivery({ id, accountId: 'gone', wait });
   await put('Deliveries', itemFromDelivery(waiting));
   const cancelled = expect.objectContaining({ id, state: 'cancelada', nextAttemptAt: null });
-  for (const more of [[], ['--state', 'cancelada'], ['--event', 'demanda.criada']])
+  for (const more of [[], ['--state', 'cancelled'], ['--event', 'demanda.criada']])
     expect(await listed('--account', 'gone', ...more)).toEqual([cancelled]);
-  expect(await listed('--account', 'gone', '--state', 'pendente')).toEqual([]);
+  expect(await listed('--account', 'gone', '--state', 'pending')).toEqual([]);
   expect(await ask(`deliveries show ${id}`)).toEqual(cancelled);
 });
 
 // It said "has its next attempt now", whatever was done.
 it.each([
-  ['may be in flight', 0, {}, false, /is left as it is: an attempt of its own is due/],
-  ['is overdue', 120_000, {}, true, /has its next attempt now\.\n/],
+  ['may be in flight', 0, {}, false, /was not resent: an attempt is due/],
+  ['is overdue', 120_000, {}, true, /is due for its next attempt now\.\n/],
   [
     'is overdue, and the queue fails',
     120_000,
     { SqsEndpoint: 'http://127.0.0.1:9' },
     true,
-    /now\. But its queue did not/,
+    /now\. It could not be queued/,
   ],
 ])('ops deliveries resend reports what it did if an attempt %s', async (_case, overdueBy, outputs, resent, said) => {
   const id = `evt_${'b'.repeat(27)}`;

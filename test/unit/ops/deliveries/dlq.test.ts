@@ -58,10 +58,10 @@ describe('ops dlq list', () => {
   it('reports that there are more than it shows, and hides nothing from later commands', async () => {
     await putEvents(...Array.from({ length: 13 }, (_, at) => at + 1));
     expect(await list(' --limit 3')).toHaveLength(3);
-    expect(await dlq('list --limit 12')).toMatch(/\n\nThese are the first 12: --limit shows more\.\n$/);
+    expect(await dlq('list --limit 12')).toMatch(/\n\nOnly the first 12 are shown\. A larger --limit shows more\.\n$/);
     expect(await dlq('list --limit 13')).not.toContain('--limit');
     expect(await redrive()).toEqual({ moved: 13, kept: [], inFlight: 0, isCutOff: false });
-    expect(await dlq('list')).toBe('There are no dead letters.\n');
+    expect(await dlq('list')).toBe('The dead-letter queue is empty.\n');
   });
 
   it('leaves an audit line if it shows bodies, and else none', async () => {
@@ -133,7 +133,7 @@ describe('ops dlq redrive', () => {
     expect([some.moved, some.kept.length, some.kept[0].messageId, some.isCutOff]).toEqual([1, 12, original, true]);
     expect(await list()).toHaveLength(14);
     expect(await dlq('redrive --limit 1')).toMatch(
-      /^Moved 1, kept 12\. Others were not looked at: the same command again goes on with them\.\n/,
+      /^Moved 1, kept 12\. Others were not read\. Run the same command again to continue with them\.\n/,
     );
     expect(await dlq('redrive --limit 1')).toMatch(/^Moved 1, kept 12\.\n/);
     expect(await list()).toHaveLength(12);
@@ -143,11 +143,11 @@ describe('ops dlq redrive', () => {
   it('fails if it did not see a named message, and reports what it did with the others', async () => {
     const [[one], two] = [await putEvents(1), await put('no JSON')];
     const { code, stderr } = await failing(`redrive ${one} ${two} nope`);
-    const told = `warning: message ${two} is kept: .*\n.*count 1\nerror: the dead-letter queue shows no message nope: "dlq list"`;
+    const told = `warning: message ${two} was not moved: .*\n.*count 1\nerror: the dead-letter queue shows no message nope: "dlq list"`;
     expect([code, stderr]).toEqual([1, expect.stringMatching(told)]);
     expect(await failing(`redrive ${two} nope --limit 1`)).toMatchObject({ code: 1 });
     const more = await putEvents(3, 4);
-    const cutOff = /^Moved 1, kept 0\. Others were not looked at: "dlq redrive (\S+) nope" goes on with them\.\n$/;
+    const cutOff = /^Moved 1, kept 0\. Others were not read\. Run "dlq redrive (\S+) nope" to continue with them\.\n$/;
     const [, left] = cutOff.exec(await dlq(`redrive ${more.join(' ')} nope --limit 1`)) ?? [];
     expect(more).toContain(left);
   });
@@ -160,7 +160,7 @@ describe('ops dlq redrive', () => {
     await register(sentAt + 1_000);
     await put(JSON.stringify({ ...event(1), id_conta: 'late' }), origin);
     await put(JSON.stringify({ ...event(2), id_conta: 'without-webhook' }));
-    const detail = expect.stringContaining('have it published again');
+    const detail = expect.stringContaining('publish it again');
     expect(await redrive()).toMatchObject({ moved: 1, kept: [{ messageId: original, detail }] });
     await register(sentAt - 1_000);
     expect(await redrive()).toMatchObject({ moved: 1, kept: [] });
@@ -173,7 +173,9 @@ describe('ops dlq redrive', () => {
     const tooLarge = await put(sized(maxMessageSize));
     await putEvents(2);
     await put(sized(maxMessageSize - 256));
-    const detail = expect.stringMatching(/^SQS rejects it: .* shorter than 1040384 bytes\. Have it published again$/);
+    const detail = expect.stringMatching(
+      /^SQS rejected it: .* shorter than 1040384 bytes\. Ask the publisher to publish it again$/,
+    );
     expect(await redrive()).toMatchObject({ moved: 2, kept: [{ messageId: tooLarge, detail }] });
     expect(await list()).toMatchObject([{ messageId: tooLarge, body: sized(maxMessageSize), reason: null, copies: 1 }]);
     expect(await operated.receive('events')).toHaveLength(2);
@@ -215,14 +217,26 @@ describe('ops dlq show', () => {
 // The messages that a command received show again at once, whatever ends it.
 describe('a command that is interrupted', () => {
   it.each<[string, string, RegExp]>([
-    ['dlq list', 'ReceiveMessage', /^error: interrupted\.$/m],
-    ['dlq show nope', 'ReceiveMessage', /^error: interrupted\.$/m],
-    ['events find nope', 'ReceiveMessage', /^error: interrupted\.$/m],
-    ['dlq discard nope', 'ReceiveMessage', /^error: interrupted: "dlq discard nope" goes on with the others\.$/m],
-    ['dlq discard --reason malformed', 'ReceiveMessage', /^error: interrupted: the same command again goes on with/m],
-    ['dlq discard ONE TWO', 'DeleteMessage', /^error: interrupted: "dlq discard TWO" goes on with the others\.$/m],
-    ['dlq redrive ONE TWO', 'pause', /^error: interrupted: "dlq redrive TWO" goes on with the others\.$/m],
-    ['dlq redrive', 'pause', /^error: interrupted: the same command again goes on with the others\.$/m],
+    ['dlq list', 'ReceiveMessage', /^error: Interrupted\.$/m],
+    ['dlq show nope', 'ReceiveMessage', /^error: Interrupted\.$/m],
+    ['events find nope', 'ReceiveMessage', /^error: Interrupted\.$/m],
+    [
+      'dlq discard nope',
+      'ReceiveMessage',
+      /^error: Interrupted\. Run "dlq discard nope" to continue with the others\.$/m,
+    ],
+    [
+      'dlq discard --reason malformed',
+      'ReceiveMessage',
+      /^error: Interrupted\. Run the same command again to continue with/m,
+    ],
+    [
+      'dlq discard ONE TWO',
+      'DeleteMessage',
+      /^error: Interrupted\. Run "dlq discard TWO" to continue with the others\.$/m,
+    ],
+    ['dlq redrive ONE TWO', 'pause', /^error: Interrupted\. Run "dlq redrive TWO" to continue with the others\.$/m],
+    ['dlq redrive', 'pause', /^error: Interrupted\. Run the same command again to continue with the others\.$/m],
   ])('shows all that it did not move again at once, and says what is left: %s', async (words, call, said) => {
     operated.logs.put('delivery', 'a line of nothing');
     const listeners = process.listenerCount('SIGINT');
@@ -233,7 +247,7 @@ describe('a command that is interrupted', () => {
       call === 'pause' ? { time: { pause: async () => interrupt() } } : { before: [call, 1, interrupt] };
     const { code, stdout, stderr } = await operated.under(conditions).run(`--yes ${named(words)}`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^Ending: .* Ctrl-C again stops at once\.\n/);
+    expect(stderr).toMatch(/^Stopping when .* Ctrl-C again to stop immediately\.\n/);
     const left = new RegExp(said.source.replace('TWO', two), 'm');
     expect(stderr).toMatch(left);
     expect(await list()).toHaveLength(call === 'ReceiveMessage' ? 2 + others.length : 1 + others.length);
@@ -254,12 +268,12 @@ describe('a command that is interrupted', () => {
 
 describe('a message that another command has in flight', () => {
   it.each([
-    ['list', 0, '', 'warning: another command is looking at dead letters (about 1)'],
-    ['list --json', 0, '[]', 'another command is looking at dead letters (about 1)'],
-    ['show ID', 1, '', 'another command is looking at dead letters (about 1)'],
-    ['discard ID --yes', 1, '', 'another command is looking at dead letters (about 1)'],
-    ['discard --reason malformed --yes', 0, 'Discarded 0.', 'warning: another command is looking at dead letters'],
-    ['redrive', 0, 'Moved 0, kept 0.\n\nAbout 1 more may be in the hands of another command', ''],
+    ['list', 0, '', 'warning: another command is reading about 1 dead-letter message'],
+    ['list --json', 0, '[]', 'another command is reading about 1 dead-letter message'],
+    ['show ID', 1, '', 'another command is reading about 1 dead-letter message'],
+    ['discard ID --yes', 1, '', 'another command is reading about 1 dead-letter message'],
+    ['discard --reason malformed --yes', 0, 'Discarded 0 messages.', 'warning: another command is reading about'],
+    ['redrive', 0, 'Moved 0, kept 0.\n\nAnother command may be reading about 1 more message', ''],
   ])('is not reported as missing: %s', async (words, code, shown, warning) => {
     const id = await put('no JSON', { reason: 'malformed', detail: 'no' });
     expect(await operated.receive('dead')).toHaveLength(1);
@@ -274,7 +288,9 @@ describe('a message that another command has in flight', () => {
 describe('ops dlq discard', () => {
   it('is refused without --yes, and then touches nothing', async () => {
     const id = await put('no JSON');
-    const stderr = expect.stringMatching(/^error: This deletes the dead letter .* for good\. .*add --yes\.\n$/);
+    const stderr = expect.stringMatching(
+      /^error: This permanently deletes .* from the dead-letter queue .*Add --yes to confirm\.\n$/,
+    );
     expect(await failing(`discard ${id}`)).toEqual({ code: 1, stdout: '', stderr });
     expect(await list()).toHaveLength(1);
   });
@@ -336,6 +352,6 @@ it.each(['redrive --rate 1000', 'discard --reason unknown_event --yes'])(
     const makeClient: typeof thisWorld.makeClient = (Service, settings) =>
       Object.assign(thisWorld.makeClient(Service, settings), Object(Service) === SQSClient && { send });
     const { code, stderr } = await failing(words, { world: { makeClient } });
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/looked at 100000 .* others may stand behind/)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/first 100000 dead-letter messages were read/)]);
   },
 );

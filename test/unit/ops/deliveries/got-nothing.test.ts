@@ -48,12 +48,16 @@ const storeItems = async () => {
 };
 
 /** Prints what the operator sees a day later: the command, and its answer. */
+/** The table above the notes. */
+const rowsOf = (stdout: string): readonly string[] => (stdout.split('\n\n')[0] ?? '').split('\n');
+
 const ask = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
   const { code, stdout, stderr } = await operated.run(...args);
   expect([code, stderr]).toEqual([0, '']);
-  return `$ ops ${args.join(' ')}\n${stdout.trimEnd()}`;
+  if (stdout.startsWith('AT ')) expect(rowsOf(stdout).filter(line => line.length > 120)).toEqual([]);
+  return `$ ops ${args.join(' ')}\n${stdout.trimEnd().replaceAll('\n    ', ' ')}`; // a reason is below its row
 };
 
 interface Cause {
@@ -77,7 +81,7 @@ const causes: Readonly<Record<string, Cause>> = {
       await publish();
       await stage.settle();
     },
-    named: [/failed +attempt 4 .* ended with http 503/, /2026-11-20T12:00:00.012Z/, /Closed for maintenance/],
+    named: [/failed +attempt 4 at .*: http, status 503/, /2026-11-20T12:00:00.012Z/, /Closed for maintenance/],
   },
   'The webhook is suspended': {
     play: async () => {
@@ -85,7 +89,7 @@ const causes: Readonly<Record<string, Cause>> = {
       stage.answers.push(answer(410));
       await publish();
     },
-    named: [/held +its webhook is suspended \(gone\)/, /suspenso +gone/],
+    named: [/held +its webhook is suspended: gone\./, /suspended \(suspenso\) +gone/],
   },
   'Its events are held still': {
     play: async () => {
@@ -95,7 +99,7 @@ const causes: Readonly<Record<string, Cause>> = {
       await stage.pass(hour);
       await stage.webhooks.reactivate('conta-1', 'demanda.criada', stage.now());
     },
-    named: [/held +its webhook was suspended and is active again: "deliveries resend" or "deliveries replay"/],
+    named: [/held +its webhook was suspended and is active again: run "deliveries resend" or "deliveries replay"/],
   },
   'The receiver is slow': {
     play: async () => {
@@ -104,7 +108,7 @@ const causes: Readonly<Record<string, Cause>> = {
       stage.answers.push({ ...answer(200), takesMs: 10_000 });
       await publish();
     },
-    named: [/waiting .*Its receiver is slow since 2026-11-20T12:00:00\.000Z/, / +- +2026-11-20T12:00:00\.000Z$/],
+    named: [/pending .*Its receiver has been slow since 2026-11-20T12:00:00\.000Z/, / +- +2026-11-20T12:00:00\.000Z$/],
   },
   'It was delivered after all': {
     play: async () => {
@@ -113,22 +117,26 @@ const causes: Readonly<Record<string, Cause>> = {
       await publish();
       await stage.pass(5_000);
     },
-    named: [/delivered +attempt 2 of .* ended with entregue 204/, /ativo/, /answer to attempt 1:\nOops/],
+    named: [
+      /delivered +attempt 2 at .*: delivered \(entregue\), status 204/,
+      /active \(ativo\)/,
+      /response to attempt 1:\nOops/,
+    ],
   },
   'The message was no event': {
     play: async () => {
       await stage.register();
       await publish({ id_demanda: '7' });
     },
-    named: [/refused +its message (\S+) was refused at .* as malformed \(id_demanda: .*"dlq show \1"/],
+    named: [/rejected +its message (\S+) was rejected at .* as malformed \(id_demanda: .*"dlq show \1"/],
   },
   'Nothing was published': {
     play: () => stage.register(),
-    named: [/No event came for account conta-1 since.*\("dlq list"\)\.\n/, /ativo/],
+    named: [/No events for account conta-1 since.*\("dlq list"\)\.\n/, /active \(ativo\)/],
   },
   'It stands in our own queue': {
     play: () => operated.send('events', '{}'),
-    named: [/No event came .* About 1 message waits in the events queue, and the account's may be among them/],
+    named: [/No events for .* About 1 message waits in the events queue, and the account's may be among them/],
   },
 };
 
@@ -161,7 +169,7 @@ describe('"I got nothing since yesterday"', () => {
     const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: `evt_${'x'.repeat(27)}`, seconds: 40 };
     operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1', event: 'demanda.criada' }));
     operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'other', event: 'demanda.criada' }));
-    expect((await ask(...eventsOf)).match(/waiting +at .* fault of our own/g)).toHaveLength(1);
+    expect((await ask(...eventsOf)).match(/pending +at .* internal error/g)).toHaveLength(1);
   });
 
   it('lists one event once, however often its message was deferred before it was stored', async () => {
@@ -180,10 +188,10 @@ describe('"I got nothing since yesterday"', () => {
     for (const id of ['a', 'b', 'c']) await publish({ id });
     writeLogs();
     const all = await ask('events', 'list', '--account', 'conta-1', '--since', '90d', '--limit', '2');
-    expect(all).toContain('Deliveries are listed back to 2026-08-23T11:00:00.000Z');
-    expect(all).toContain('by the log, back to 2026-11-13T12:00:00.000Z (it is kept no longer)');
-    expect(all).toContain('These are the latest 2: --limit shows more.');
+    expect(all).toContain('Deliveries are listed since 2026-08-23T11:00:00.000Z');
+    expect(all).toContain('from the log, since 2026-11-13T12:00:00.000Z (older logs are deleted)');
+    expect(all).toContain('Only the latest 2 are shown. A larger --limit shows more.');
     const latest = await ask('events', 'list', '--account', 'conta-1');
-    expect(latest).toContain('Deliveries are listed back to 2026-11-20T11:00:00.000Z'); // 24 hours
+    expect(latest).toContain('Deliveries are listed since 2026-11-20T11:00:00.000Z'); // 24 hours
   });
 });

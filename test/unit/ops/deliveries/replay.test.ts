@@ -23,7 +23,7 @@ const store = async (name: (number: number) => string, count: number, resent = 0
   });
   await operated.put('Deliveries', ...items);
 };
-const span = (from: number, to: number) => `--state falhou --since ${isoTime(from)} --until ${isoTime(to)}`;
+const span = (from: number, to: number) => `--state failed --since ${isoTime(from)} --until ${isoTime(to)}`;
 const inRange = span(noon, noon + 3_600_000);
 
 // None of these has a webhook: what is chosen is skipped.
@@ -36,7 +36,7 @@ it('ops deliveries replay takes the webhooks of an account that have deliveries 
   for (const account of ['', ' --account acme']) {
     const { code, stdout, stderr } = await run(`deliveries replay${account} ${inRange}`);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^error: This sends deliveries of 1 webhook of .* add --yes\.\n$/);
+    expect(stderr).toMatch(/^error: This resends deliveries of 1 webhook of .* Add --yes to confirm\.\n$/);
   }
 });
 
@@ -44,9 +44,9 @@ it('ops deliveries replay counts the webhooks in its question up to a thousand',
   const from = noon + 7 * 86_400_000;
   const question = async () => (await run(`deliveries replay ${span(from, from + 1)}`)).stderr;
   await store(number => `many${number}`, 1_000, 0, from);
-  expect(await question()).toMatch(/^error: This sends deliveries of 1000 webhooks of /);
+  expect(await question()).toMatch(/^error: This resends deliveries of 1000 webhooks of /);
   await store(() => 'more', 1, 0, from);
-  expect(await question()).toMatch(/^error: This sends deliveries of more than 1,000 webhooks of /);
+  expect(await question()).toMatch(/^error: This resends deliveries of more than 1,000 webhooks of /);
 });
 
 it('ops deliveries replay leaves out no webhook whose newest deliveries succeeded since the index was written', async () => {
@@ -56,14 +56,14 @@ it('ops deliveries replay leaves out no webhook whose newest deliveries succeede
 
 it('ops deliveries replay ends the range now by default, and the audit trail has it', async () => {
   const since = isoTime(Date.now() - 3_600_000);
-  await ask(`deliveries replay --account nobody --state falhou --since ${since}`);
+  await ask(`deliveries replay --account nobody --state failed --since ${since}`);
   const [line] = await operated.trail();
-  expect(line?.change).toEqual({ state: 'falhou', since, until: expect.stringMatching(/Z$/) });
+  expect(line?.change).toEqual({ state: 'failed', since, until: expect.stringMatching(/Z$/) });
   const ago = Date.now() - Date.parse(String(line?.change?.until));
   expect(ago).toBeGreaterThanOrEqual(0);
   expect(ago).toBeLessThan(60_000);
-  const late = `--state falhou --since ${isoTime(Date.now() + 3_600_000)}`;
-  const stderr = expect.stringMatching(/^error: the range ends at .*, before it begins/);
+  const late = `--state failed --since ${isoTime(Date.now() + 3_600_000)}`;
+  const stderr = expect.stringMatching(/^error: The range ends at .*, before it starts/);
   expect(await run(`deliveries replay --account nobody ${late}`)).toEqual({ code: 1, stdout: '', stderr });
 });
 
@@ -88,7 +88,7 @@ describe('ops deliveries replay of one webhook', () => {
 
   it('waits until all are sent', async () => {
     const { code, stdout } = await replay('sent', {}, finish);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Queued 70 deliveries again: /)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Queued 70 deliveries\. /)]);
     const target = { account: 'sent', replay: expect.stringMatching(/^reenvio_/), count: 70 };
     expect(await operated.trail()).toMatchObject([{ outcome: 'done', target }]);
   });
@@ -99,7 +99,7 @@ describe('ops deliveries replay of one webhook', () => {
       'of a suspended webhook',
       { status: 'suspended', suspensionReason: 'gone' },
       finish,
-      /\(gone\): "webhooks reactivate"/,
+      /suspended: gone\. Run "webhooks reactivate"/,
     ],
     ['that is cancelled', {}, latest => replays.end(latest, 'cancelled'), /cancelled after \d+ deliveries/],
     [
@@ -139,7 +139,10 @@ describe('deliveries replay --cancel', () => {
 
   it('cancels a running replay, can be repeated, and is in the audit trail', async () => {
     await begin();
-    const done = { code: 0, stdout: expect.stringMatching(/^The replay is cancelled\. It has queued 26 deliveries/) };
+    const done = {
+      code: 0,
+      stdout: expect.stringMatching(/^The replay is cancelled\. The 26 deliveries that it has queued/),
+    };
     expect(await cancel()).toMatchObject(done);
     expect(await replays.find(webhook.accountId, webhook.eventName, id)).toMatchObject({ state: 'cancelled' });
     expect(await cancel()).toMatchObject(done);
@@ -154,6 +157,6 @@ describe('deliveries replay --cancel', () => {
     await begin({ id: other });
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
     if (latest) await replays.end(latest, 'completed');
-    expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('it has queued 26') });
+    expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('It queued 26') });
   });
 });

@@ -27,7 +27,7 @@ describe('ops webhooks list', () => {
     ['--suspended --account acme', []],
     ['--failing --slow', ['acme demanda.cancelada', 'bolt proposta.recebida']],
     ['--account acme', ['acme demanda.cancelada', 'acme demanda.criada']],
-    ['--status suspenso --slow', []],
+    ['--status suspended --slow', []],
   ])('%s lists those that it names', async (options, expected) => {
     const found: { accountId: string; evento: string }[] = await ask(`webhooks list ${options}`);
     expect(found.map(({ accountId, evento }) => `${accountId} ${evento}`)).toEqual(expected);
@@ -50,14 +50,13 @@ describe('ops webhooks suspend and reactivate', () => {
     expect(JSON.stringify(shown)).not.toMatch(/sealed|whsec/);
     const { code, stdout } = await run(`webhooks reactivate ${named('held')}`);
     expect(code).toBe(0);
-    for (const next of ['list', 'replay'])
-      expect(stdout).toContain(`deliveries ${next} ${named('held')} --state retida`);
+    for (const next of ['list', 'replay']) expect(stdout).toContain(`deliveries ${next} ${named('held')} --state held`);
     expect(stdout).toMatch(/deliveries resend ID.*POST \/v1\/webhooks\/demanda\.criada\/reenvios/s);
     expect(await ask(`webhooks show ${named('held')}`)).toMatchObject({ status: 'ativo', suspensionReason: null });
   });
 
-  it('refuse an account that has neither users nor webhooks, and leave nothing', async () => {
-    const stderr = expect.stringMatching(/^error: account "typo99" has neither users nor webhooks/);
+  it('refuse an account that has no users and no webhooks, and leave nothing', async () => {
+    const stderr = expect.stringMatching(/^error: account "typo99" has no users and no webhooks/);
     expect(await run(`webhooks suspend ${named('typo99')}`)).toEqual({ code: 1, stdout: '', stderr });
     expect(await ask('webhooks list --account typo99')).toEqual([]);
     const left = { accountId: 'left', eventName: 'demanda.cancelada', updatedAt: 1 }; // of an earlier suspension

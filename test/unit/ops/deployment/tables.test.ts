@@ -34,7 +34,7 @@ it('brings back a sealing key whose number another has by now, below all others 
   const revoked = others.map(key => ({ ...key, keyId: `revoked ${key.kind}` }));
   for (const Item of [...lost, ...revoked]) await dynamo(new PutCommand({ TableName: restored, Item }));
 
-  const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/add --yes\.\n$/) };
+  const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/Add --yes to confirm\.\n$/) };
   expect(await run('tables', 'copy', 'keyring', restored)).toEqual(unasked);
   expect(await ask(`tables copy keyring ${restored}`)).toMatchObject({ changed: 2, copied: 2 });
   const [first, second, ...rest] = await ask('keys list --kind sealing');

@@ -29,8 +29,8 @@ describe('ops keys, of which each kind has one,', () => {
   });
 
   it.each([
-    ['keys rotate --revoke', /add --yes\.\n$/],
-    ['--yes keys rotate --now --revoke --kind sealing', /^error: sealing keys are never /],
+    ['keys rotate --revoke', /Add --yes to confirm\.\n$/],
+    ['--yes keys rotate --now --revoke --kind sealing', /^error: Sealing keys cannot be revoked/],
   ])('refuses %s, and changes nothing', async (words, problem) => {
     expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(problem) });
     expect(await keysIn()).toBe(3);
@@ -99,13 +99,13 @@ describe('ops keys rotate at a stage', () => {
     rotateKeys.addTo(noun, async (act, report) => told(report(await act(aTask(target)), target).text));
     await noun.parseAsync(['rotate'], { from: 'user' });
     expect(told.mock.calls).toEqual([
-      [expect.stringMatching(/^signing: made generation 99, .* by now\.\nmac: no key was due\./)],
+      [expect.stringMatching(/^signing: created generation 99, .* since\.\nmac: no key was due\./)],
     ]);
   });
 
   it('fails if the function fails, and says why', async () => {
     await expect(rotate(stageAnswering(denied, 'Unhandled'))).rejects.toThrow(
-      'the daily rotation fails: AccessDeniedException: not authorized to perform: dynamodb:Query (docs/runbook.md, "KeysNotRotated").',
+      'The daily rotation failed: AccessDeniedException: not authorized to perform: dynamodb:Query (docs/runbook.md, "KeysNotRotated").',
     );
   });
 
@@ -114,7 +114,7 @@ describe('ops keys rotate at a stage', () => {
     [
       'warns if the function fails',
       'Unhandled',
-      [expect.stringMatching(/^The keys are made\. the daily rotation fails: Acc/)],
+      [expect.stringMatching(/^The keys were created\. The daily rotation failed: Acc/)],
     ],
   ])('--now makes keys with the operator’s own permissions, and %s', async (_case, error, told) => {
     const before = await keysIn();
@@ -185,7 +185,7 @@ describe('keys rotate --revoke that fails half-way', () => {
     expect(failure).toMatchObject({ left });
     for (const kind of kinds) {
       const made = now[kind].filter(generation => !before[kind].includes(generation));
-      if (made.length > 0) expect(failure.error).toContain(`${kind} made ${made}`);
+      if (made.length > 0) expect(failure.error).toContain(`${kind} created ${made}`);
       const kept = now[kind].filter(generation => before[kind].includes(generation)).join(' and ');
       if (kind === deletes) expect(failure.error).toContain(`${kind} generation ${kept} is still valid`);
       else if (left.includes(kind)) expect(failure.error).toContain(`${kind} is not rotated`);
@@ -217,7 +217,9 @@ describe('keys rotate --revoke that fails half-way', () => {
     expect(signing).toHaveLength(2);
     const { error } = await failAt('Delete', 1);
     const [kept, made] = (await generations()).signing;
-    expect(error).toContain(`Done: signing made ${made}, deleted ${signing[1]}. Left: signing generation ${kept} is`);
+    expect(error).toContain(
+      `Done: signing created ${made}, deleted ${signing[1]}. Left: signing generation ${kept} is`,
+    );
     await ask('keys rotate --revoke');
   });
 });

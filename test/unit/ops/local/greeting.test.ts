@@ -16,7 +16,7 @@ it('the text of a run that is ready says what to do next, and confirms each mapp
     ['two.example.net', 9001],
   ]);
   const text = greeting(outputs, { outputsFile: 'outputs.json', consoleLink: 'http://127.0.0.1:4005/', mappings });
-  expect(text).toContain('  receiver   https://one.example.net/… leads to http://localhost:9000');
-  expect(text).toContain('  receiver   https://two.example.net/… leads to http://localhost:9001');
-  expect(text.join('\n')).toMatch(/What next:\n {2}npm run smoke .*\n {2}the console .*"First steps"/);
+  expect(text).toContain('  receiver   https://one.example.net/… is forwarded to http://localhost:9000');
+  expect(text).toContain('  receiver   https://two.example.net/… is forwarded to http://localhost:9001');
+  expect(text.join('\n')).toMatch(/Next steps:\n {2}npm run smoke .*\n {2}the console .*"First steps"/);
 });

@@ -42,7 +42,7 @@ describe('the command line', () => {
   it('may name an assembly, which has its stage values', () => {
     expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: '/home/ana/cdk.out', stageValues: {} });
     for (const late of ['--retry-schedule=1s', '--set=registrationLimit=1'])
-      expect(() => parse('--assembly', 'cdk.out', late)).toThrow(/--assembly: .* too late/);
+      expect(() => parse('--assembly', 'cdk.out', late)).toThrow(/--assembly already contains .* cannot change them/);
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe('the command line', () => {
     [['--port', 'x'], /whole number from 0 to 65530/],
     [['--port', '65531'], /whole number from 0 to 65530/],
     [['--port', '-1'], /whole number from 0 to 65530/],
-    [['--set', 'authDomain=auth.example.com'], /authDomain: a local run has no domain names/],
+    [['--set', 'authDomain=auth.example.com'], /authDomain: a local run cannot have custom domains/],
     [['--map', 'nonsense'], /HOST=http:\/\/127\.0\.0\.1:PORT/],
     [['--map', 'a.example.com=http://10.0.0.1:80'], /must lead to http:\/\/127\.0\.0\.1:PORT/],
     [['--set', 'novalue'], /KEY=VALUE/],

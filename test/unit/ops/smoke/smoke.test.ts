@@ -109,7 +109,7 @@ describe('ops smoke on the local run', () => {
   it('reports that there is no receiver', async () => {
     delete outputs.SmokeReceiverUrl;
     expect((await ops('smoke')).stderr).toContain(
-      'has no output "SmokeReceiverUrl": deploy or start this version first.',
+      'has no output "SmokeReceiverUrl". Deploy or start this version first.',
     );
     expect(await names()).toEqual([]);
   });
@@ -130,7 +130,7 @@ describe('ops smoke rotate-credentials', () => {
     const before = await names();
     const { code, stdout, stderr } = await ops('smoke', 'rotate-credentials');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.includes('The former ones are deleted.')).toBe(former === 'an identity');
+    expect(stdout.includes('The previous ones are deleted.')).toBe(former === 'an identity');
     const { clientId, clientSecret, username, password } = storedIdentity();
     expect(stdout).toContain(clientId);
     for (const secret of [clientSecret, password]) expect(stdout).not.toContain(secret);
@@ -163,7 +163,7 @@ describe('ops smoke remove', () => {
     await ops('smoke');
     const { clientId, username } = storedIdentity();
     const other = await operated.createClient('Smoke test', '--account=acme');
-    expect(await ops('smoke', 'remove')).toMatchObject({ code: 1, stderr: expect.stringContaining('add --yes') });
+    expect(await ops('smoke', 'remove')).toMatchObject({ code: 1, stderr: expect.stringContaining('Add --yes') });
     const { code, stdout } = await ops('smoke', 'remove', '--yes');
     expect({ code, stdout }).toEqual({
       code: 0,

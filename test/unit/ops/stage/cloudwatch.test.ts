@@ -29,7 +29,7 @@ it('finds the lines of an id in the groups of the stage, the newest first', asyn
 it.each(['', '<', 'x/ | stats count()', 'a b', 'evt_1.*', 'a\\', 'a\n', 'x'.repeat(129)])(
   'searches for no id that would be a part of the query: %j',
   async id => {
-    await expect(openLog().find(id, 0, noProgress)).rejects.toThrow(/^that is no id/);
+    await expect(openLog().find(id, 0, noProgress)).rejects.toThrow(/^This is not an id/);
   },
 );
 

@@ -69,7 +69,9 @@ describe('going through the dead letters', () => {
     const goThrough = async () => {
       for await (const _ of queues.deadLetters(all)) pass(1);
     };
-    await expect(goThrough()).rejects.toThrow(/^after \d+ dead letters the same ones show again: repeat the command.$/);
+    await expect(goThrough()).rejects.toThrow(
+      /^After \d+ messages, SQS returned the same ones again\. Repeat the command\.$/,
+    );
   });
 
   // Bug: of a command that was killed 100,000 stayed hidden for nearly three hours, those of a slow redrive for twelve.

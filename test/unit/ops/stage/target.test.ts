@@ -39,7 +39,7 @@ describe('a stage', () => {
     expect(() => requireOwnAccount(configuration, account)).not.toThrow();
     expect(() => requireOwnAccount(configuration, '999999999999')).toThrow(
       new CliError(
-        `stage dev is in account ${account} (stages/dev.ts), but these AWS credentials are of account 999999999999: set AWS_PROFILE to a profile of account ${account}.`,
+        `stage dev is in account ${account} (stages/dev.ts), but these AWS credentials belong to account 999999999999. Set AWS_PROFILE to a profile of account ${account}.`,
       ),
     );
     expect(() => requireOwnAccount(stageConfiguration('dev'), '999999999999')).not.toThrow();
@@ -75,8 +75,8 @@ it.each([
     'dev',
     `stage dev is not deployed in sa-east-1 of account ${account}: stack Emissor-dev-`,
   ],
-  ['is not filled in', [], 'prod', 'Stage prod: stages/prod.ts must give account '],
-  ['lacks an output of this version', all, 'dev', 'stage dev has no output "UsersTable": '],
+  ['is not filled in', [], 'prod', 'Stage prod: stages/prod.ts must set account '],
+  ['lacks an output of this version', all, 'dev', 'stage dev has no output "UsersTable". '],
 ])('ops --stage says in one line that a stage %s', async (_case, stacks, stage, said) => {
   const { code, stdout, stderr } = await withStacks(stacks, () => runOpsInProcess(['--stage', stage, 'users', 'list']));
   expect({ code, stdout, said: stderr.slice(0, said.length + 7) }).toEqual({

@@ -63,20 +63,20 @@ describe('what DynamoDB throttled', () => {
         'WriteThrottleEvents Emissor-Deliveries due': [40, 2],
       },
       [
-        'DynamoDB throttled 42 writes of Emissor-Deliveries/index/due within a quarter of an hour, for a hot key: docs/runbook.md, "StoreThrottled".',
+        'DynamoDB throttled 42 writes of Emissor-Deliveries/index/due in the last 15 minutes, for a hot key: docs/runbook.md, "StoreThrottled".',
       ],
     ],
     [
       { 'ReadAccountLimitThrottleEvents Emissor-Users': [7], 'ReadThrottleEvents Emissor-Users': [7] },
       [
-        'DynamoDB throttled 7 reads of Emissor-Users within a quarter of an hour, for a quota: docs/runbook.md, "StoreThrottled".',
+        'DynamoDB throttled 7 reads of Emissor-Users in the last 15 minutes, for a quota: docs/runbook.md, "StoreThrottled".',
       ],
     ],
     [
       { 'ReadThrottleEvents Emissor-Users': [1], 'WriteThrottleEvents Emissor-Deliveries': [5] },
       [
-        'DynamoDB throttled 5 writes of Emissor-Deliveries within a quarter of an hour: docs/runbook.md, "StoreThrottled".',
-        'DynamoDB throttled 1 read of Emissor-Users within a quarter of an hour: docs/runbook.md, "StoreThrottled".',
+        'DynamoDB throttled 5 writes of Emissor-Deliveries in the last 15 minutes: docs/runbook.md, "StoreThrottled".',
+        'DynamoDB throttled 1 read of Emissor-Users in the last 15 minutes: docs/runbook.md, "StoreThrottled".',
       ],
     ],
   ])('is told by table, index, calls and cause, once: %j', async (counted, expected) => {
@@ -86,7 +86,7 @@ describe('what DynamoDB throttled', () => {
 
 describe('the KMS key', () => {
   const on = `--region sa-east-1 --key-id ${keyArn}`;
-  const lost = 'without it no token is issued and no secret read, ever.';
+  const lost = 'without it no token can be issued and no secret can be read.';
   it.each([
     [{ KeyState: 'Enabled' }, []],
     [
@@ -161,7 +161,7 @@ describe('the recipients of alarms', () => {
       throw Object.assign(new Error('denied'), { name: 'AuthorizationErrorException' });
     };
     const read = async (outputs: object) => (await readFacts(stageWith(refused, outputs), () => {})).recipients;
-    expect(await read(topics)).toEqual({ unread: 'these AWS credentials may not do that: denied' });
+    expect(await read(topics)).toEqual({ unread: 'Access denied for these AWS credentials: denied' });
     expect(await read({})).toEqual({ unread: expect.stringContaining('no output "PagesTopicArn"') });
   });
 });

@@ -78,7 +78,7 @@ describe('the preflight', () => {
   it('continues after a check that it cannot make, and says which permission is missing', async () => {
     const { problems, unread } = await find({ answers: { ListRolesCommand: fail('AccessDenied') } });
     expect(problems).toEqual([]);
-    expect(unread).toEqual([{ check: 'other Regions', sentence: expect.stringContaining('may not do that') }]);
+    expect(unread).toEqual([{ check: 'other Regions', sentence: expect.stringContaining('Access denied') }]);
   });
 
   it('is in the runbook with all its checks', () => {
@@ -146,17 +146,17 @@ describe('the preflight reports', () => {
     [
       'a quota below the file',
       { values: { accountConcurrency: 20 }, answers: quotaOf(10) },
-      /^concurrency: .*counts on 20 .*L-B99A9384.*or write 10 into/,
+      /^concurrency: .*accountConcurrency to 20.*L-B99A9384.*or set accountConcurrency to 10/,
     ],
     [
       'a reservation in a new account',
       { next: { Auth: aFunction('Token', 5) }, answers: quotaOf(10) },
-      /^concurrency: .*5 would be left, and AWS keeps 10 unreserved/,
+      /^concurrency: .*5 would be left, and AWS requires 10 unreserved/,
     ],
     [
       'a reservation that leaves less than 100',
       { next: { Auth: aFunction('Token', 200) }, answers: quotaOf(250) },
-      /^concurrency: .*50 would be left, and AWS keeps 100/,
+      /^concurrency: .*50 would be left, and AWS requires 100/,
     ],
     [
       'a reservation alongside others',
@@ -221,7 +221,7 @@ describe('the preflight reports', () => {
     [
       'protection before the first deployment',
       { values: { ...retain, protection: true }, stacks: none },
-      /^protection: .*Write protection: false/,
+      /^protection: .*Set protection: false/,
     ],
     [
       'a stage of another owner',

@@ -60,7 +60,7 @@ describe('the problems of a stage', () => {
       'stage dev is not deployed in sa-east-1 of account 111122223333: npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.',
     ]);
     expect(problems(stage({}, { Webhooks: undefined, Delivery: undefined }))[0]).toBe(
-      'stage dev is deployed in part: without Emissor-dev-Webhooks and Emissor-dev-Delivery. npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.',
+      'stage dev is only partly deployed. Missing: Emissor-dev-Webhooks and Emissor-dev-Delivery. npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.',
     );
   });
 
@@ -70,7 +70,7 @@ describe('the problems of a stage', () => {
       index === 0 ? { ...view, version: '0.2.0' } : view,
     );
     expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
-      'the stacks are at different versions, 0.2.0 (Emissor-dev-Data) and 0.1.0 (Emissor-dev-Auth, Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): a deployment did not get to its end. npx cdk deploy --all -c stage=dev.',
+      'the stacks are at different versions, 0.2.0 (Emissor-dev-Data) and 0.1.0 (Emissor-dev-Auth, Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): the last deployment is incomplete. npx cdk deploy --all -c stage=dev.',
     ]);
   });
 
@@ -79,7 +79,7 @@ describe('the problems of a stage', () => {
     const releases = [null, 'r1', 'r2', 'r2', 'r2'];
     const stacks = statusOf(deployed).stacks?.map((view, index) => ({ ...view, release: releases[index] ?? null }));
     expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
-      'the stacks are of different releases, r1 (Emissor-dev-Auth) and r2 (Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): a deployment did not get to its end. npx cdk deploy --all -c stage=dev.',
+      'the stacks are of different releases, r1 (Emissor-dev-Auth) and r2 (Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): the last deployment is incomplete. npx cdk deploy --all -c stage=dev.',
     ]);
   });
 
@@ -92,7 +92,7 @@ describe('the problems of a stage', () => {
     [
       'still shifting',
       { version: 5, deployedVersion: 5, sharing: [6] },
-      'No deployment is in progress, but a part of the traffic still goes to another version: Discovery (at version 5 and 6, deployed 5). npm run ops -- --stage dev rollback lists the releases; npm run ops -- --stage dev rollback RELEASE ends that.',
+      'No deployment is in progress, but some of the traffic still goes to another version: Discovery (at version 5 and 6, deployed 5). npm run ops -- --stage dev rollback lists the releases; npm run ops -- --stage dev rollback RELEASE sends all traffic to one.',
     ],
   ])('are aliases that are %s, unless a deployment is in progress', (_state, versions, problem) => {
     const movedAliases = [{ function: 'Discovery', ...versions }];
@@ -103,12 +103,16 @@ describe('the problems of a stage', () => {
 
   // Bug: it said that nothing needs anybody, of queues and keys that it had not been able to read, or not to their end.
   it.each([
-    ['all', {}, 'Nothing needs you.'],
-    ['not all', { queues: { unread: 'denied' } }, 'Nothing that was read needs you. 1 part could not be read.'],
+    ['all', {}, 'No problems found.'],
+    [
+      'not all',
+      { queues: { unread: 'denied' } },
+      'No problems found in the parts that were read. 1 part could not be read.',
+    ],
     [
       'less still',
       { queues: { unread: 'denied' }, kmsKeys: { unread: 'denied' } },
-      'Nothing that was read needs you. 2 parts could not be read.',
+      'No problems found in the parts that were read. 2 parts could not be read.',
     ],
     [
       'the first of some',
@@ -118,20 +122,20 @@ describe('the problems of a stage', () => {
         webhooks: first,
         deliveries: { ...noDeliveries, ...first },
       },
-      'Nothing that was read needs you. 1 part could not be read. Of 3 parts there is more.',
+      'No problems found in the parts that were read. 1 part could not be read. 3 parts were read only partly.',
     ],
     [
       'not all that waits',
       { deliveries: { ...noDeliveries, late: { groups: [], isCutOff: true } } },
-      'Nothing that was read needs you. Of 1 part there is more.',
+      'No problems found in the parts that were read. 1 part was read only partly.',
     ],
   ])('says that nothing needs anybody only of what it read: %s', (_case, unread, verdict) => {
     expect(reportStatus(statusOf(stage(), unread)).text.split('\n').at(-1)).toBe(verdict);
   });
 
   it.each([
-    ['UPDATE_ROLLBACK_COMPLETE', /its last deployment failed and was taken back/],
-    ['ROLLBACK_COMPLETE', /its first deployment failed .* The next deployment deletes it and makes it again\.$/],
+    ['UPDATE_ROLLBACK_COMPLETE', /its last deployment failed and was rolled back/],
+    ['ROLLBACK_COMPLETE', /its first deployment failed .* The next deployment deletes it and creates it again\.$/],
     ['UPDATE_ROLLBACK_FAILED', /npx cdk rollback Emissor-dev-Auth -c stage=dev$/],
     ['DELETE_FAILED', /aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Auth$/],
     ['UPDATE_IN_PROGRESS', /Wait until it has ended\.$/],
@@ -143,7 +147,7 @@ describe('the problems of a stage', () => {
     const Auth = { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true } as const;
     const found = problems(stage({ removalPolicy: 'retain', protection: true }, { Auth }));
     expect(found[0]).toMatch(
-      /because it is protected\. Run: aws cloudformation update-termination-protection --no-enable-termination-protection --region sa-east-1 --stack-name Emissor-dev-Auth\. .* deployment deletes it and makes it again\.$/,
+      /because it is protected\. Run: aws cloudformation update-termination-protection --no-enable-termination-protection --region sa-east-1 --stack-name Emissor-dev-Auth\. The next deployment then deletes it and creates it again\.$/,
     );
     expect(found[0]).not.toContain('stages/dev.ts');
   });
@@ -175,10 +179,10 @@ describe('the problems of a stage', () => {
     const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke holds nothing
     expect(problems(stage(), { tables })).toEqual([]);
     expect(problems(stage(keeps, protectedBut), { tables })).toEqual([
-      '1 stack and 1 table can be deleted by mistake: nothing protects them. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
+      '1 stack and 1 table can be deleted by mistake, because protection is off. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
     ]);
     expect(problems(stage({ ...keeps, protection: true }, protectedBut), { tables })[0]).toMatch(
-      /stages\/dev\.ts asks for it: npx cdk deploy/i,
+      /stages\/dev\.ts sets protection: true\. Run npx cdk deploy/,
     );
   });
 
@@ -193,15 +197,15 @@ describe('the problems of a stage', () => {
       ],
     });
     expect(found).toEqual([
-      '40 messages wait in the events queue, 3 are in flight, the oldest for 301 s: npm run ops -- --stage dev webhooks list --slow shows who holds it up.',
-      '1 message waits in the retry queue, none is in flight, the oldest for 301 s: does anybody read it? docs/runbook.md, "EventsStuck".',
+      '40 messages wait in the events queue, 3 are in flight, the oldest for 301 s: npm run ops -- --stage dev webhooks list --slow shows the slow receivers.',
+      '1 message waits in the retry queue, none is in flight, the oldest for 301 s. Check that its consumer runs: docs/runbook.md, "EventsStuck".',
     ]);
   });
 
   // Bug: as soon as CloudWatch knew an age, numbers said nothing, and an age said nothing where all was in flight.
   it.each([
     ['events', { waiting: 50_000, inFlight: 400, oldestSeconds: 240 }, true],
-    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too often for SQS to tell its age
+    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too many times for SQS to tell its age
     ['events', { waiting: 0, inFlight: 3, oldestSeconds: 301 }, true],
     ['events', { waiting: 0, inFlight: 0, oldestSeconds: 301 }, false], // an age of some minutes ago
     ['events', { waiting: 24, inFlight: 900, oldestSeconds: 300 }, false], // a busy stage
@@ -220,11 +224,11 @@ describe('the problems of a stage', () => {
     const recipients = [one, other, { ...ticket, address: 'eva@acme.com', state: 'confirmed' } as const, ticket];
     const next = ': docs/runbook.md, "A recipient who never confirmed".';
     expect(problems(stage(), { recipients })).toEqual([
-      `no page reaches ana@acme.com (not confirmed) and bia@acme.com (not subscribed)${next}`,
-      `no ticket reaches bia@acme.com (not subscribed)${next}`,
+      `pages do not reach ana@acme.com (not confirmed) and bia@acme.com (not subscribed)${next}`,
+      `tickets do not reach bia@acme.com (not subscribed)${next}`,
     ]);
     const { text } = reportStatus(statusOf(stage(), { recipients }));
-    expect(text).toMatch(/^Recipients of alarms\npages +ana@acme\.com: not confirmed$/m);
+    expect(text).toMatch(/^Alarm recipients\npages +ana@acme\.com: not confirmed$/m);
   });
 
   it('are alarms that ring, dead letters, and keys that are missing or late', () => {
@@ -241,9 +245,9 @@ describe('the problems of a stage', () => {
         ],
       }),
     ).toEqual([
-      expect.stringMatching(/^an alarm rings/),
-      '2 dead letters: npm run ops -- --stage dev dlq list says why.',
-      expect.stringMatching(/^there is no signing key.* npm run ops -- --stage dev keys rotate makes it/),
+      expect.stringMatching(/^1 alarm is firing/),
+      '2 dead-letter messages: npm run ops -- --stage dev dlq list shows why.',
+      expect.stringMatching(/^there is no signing key.* npm run ops -- --stage dev keys rotate creates it/),
       expect.stringMatching(/^the next mac key has been due since 2026-11-20T21:00:00Z/),
     ]);
   });

@@ -123,20 +123,18 @@ describe('ops status', () => {
       ].map(([queue, waiting]) => ({ queue, waiting, inFlight: 0, delayed: 0, oldestSeconds: null })),
     );
     expect(found.problems).toEqual([
-      expect.stringMatching(/^1 dead letter: npm run ops -- dlq list/),
+      expect.stringMatching(/^1 dead-letter message: npm run ops -- dlq list/),
+      expect.stringMatching(/^1 webhook failing for over a day .*: npm run ops -- webhooks list --failing/),
       expect.stringMatching(
-        /^1 webhook had nothing but failures for over a day .*: npm run ops -- webhooks list --failing/,
-      ),
-      expect.stringMatching(
-        /^1 webhook suspended for failing \(gone for demanda\.criada\): npm run ops -- webhooks list --suspended/,
+        /^1 webhook suspended after failures \(gone for demanda\.criada\): npm run ops -- webhooks list --suspended/,
       ),
     ]);
     const { stdout } = await status({});
     expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
     expect(stdout).toMatch(/^2 suspended and 1 failing of 4$/m);
-    expect(stdout).toMatch(/^gone +demanda\.criada +suspended \(gone\) +-$/m); // bug: its last change stood as the moment of suspension
+    expect(stdout).toMatch(/^gone +demanda\.criada +suspended: gone +-$/m); // bug: its last change stood as the moment of suspension
     expect(stdout).toMatch(/^mac +2 +\S+ +already +\S+$/m);
-    expect(stdout).toContain('\nWhat needs you:\n- 1 dead letter');
+    expect(stdout).toContain('\nProblems:\n- 1 dead-letter message');
   });
 
   it('tells what it can where a part cannot be read', async () => {
@@ -150,7 +148,7 @@ describe('ops status', () => {
     const ended = 'http://127.0.0.1:9';
     const { code, stdout, stderr } = await status({ DynamoDbEndpoint: ended, SqsEndpoint: ended });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: nothing answers at the addresses in .*\n$/);
+    expect(stderr).toMatch(/^error: Nothing responds at the addresses in .*\n$/);
   });
 });
 
@@ -207,10 +205,10 @@ describe('ops status of deliveries', () => {
         /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 .*"RetriesLate"\.$/,
       ),
       expect.stringMatching(
-        /^1 delivery of account acme .* fault of our own .*deliveries show evt_own .*"InternalErrors"\.$/,
+        /^1 delivery of account acme .* internal error .*deliveries show evt_own .*"InternalErrors"\.$/,
       ),
-      expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state falhou --account acme/),
-      expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state retida/),
+      expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state failed --account acme/),
+      expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state held/),
     ]);
   });
 
@@ -219,6 +217,6 @@ describe('ops status of deliveries', () => {
       ...{ id: `x${number}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${number}`), ttl: 1 },
     }));
     await put('Deliveries', ...late);
-    expect((await status({})).stdout).toContain('not all that waits could be read: more may be late');
+    expect((await status({})).stdout).toContain('not all pending deliveries were read: more may be overdue');
   });
 });

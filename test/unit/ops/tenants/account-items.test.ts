@@ -184,7 +184,7 @@ it('an account is not exported where there is nothing, or where the file cannot 
   expect(await ask('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
   expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);
   await drives['stores/user-store.ts']?.();
-  const refused = { code: 1, stderr: expect.stringMatching(/cannot be written \(ENOENT\)/) };
+  const refused = { code: 1, stderr: expect.stringMatching(/Could not write .*\(ENOENT\)/) };
   expect(await ask(account, '--out', join(folder, 'no', 'folder'))).toMatchObject(refused);
   expect(await ask(account)).toMatchObject({ code: 2 });
 });

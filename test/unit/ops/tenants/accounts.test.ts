@@ -28,11 +28,12 @@ const deleteWhile = (account: string, act: () => Promise<unknown>) =>
 describe('ops accounts delete', () => {
   it('is refused without --yes, and for an account of which there is nothing', async () => {
     const { email } = await createUser('asked');
-    const asks = /^error: This deletes account asked of .* for good: 1 users, 0 clients, 0 webhooks, .* add --yes\.\n$/;
+    const asks =
+      /^error: This permanently deletes account asked of .*: 1 user, and all deliveries .* Add --yes to confirm\.\n$/;
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(asks) };
     expect(await operated.run('accounts delete asked')).toEqual(refused);
     expect(await loginOf(email)).toBeDefined();
-    const nothing = { code: 1, stderr: expect.stringMatching(/^error: there is nothing of account "nobody"/) };
+    const nothing = { code: 1, stderr: expect.stringMatching(/^error: There is no data of account "nobody"/) };
     expect(await operated.run('--yes accounts delete nobody')).toMatchObject(nothing);
   });
 
@@ -107,7 +108,7 @@ describe('ops accounts delete', () => {
     const stopped = under({ time: { pause } }).run('--yes accounts delete interrupted');
     expect(await stopped).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/error: interrupted: the same command/),
+      stderr: expect.stringMatching(/error: Interrupted\. Run the same command/),
     });
     expect(Math.max(...waits)).toBeGreaterThan(25_000);
     expect(Math.max(...ends)).toBeLessThan(25_000);
@@ -151,7 +152,7 @@ describe('the dead letters of an account', () => {
     await operated.send('dead', JSON.stringify({ id_conta: 'inflight' }));
     expect(await operated.receive('dead')).toHaveLength(1);
     expect(await deleteUnder('inflight', {})).toMatchObject({ deadLetters: 0, inFlight: 1 });
-    const stderr = expect.stringContaining('another command is looking at dead letters (about 1)');
+    const stderr = expect.stringContaining('another command is reading about 1 dead-letter message');
     expect(await operated.run('--yes accounts delete inflight')).toMatchObject({ code: 1, stderr });
   });
 
@@ -170,7 +171,9 @@ describe('the dead letters of an account', () => {
     [100_000, { deadLetters: 1, inFlight: 0 }],
     [
       100_001,
-      expect.stringMatching(/^100001 dead letters of others are held, .*"dlq redrive".* repeat the command\.$/),
+      expect.stringMatching(
+        /^100001 dead-letter messages of other accounts were read, .*"dlq redrive".* repeat the command\.$/,
+      ),
     ],
   ])('may be behind others: of %i it reports so, or continues', async (others, outcome) => {
     const letters = [...Array.from({ length: others }, () => ({ id_conta: 'bolt' })), { id_conta: 'acme' }];

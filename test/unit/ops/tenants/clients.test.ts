@@ -26,7 +26,7 @@ it('ops clients create creates a client with strict defaults, and shows its secr
   const { code, stdout } = await run('clients create --name Shop --grant password --account acme');
   const [, clientId = ''] = /client_id +(\w{22})\n/.exec(stdout) ?? [];
   const [, secret = ''] = /client_secret +(\w{43})\n/.exec(stdout) ?? [];
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/\n\nThe secret is shown this once and kept nowhere: /)]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/\n\nThe secret is shown only once\. /)]);
   expect(await ask(`clients show ${clientId}`)).toMatchObject({
     ...{ name: 'Shop', grants: ['password'], scopes: ['webhooks:read', 'webhooks:manage'], accountId: 'acme' },
     ...{ graceSeconds: 30, introspect: false, status: 'enabled' },
@@ -84,11 +84,14 @@ describe('a change of a client', () => {
   });
 
   it.each([
-    ['disable', /^error: This shuts client \w+ \(Asked\) of .* out and ends its sessions for good\./],
+    ['disable', /^error: This disables client \w+ \(Asked\) of .* and permanently ends its sessions\./],
     ['delete', /^error: This deletes client \w+ \(Asked\) /],
-    ['update --account other', /^error: This ends every session of client \w+ \(Asked\) .*: its account changes\./],
-    ['rotate-secret --overlap-seconds 0', /^error: This ends every secret that client \w+ \(Asked\) uses now\./],
-    ['rotate-secret --drop-oldest', /^error: This ends the older one of two secrets that client \w+ \(Asked\) has\./],
+    ['update --account other', /^error: This ends every session of client \w+ \(Asked\) .*, as its account changes\./],
+    [
+      'rotate-secret --overlap-seconds 0',
+      /^error: This immediately ends every current secret of client \w+ \(Asked\)\./,
+    ],
+    ['rotate-secret --drop-oldest', /^error: This ends the older of the two secrets of client \w+ \(Asked\)\./],
     ['rotate-secret --drop-newest', /^error: This ends the newer of the two secrets of client \w+ \(Asked\)\./],
   ])('%s is refused without --yes, and changes nothing', async (words, question) => {
     const { clientId } = await createClient('Asked');
@@ -97,7 +100,7 @@ describe('a change of a client', () => {
     const [verb = '', ...options] = words.split(' ');
     const { code, stdout, stderr } = await run('clients', verb, clientId, ...options);
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(question) });
-    expect(stderr).toMatch(/ Without a terminal nobody can be asked: add --yes\.\n$/);
+    expect(stderr).toMatch(/ There is no terminal to ask at\. Add --yes to confirm\.\n$/);
     expect(await stored(clientId)).toEqual(before);
   });
 
@@ -110,7 +113,7 @@ describe('a change of a client', () => {
     '%s reports an unknown id',
     async words => {
       const [verb = '', ...options] = words.split(' ');
-      const stderr = 'error: there is no client "nobody": "clients list" shows them.\n';
+      const stderr = 'error: There is no client "nobody". "clients list" shows all clients.\n';
       const refused = { code: 1, stdout: '', stderr };
       expect(await run('--yes', 'clients', verb, 'nobody', ...options)).toEqual(refused);
     },
@@ -175,7 +178,9 @@ describe('ops clients rotate-secret', () => {
   it('--drop-oldest says that no secret ends if there is one', async () => {
     const { clientId } = await create();
     expect(await run(`clients rotate-secret ${clientId} --drop-oldest`)).toMatchObject({
-      stderr: expect.stringMatching(/^error: No secret of client \w+ \(Acme\) ends at once: it has one\. Without/),
+      stderr: expect.stringMatching(
+        /^error: This adds a secret to client \w+ \(Acme\)\. It has only one secret, which keeps working\. There is no terminal/,
+      ),
     });
   });
 
@@ -193,6 +198,6 @@ describe('ops clients rotate-secret', () => {
     const shown = rotations.flatMap(one => (one.status === 'fulfilled' ? [one.value.clientSecret] : []));
     expect([shown.length, await accepts(clientId, ...shown)]).toEqual([1, [true]]);
     const reasons = rotations.flatMap(one => (one.status === 'rejected' ? [String(one.reason)] : []));
-    for (const reason of reasons) expect(reason).toMatch(/ended with 1: .*(same moment|two secrets)/);
+    for (const reason of reasons) expect(reason).toMatch(/ended with 1: .*(same moment|Two secrets)/);
   });
 });

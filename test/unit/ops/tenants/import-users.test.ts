@@ -132,9 +132,9 @@ describe('a line', () => {
 
   it.each([
     ['no JSON', '{"email":', /not JSON/],
-    ['no object', '[]', /no JSON object/],
-    ['null', 'null', /no JSON object/],
-    ['a field more', userLine('a@b.example', { name: 'Ana' }), /another field/],
+    ['no object', '[]', /not a JSON object/],
+    ['null', 'null', /not a JSON object/],
+    ['a field more', userLine('a@b.example', { name: 'Ana' }), /unknown field/],
     ['no address', userLine('ana'), /"email" must be an e-mail address/],
     ['an invisible character in the address', userLine('a\u200b@acme.com'), /"email" contains the .* U\+200B\.$/],
     ['no text as the address', userLine('', { email: 1 }), /^"email" must be an e-mail address/],
@@ -193,7 +193,7 @@ describe('ops users import', () => {
     const imported = { passwordHash: `imported${passwordHash}` };
     expect(await operated.item('Credentials', { email: 'again7@example.com' })).toMatchObject(imported);
     expect((await operated.run('users', 'import', await fileOf([]))).stdout).toMatch(
-      /^Users created: 0\. There already/,
+      /^Users created: 0\. Already there/,
     );
   });
 
@@ -204,7 +204,7 @@ describe('ops users import', () => {
       ...{ error: expect.stringMatching(/^2 of 4 lines/), code: 'refused', exitCode: 1 },
       ...{ lines: 4, created: 2, existing: 0, taken: 1, wrong: 1, weaker: {} },
       warnings: [
-        'line 2: it is not JSON: each line is an object of its own.',
+        'line 2: it is not JSON. Each line must be one JSON object.',
         'line 4: a user of another account has this e-mail address.',
       ],
     });
@@ -216,7 +216,7 @@ describe('ops users import', () => {
     const texts = [weak, weak, pbkdf2, passwordHash].map((password_hash, at) =>
       userLine(`weak${at}@example.com`, { password_hash }),
     );
-    const warning = expect.stringMatching(/^hashes weaker than ours, until the first login of each user: .*bcrypt: 2/);
+    const warning = expect.stringMatching(/^weaker hashes, replaced at the first login of each user: .*bcrypt: 2/);
     expect(await run(texts)).toMatchObject({ created: 4, weaker: { bcrypt: 2, 'PBKDF2-SHA256': 1 }, warning });
     expect(await run(texts)).not.toHaveProperty('warning');
   });

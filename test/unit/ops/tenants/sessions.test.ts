@@ -57,7 +57,7 @@ describe('ops sessions list', () => {
     for (const after of ['user1-a', 'user1-b'])
       expect(await ids(`--client ${clientId} --all --after ${after}`)).toEqual([last]);
     for (const after of ['junk', 'user2-b']) {
-      const stderr = `error: "${after}" is no session of that client: --after takes the last one that was shown.\n`;
+      const stderr = `error: "${after}" is not a session of that client. Give --after the last one shown.\n`;
       const refused = { code: 1, stdout: '', stderr };
       expect(await run(`sessions list --client ${clientId} --all --after ${after}`)).toEqual(refused);
     }
@@ -80,13 +80,13 @@ describe('ops sessions end', () => {
       const lists = await Promise.all(owners.map(userId => ask(`sessions list --all --user ${userId}`)));
       return lists.flat().map(({ state }) => state);
     };
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/ add --yes\.\n$/) };
+    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/ Add --yes to confirm\.\n$/) };
     expect(await run(`sessions end ${end}`)).toEqual(refused);
     expect((await run(`sessions end ${end}`)).stderr).toMatch(question);
     expect(await state()).toEqual(['live', 'live', 'live']);
     expect(await run(`--yes sessions end ${end}`)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/ is over\.\n$/),
+      stdout: expect.stringMatching(/ has ended\.\n$/),
     });
     expect(await state()).toEqual(states);
   });

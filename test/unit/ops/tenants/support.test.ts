@@ -88,8 +88,8 @@ it('deletes what a process that was killed left behind, and nothing of a colleag
 });
 
 it.each([
-  ['an account that does not exist', ['nobody'], /^error: there is no account "nobody"/],
-  ['a port that is in use', ['acme'], /^error: port \d+ cannot be used \(EADDRINUSE\)/],
+  ['an account that does not exist', ['nobody'], /^error: There is no account "nobody"/],
+  ['a port that is in use', ['acme'], /^error: Port \d+ cannot be used \(EADDRINUSE\)/],
 ])('refuses %s, with a line in the audit trail, and creates nothing', async (_case, words, why) => {
   const server = createServer();
   onTestFinished(() => void server.close());

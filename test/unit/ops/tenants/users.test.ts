@@ -22,7 +22,7 @@ const newAddress = (() => {
 const addSession = (userId: string) =>
   operated.put('Sessions', { userId, sessionId: `${userId}-1`, clientId: 'client' });
 const taken = (email: string) =>
-  `A user with the e-mail address ${email} exists already. "users show ${email}" shows them.`;
+  `A user with the e-mail address ${email} already exists. "users show ${email}" shows it.`;
 const changed = 'Another command changed the user at the same moment. Run the command again.';
 
 /** Checks that each user has one credential, and each credential one user. */
@@ -54,13 +54,13 @@ describe('ops users create', () => {
     const created = await Promise.all([1, 2, 3].map(() => run(...words(email))));
     expect(created.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
     const again = await run(...words(email.toUpperCase()));
-    expect(again).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .* exists already.*\n$/) });
+    expect(again).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .* already exists.*\n$/) });
     await expectPairs();
   });
 
   it('refuses a bad password in one line, and creates nothing', async () => {
     const email = newAddress();
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: the password is empty: [^\n]+\n$/) };
+    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: The password is empty\. [^\n]+\n$/) };
     expect(await under({ input: '\n' }).run(...words(email))).toEqual(refused);
     expect(await credentialOf(email)).toBeUndefined();
   });
@@ -73,7 +73,7 @@ describe('ops users create', () => {
     const { stdout } = await under({ outputs: { PasswordMinimumLength: least } }).run(
       ...words(email, '--generate-password'),
     );
-    const [, password = ''] = /password {2}(\w+)\nThe password is shown this once/.exec(stdout) ?? [];
+    const [, password = ''] = /password {2}(\w+)\nThe password is shown only once/.exec(stdout) ?? [];
     expect([password.length, await isPassword(email, password)]).toEqual([length, true]);
   });
 });
@@ -111,7 +111,9 @@ describe('a change of a user', () => {
     const before = await stored(userId);
     const { code, stdout, stderr } = await run(`users ${verb} ${email}`);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(new RegExp(`^error: This (shuts|deletes) user ${email} of .* add --yes\\.\n$`));
+    expect(stderr).toMatch(
+      new RegExp(`^error: This (disables|deletes) user ${email} of .* Add --yes to confirm\\.\n$`),
+    );
     expect(await stored(userId)).toEqual(before);
   });
 
@@ -119,7 +121,7 @@ describe('a change of a user', () => {
     '%s reports an unknown address or id',
     async words => {
       for (const name of ['nobody', 'nobody@example.com']) {
-        const stderr = `error: there is no user "${name}": "users list" shows them.\n`;
+        const stderr = `error: There is no user "${name}". "users list" shows all users.\n`;
         const refused = { code: 1, stdout: '', stderr };
         expect(await run(`--yes users ${words.replace('X', name)}`)).toEqual(refused);
       }
@@ -182,10 +184,10 @@ describe('two commands on one user at the same moment', () => {
       await expectPairs();
       if (code === 0) continue;
       expect([code, stdout]).toEqual([1, '']); // a password that is not in force is shown to nobody
-      expect(stderr).toMatch(/^error: (.* at the same moment\. Run .*|.* exists already.*|there is no user .*)\n$/);
+      expect(stderr).toMatch(/^error: (.* at the same moment\. Run .*|.* already exists.*|There is no user .*)\n$/);
       if (!stderr.includes(changed)) continue;
       expect(await run(`--yes users ${command}`)).toMatchObject({
-        stderr: expect.stringMatching(new RegExp(`^$|${next} exists already|there is no user`)),
+        stderr: expect.stringMatching(new RegExp(`^$|${next} already exists|There is no user`)),
       });
       await expectPairs();
     }
@@ -232,7 +234,7 @@ it.each(['users set-password EMAIL --generate-password', 'users delete EMAIL', '
     const state = async () => [await stored(userId), await credentialOf(email)];
     const before = await state();
     const keyless = under({ outputs: { KmsEndpoint: 'http://127.0.0.1:9' } });
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('nothing answers') };
+    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('Nothing responds') };
     expect(await keyless.run(`--yes ${words.replace('EMAIL', email)}`)).toEqual(refused);
     expect(await state()).toEqual(before);
   },
@@ -247,7 +249,7 @@ describe('the failed logins of a user', () => {
 
   it('are shown by client, with the locks in force', async () => {
     const { email } = await createUser();
-    expect((await run(`users show ${email}`)).stdout).toMatch(/failed logins +none that count/);
+    expect((await run(`users show ${email}`)).stdout).toMatch(/failed logins +none/);
     const [one, other] = [await operated.createClient(), await operated.createClient()];
     await failFor(email, one.clientId, 12);
     await failFor(email, other.clientId, 2);
@@ -263,7 +265,7 @@ describe('the failed logins of a user', () => {
     expect(sorted(await failures(email))).toEqual(sorted(shown));
     const { stdout } = await run(`users show ${email}`);
     expect(stdout).toMatch(new RegExp(`failed logins +12 at client ${one.clientId}, locked there until 20\\S+Z\\n`));
-    expect(stdout).toMatch(/failed logins +1 at a client that is gone\n?/);
+    expect(stdout).toMatch(/failed logins +1 at a deleted client\n?/);
   });
 
   it('are forgotten by unlock, which reports if there were any', async () => {
@@ -271,7 +273,7 @@ describe('the failed logins of a user', () => {
     await failFor(email, 'client', 6);
     expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: true });
     expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: false });
-    expect((await run(`users unlock ${email}`)).stdout).toMatch(/no failed logins counted/);
+    expect((await run(`users unlock ${email}`)).stdout).toMatch(/there were no failed logins/);
     expect(await failures(email)).toEqual([]);
   });
 
@@ -294,6 +296,6 @@ describe('the failed logins of a user', () => {
     const failing = under({ before: ['Delete', 1, fail] });
     const { code, stdout, stderr } = await failing.run(`users set-password ${userId} --generate-password`);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\npassword {2}\w{22}\n/)]);
-    expect(stderr).toContain(`"users unlock ${userId}" ends it`);
+    expect(stderr).toContain(`Run "users unlock ${userId}"`);
   });
 });

@@ -12,3 +12,12 @@ export function listed(items: readonly string[]): string {
 export function placeOf({ table, index }: { readonly table: string; readonly index: string | null }): string {
   return index === null ? table : `${table}/index/${index}`;
 }
+
+/** Returns the counts that are not 0 as a sentence lists them: `1 user, 2 deliveries`. */
+export function listedCounts(counts: Readonly<Record<string, number>>): string {
+  const texts = Object.entries(counts).flatMap(([name, count]) => {
+    const nouns = name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
+    return count === 0 ? [] : [counted(count, nouns.replace(/ies$/, 'y').replace(/s$/, ''), nouns)];
+  });
+  return texts.join(', ') || 'nothing';
+}
