@@ -44,13 +44,19 @@ export default defineConfig({
       defaultLocale: 'root',
       locales: { root: languages.en, ...languages },
       sidebar: openAPISidebarGroups,
-      routeMiddleware: './route.ts',
       customCss: ['./site.css'],
       components: { LanguageSelect: './LanguageSelect.astro' },
       pagefind: { ranking: { metaWeights: { title: 0, url: 0 } } },
       plugins: [
         starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')]),
-        { name: 'texts', hooks: { 'config:setup'() {}, 'i18n:setup': ({ injectTranslations: add }) => add(texts) } },
+        {
+          name: 'pages',
+          hooks: {
+            // After the reference has put its list into the sidebar.
+            'config:setup': ({ addRouteMiddleware: add }) => add({ entrypoint: './route.ts', order: 'post' }),
+            'i18n:setup': ({ injectTranslations: add }) => add(texts),
+          },
+        },
       ],
     }),
     finish,

@@ -3,6 +3,7 @@ import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
 import { close, createIndex } from 'pagefind';
+import { audienceOf } from './pages.ts';
 import { hitsIn } from './search.ts';
 
 /** Finishes each page when it is built, and makes the index of the search. */
@@ -14,7 +15,9 @@ export const finish: AstroIntegration = {
       for (const file of globSync(`${dist}**/*.md`)) rmSync(file); // publicDir has the sources of the pages, too
       const { index } = await createIndex();
       for (const file of globSync(`${dist}**/*.html`)) {
+        const audience = audienceOf(file.slice(dist.length));
         const page = readFileSync(file, 'utf8')
+          .replace(/<html lang="[^"]*"/, `$& data-audience="${audience}"`)
           // The keyboard reaches each area that scrolls. Empty header cells and names of examples are no headings.
           .replaceAll(/<(table|pre|div(?= class="sl-openapi-operation-method-path))\b/g, '<$1 tabindex="0"')
           .replaceAll('<th></th>', '<td></td>')

@@ -24,7 +24,7 @@ export const pairs = [
   ['nada-chegou', 'nothing-arrived'],
 ] as const;
 
-/** The parts of the site that are in English only: pages by their names in `docs`. A folder stands for its numbered pages. */
+/** The team's parts of the site, in English only: pages by their names in `docs`. A folder stands for its numbered pages. */
 export const parts = {
   publishers: ['publishing', '../packages/publisher/README'],
   operators: [
@@ -46,6 +46,37 @@ export const parts = {
     ...['README', 'differences', 'src/local/README', 'src/virtual/README'].map(name => `../packages/cloud/${name}`),
   ],
 };
+
+/** Portuguese names of what the reference describes. */
+export const referenceInPortuguese: Readonly<Record<string, string>> = {
+  Overview: 'Visão geral',
+  'Get tokens': 'Obter tokens',
+  'Revoke a token': 'Revogar um token',
+  'Introspect a token': 'Consultar um token',
+  'Get the public keys': 'Obter as chaves públicas',
+  'Get the metadata of the authorization server': 'Obter os metadados do servidor de autorização',
+  'List webhooks': 'Listar webhooks',
+  'Register a webhook': 'Cadastrar um webhook',
+  'Get a webhook': 'Consultar um webhook',
+  'Replace a webhook': 'Substituir um webhook',
+  'Delete a webhook': 'Excluir um webhook',
+  'Get a new signing secret': 'Trocar o segredo',
+  'End a suspension': 'Reativar um webhook',
+  'Send a test': 'Enviar um teste',
+  'List deliveries': 'Listar entregas',
+  'Get a delivery': 'Consultar uma entrega',
+  'Send a delivery again': 'Reenviar uma entrega',
+  'Start a replay': 'Iniciar um reenvio em lote',
+  'Get a replay': 'Consultar um reenvio em lote',
+  'Cancel a replay': 'Cancelar um reenvio em lote',
+  'Get the metadata of the API': 'Obter os metadados da API',
+  'Any event': 'Qualquer evento',
+};
+
+/** Returns who reads a page. Integrators' pages and the team's pages have separate sidebars and searches. */
+export function audienceOf(address: string): 'integrators' | 'team' {
+  return Object.keys(parts).some(part => address.includes(`en/${part}/`)) ? 'team' : 'integrators';
+}
 
 /** Returns the address of a page that is written in both languages, without slashes around it. */
 export function addressOf(language: Language, name: string): string {

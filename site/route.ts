@@ -1,14 +1,17 @@
 import { getCollection } from 'astro:content';
-import { defineRouteMiddleware } from '@astrojs/starlight/route-data';
-import { counterpartOf, type Language, languages } from './pages.ts';
+import { defineRouteMiddleware, type StarlightRouteData } from '@astrojs/starlight/route-data';
+import { audienceOf, counterpartOf, type Language, languages, parts, referenceInPortuguese } from './pages.ts';
 
-const labels: Record<string, Record<Language, string>> = {
-  integrators: { pt: 'Integradores', en: 'Integrators' },
-  reference: { pt: 'Referência (em inglês)', en: 'Reference' },
-  publishers: { pt: 'Publicadores (em inglês)', en: 'Publishers' },
-  operators: { pt: 'Operadores (em inglês)', en: 'Operators' },
-  developers: { pt: 'Desenvolvedores (em inglês)', en: 'Developers' },
+const labels = {
+  pt: {
+    integrators: 'Integradores',
+    reference: 'Referência da API (em inglês)',
+    team: 'Para a equipe do Emissor (em inglês)',
+  },
+  en: { integrators: 'Integrators', reference: 'API reference', team: 'For the Emissor team' },
 };
+
+type Sidebar = StarlightRouteData['sidebar'];
 
 const base = import.meta.env.BASE_URL;
 const pages = (await getCollection('docs', ({ id }) => id.includes('/'))).sort(
@@ -27,13 +30,33 @@ export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: rout
     badge: undefined,
     attrs: {},
   });
-  // The part that is read is shown whole, the others by their first page.
-  route.sidebar = Object.entries(labels).map(([name, { [language]: label }]) => {
+  const group = (label: string, entries: Sidebar, collapsed: boolean) =>
+    ({ type: 'group', label, entries, collapsed, badge: undefined }) as const;
+  const linksOf = (name: string) => {
     const ofPart = pages.filter(({ id }) => partOf(id) === name && (name !== 'integrators' || id.startsWith(language)));
-    if (name !== part) return link(ofPart[0]?.id ?? 'en/reference/webhooks', label);
-    const entries = name === 'reference' ? route.sidebar : ofPart.map(({ id, data }) => link(id, data.title));
-    return { type: 'group', label, entries, collapsed: false, badge: undefined };
-  });
+    return ofPart.map(({ id, data }) => link(id, data.title));
+  };
+  const { [language]: label } = labels;
+  const reference = route.sidebar.flatMap(api =>
+    api.type === 'group' ? group(api.label, callsIn(api, language), part !== 'reference') : [],
+  );
+  route.sidebar =
+    audienceOf(`${route.id}/`) === 'team'
+      ? [
+          link('en/integrators', label.integrators),
+          ...Object.keys(parts).map(name => group(capitalised(name), linksOf(name), name !== part)),
+        ]
+      : [
+          group(label.integrators, linksOf('integrators'), part !== 'integrators'),
+          group(label.reference, reference, part !== 'reference'),
+          link('en/operators/runbook', label.team),
+        ];
+
+  if (part !== 'reference') {
+    const links = linksOf(part);
+    const at = links.findIndex(({ isCurrent }) => isCurrent);
+    route.pagination = at < 0 ? { prev: undefined, next: undefined } : { prev: links[at - 1], next: links[at + 1] };
+  }
 
   const other = counterpartOf(route.id);
   route.head = route.head.filter(({ attrs }) => attrs?.rel !== 'alternate');
@@ -46,4 +69,16 @@ export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: rout
 function partOf(id: string): string {
   const [, part = '', name] = id.split('/');
   return name === undefined ? 'integrators' : part;
+}
+
+/** Returns the links of an API of the reference: its overview, and each call and event once, without the overviews of tags. */
+function callsIn(entry: Sidebar[number], language: Language): Sidebar {
+  if (entry.type === 'group') return entry.entries.flatMap(each => callsIn(each, language));
+  if (entry.href.includes('/tags/')) return [];
+  const label = referenceInPortuguese[entry.label] ?? entry.label.replace(/^Event /, 'Evento ');
+  return [language === 'en' ? entry : { ...entry, label }];
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

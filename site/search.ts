@@ -1,16 +1,18 @@
+import { audienceOf } from './pages.ts';
+
 /** Returns what the search can find in a page: sections, and rows of tables that begin with a name; of the reference only pages. */
 export function hitsIn(page: string): { url: string; content: string }[] {
   const [, language, address = '', main = ''] =
     /lang="(.*?)".*?"canonical" href="\w+:..[^/]*(.*?)".*?<main data-pagefind-body.*?>(.*?)<footer/s.exec(page) ?? [];
-  const [, part] = /\/en\/(\w+)\/.*\//.exec(address) ?? [];
-  // Integrators' pages count more than the others, and names and bold words more than the rest.
-  const [h, weight] = part === 'reference' ? ['h1', 0.05] : ['h\\d', part === undefined ? 1 : 0.3];
+  // Guides count more than the reference, and names and bold words more than the rest.
+  const [h, weight] = address.includes('/en/reference/') ? ['h1', 0.05] : ['h\\d', 1];
   const hit = (names: string[], id = '', rest = '') => {
     const title = names.join(' › ').replaceAll(/<[^>]+>/g, '');
     const html = `<strong>${names.at(-1)}</strong>${rest.replaceAll(/<(\/?)h\d/g, '<$1p')}`;
     const weighted = html.replaceAll('<strong', `$& data-pagefind-weight="${7 * weight}"`);
     const meta = `data-title="${title}" data-pagefind-meta="title[data-title], url:${address}#${id}"`;
-    const body = `<body data-pagefind-body data-pagefind-weight="${weight}" ${meta}>${weighted}</body>`;
+    const filter = `data-pagefind-filter="audience:${audienceOf(address)}"`;
+    const body = `<body data-pagefind-body ${filter} data-pagefind-weight="${weight}" ${meta}>${weighted}</body>`;
     return { url: address + title, content: `<html lang="${language}">${body}</html>` };
   };
   const sections = [...main.matchAll(RegExp(`<${h} id="([^"]*)"[^>]*>(.*?)</${h}>(.*?)(?=<${h} id=|$)`, 'gs'))];

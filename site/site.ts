@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
+import { run } from './run.ts';
 
 /** `npm run site`: installs what the site is built with, builds it into `site/dist`, and serves that on 127.0.0.1. */
 const { buildOnly, port, repository, url } = new Command('npm run site --')
@@ -27,17 +27,11 @@ process.chdir(import.meta.dirname);
 const installed = statSync('node_modules/.package-lock.json', { throwIfNoEntry: false });
 // No package needs its install script here.
 if (!installed || installed.mtimeMs < statSync('package-lock.json').mtimeMs)
-  run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
-run(process.execPath, 'node_modules/astro/bin/astro.mjs', 'build');
-if (!buildOnly)
-  run(process.execPath, 'node_modules/astro/bin/astro.mjs', 'preview', '--host', '127.0.0.1', '--port', port);
-
-/** Runs a program. Ends as it ends, where that is no success. */
-function run(program: string, ...parameters: string[]): void {
-  const shell = process.platform === 'win32' && program === 'npm';
-  const { status } = spawnSync(program, parameters, { env, stdio: 'inherit', shell });
-  if (status !== 0) process.exit(status ?? 1);
-}
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], env);
+const astro = (...parameters: string[]) =>
+  run(process.execPath, ['node_modules/astro/bin/astro.mjs', ...parameters], env);
+await astro('build');
+if (!buildOnly) await astro('preview', '--host', '127.0.0.1', '--port', port);
 
 function portOf(value: string): string {
   if (/^\d{1,5}$/.test(value)) return value;

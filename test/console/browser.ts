@@ -146,8 +146,8 @@ const faintGraphics = `(() => {
   return faint;
 })()`;
 
-/** Keeps a picture of a page of the docs in the folder that `EMISSOR_PICTURES` names. */
-export async function keepPicture(page: Page): Promise<void> {
+/** Keeps a picture of a page of the docs in the folder that `EMISSOR_PICTURES` names. A suffix marks a language other than English. */
+export async function keepPicture(page: Page, suffix = ''): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
   const { pathname, search } = new URL(page.url());
   const size = { 360: 'phone', 768: 'tablet' }[page.viewportSize()?.width ?? 0] ?? 'desktop';
@@ -155,7 +155,7 @@ export async function keepPicture(page: Page): Promise<void> {
     pictures.find(([pattern]) => pattern.test(`${size} ${pathname.replace(/^\/[^/]+/, '')}${search}`)) ?? [];
   if (folder === undefined || name === undefined) return;
   await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)'); // the check of the keyboard went down the page
-  await page.screenshot({ path: path.join(folder, `${name}-${size}.png`) });
+  await page.screenshot({ path: path.join(folder, `${name}-${size}${suffix}.png`) });
 }
 
 const pictures: readonly (readonly [pattern: RegExp, name: string])[] = [

@@ -132,6 +132,13 @@ describe('every page', () => {
     120_000,
   );
 
+  it.runIf(process.env.EMISSOR_PICTURES)('has a picture for the front page in Portuguese', async () => {
+    const { page, base, context } = await open({ viewport: { width: 1440, height: 900 }, locale: 'pt-BR' });
+    await page.goto(base + webhook('proposta.recebida'));
+    await keepPicture(page, '-pt');
+    await context.close();
+  });
+
   it('works without script', async () => {
     const { page, base, context } = await open({ javaScriptEnabled: false });
     for (const below of paths()) expect((await page.goto(base + below))?.status()).toBe(200);

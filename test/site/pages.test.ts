@@ -3,7 +3,7 @@ import { existsSync, globSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pageUrl } from '../../lib/value-schemas.ts';
-import { addressOf, counterpartOf, pairs } from '../../site/pages.ts';
+import { addressOf, audienceOf, counterpartOf, pairs } from '../../site/pages.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { url } from './address.ts';
 import { addresses, dist, read } from './built.ts';
@@ -83,8 +83,41 @@ it('labels nothing in English on pages in Portuguese', () => {
   const portuguese = new Set(pages.filter(page => page.startsWith('/pt/')).flatMap(labelsOf));
   expect(portuguese.size).toBeGreaterThanOrEqual(5);
   expect([...portuguese].filter(label => english.has(label))).toEqual([]);
-  expect(read('/pt/erros/')).toContain('>Operadores (em inglês)<');
 });
+
+const linksIn = (sidebar: string) =>
+  [...sidebar.matchAll(/<a href="\/emissor([^"]*)"[^>]*>(.*?)<\/a>/gs)].map(([, address = '', label = '']) => ({
+    address,
+    label: label.replaceAll(/<[^>]+>/g, '').trim(),
+  }));
+const sidebarOf = (address: string) => linksIn(/<nav class="sidebar.*?<\/nav>/s.exec(read(address))?.[0] ?? '');
+const isOfTeam = (address: string) => audienceOf(address) === 'team';
+
+it.each(['/pt/', '/pt/erros/', '/en/', '/en/errors/', '/en/reference/auth/'])(
+  'lists on %s the reference once, and of the team one link',
+  address => {
+    const listed = sidebarOf(address).map(link => link.address);
+    const reference = pages.filter(page => page.startsWith('/en/reference/') && !page.includes('/tags/'));
+    expect(listed.filter(each => each.startsWith('/en/reference/')).sort()).toEqual(reference);
+    expect(listed.filter(isOfTeam)).toEqual(['/en/operators/runbook/']);
+  },
+);
+
+it('lists the reference in Portuguese on pages in Portuguese', () => {
+  const labelsOf = (address: string) =>
+    sidebarOf(address).flatMap(link => (link.address.startsWith('/en/reference/') ? [link.label] : []));
+  const english = new Set(labelsOf('/en/'));
+  expect(labelsOf('/pt/').filter(label => english.has(label))).toEqual([]);
+});
+
+it.each(['/en/publishers/publishing/', '/en/operators/runbook/', '/en/developers/adr/'])(
+  'lists on %s the pages of the team, and of integrators one link',
+  address => {
+    const listed = sidebarOf(address).map(link => link.address);
+    expect(listed.filter(isOfTeam)).toEqual(expect.arrayContaining(pages.filter(isOfTeam)));
+    expect(listed.filter(each => /^\/en\/(?!publ|oper|dev)/.test(each))).toEqual(['/en/integrators/']);
+  },
+);
 
 it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt, en) => {
   const [portuguese, english] = [addressOf('pt', pt), addressOf('en', en)];

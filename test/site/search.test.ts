@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audienceOf } from '../../site/pages.ts';
 import { startBrowser } from '../console/browser.ts';
 import { type Page as Markdown, readPage } from '../support/markdown-page.ts';
 import { serve } from './built.ts';
@@ -108,9 +109,34 @@ describe('what people ask', () => {
     ['rotate secret', '/en/webhooks/#replace-the-secret'],
     ['429', '/en/errors/#rate_limited'],
     ['public keys', '/en/tokens/#public-documents'], // and not to the call of that name in the reference
+    ['retry schedule', '/en/deliveries/#attempts-and-waits'],
   ])('%s leads to %s', async (query, address) => {
     await openSearch(address.slice(1, 3));
     expect(await firstShown(query)).toBe(address);
     expect(await firstFound([query])).toEqual([[query, address]]);
   });
+});
+
+/** Returns the addresses of all that the search finds on a page. */
+async function foundOn(address: string, query: string): Promise<string[]> {
+  await page.goto(site.url + address);
+  const found = await page.evaluate<string[]>(`(async () => {
+    const { search } = await import('${site.url}/pagefind/pagefind.js');
+    const hits = await Promise.all((await search('${query}')).results.map(result => result.data()));
+    return hits.map(({ meta }) => meta.url);
+  })()`);
+  return found.map(addressIn);
+}
+
+const isOfTeam = (address: string) => audienceOf(address) === 'team';
+
+it.each([
+  [false, ['/en/', '/en/errors/', '/en/reference/webhooks/']],
+  [true, ['/en/publishers/publishing/', '/en/operators/runbook/', '/en/developers/adr/']],
+])('finds only pages of the audience (team: %s) of the page', async (ofTeam, addresses) => {
+  for (const address of addresses) {
+    const found = await foundOn(address, 'delivery');
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.filter(hit => isOfTeam(hit) !== ofTeam)).toEqual([]);
+  }
 });

@@ -86,7 +86,8 @@ function placeOf(link: string, from: string): string {
   const target = path.join(path.dirname(from), file || path.basename(from));
   const name = path.basename(target, '.md');
   const isPage = /^docs\/(pt|en)\//.test(target);
-  const number = isPage ? pages.findIndex(names => names.some(one => one === name)) : target;
+  const inBoth = target.replace(/-pt\.png$/, '.png');
+  const number = isPage ? pages.findIndex(names => names.some(one => one === name)) : inBoth;
   const heading = anchor === undefined ? '' : readPage(target).headings.findIndex(one => one.anchor === anchor);
   return `${number}#${heading}`;
 }

@@ -1,0 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Runs a program until it ends. Passes signals on to it, and exits as it does unless it succeeds. */
+export async function run(program: string, parameters: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const shell = process.platform === 'win32' && program === 'npm';
+  const child = spawn(program, parameters, { env, stdio: 'inherit', shell });
+  const passOn = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of signals) process.on(signal, passOn);
+  const [status, signal] = await once(child, 'exit');
+  for (const each of signals) process.off(each, passOn);
+  if (signal !== null) process.kill(process.pid, signal);
+  if (status !== 0) process.exit(status ?? 1);
+}
