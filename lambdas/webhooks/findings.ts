@@ -16,7 +16,7 @@ const urlFindings = {
   port: { ...urlRules.port, pt: 'A porta deve ser 443 ou uma a partir de 1024.' },
   ipv6_literal: { ...urlRules.ipv6_literal, pt: 'Endereços IPv6 não são aceitos: cadastre um nome DNS.' },
   dns_name: { ...urlRules.dns_name, pt: 'O host não é um nome DNS válido.' },
-  single_label: { ...urlRules.single_label, pt: 'O host tem um único rótulo: não é um nome DNS público.' },
+  single_label: { ...urlRules.single_label, pt: 'O host não tem ponto: não é um nome DNS público.' },
   private_suffix: { ...urlRules.private_suffix, pt: 'Nomes terminados em .{suffix} não são públicos.' },
   own_host: { ...urlRules.own_host, pt: 'O host é um dos hosts deste próprio serviço.' },
   public_address: { ...urlRules.public_address, pt: 'O host leva a {address}, que não é um endereço público.' },
