@@ -20,9 +20,9 @@ const bounds: Readonly<Record<string, number>> = {
   'packages/publisher': 408,
   lab: 10_226,
   tools: 3_524,
-  'test :!test/generators/recorded': 33_701,
-  'docs :!docs/api': 6_201,
-  'site :!site/package-lock.json': 459,
+  'test :!test/generators/recorded': 33_786,
+  'docs :!docs/api': 6_199,
+  'site :!site/package-lock.json': 550,
 };
 
 const rows = Object.entries(bounds).map(([folder, bound]) => ({ folder, lines: linesOf(folder), bound }));
