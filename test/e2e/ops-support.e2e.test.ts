@@ -14,11 +14,14 @@ it('ops support shows the webhooks of the account, offers no change, and leaves 
   const entered = await post(origin, '/link', { token });
   const [cookie = ''] = entered.headers.getSetCookie().join().split(';');
   const folder = new URL(entered.headers.get('location') ?? '', origin).pathname;
-  const open = async (path: string) => (await (await fetch(origin + folder + path, { headers: { cookie } })).text()).replaceAll(/<wbr *\/?>/g, '');
+  const open = async (path: string) => {
+    const page = await fetch(origin + folder + path, { headers: { cookie } });
+    return (await page.text()).replaceAll(/<wbr *\/?>/g, ''); // a URL may break after a part
+  };
   const pages = await Promise.all(['', 'webhooks/demanda.criada', 'first-steps'].map(open));
-  for (const page of pages.slice(0, 2)) expect(page).toContain('receiver.example.com');
   for (const page of pages) {
     expect(page).toContain(account);
+    expect(page).toContain('receiver.example.com');
     expect(page).toContain('Read only');
     const actions = [...page.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action);
     expect(actions).toEqual([`${folder}sign-out`]);
