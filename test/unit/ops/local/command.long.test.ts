@@ -68,7 +68,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^Port \d+ is in use, perhaps by another run: end that, or choose others with --port N [^\n]*\n$/,
+        /^Port \d+ is in use, perhaps by another run\. Stop that run, or choose other ports with --port N [^\n]*\n$/,
       ),
     });
     server.close();
