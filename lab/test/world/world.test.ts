@@ -67,7 +67,7 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
         return composeDeliver(environment, outside, { ...telemetry, log: { ...log, warn } });
       },
     },
-    /"events find" says no webhook, and it is refused/,
+    /"events find" says no webhook, and it is rejected/,
   ],
   [
     'moves what it refuses twice',
