@@ -94,7 +94,6 @@ function parseTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Steps start at multiples of the step by this machine's clock. */
 function inSteps(from: number, until: number, step: number): Span {
   const zone = new Date(from).getTimezoneOffset() * minute;
   const start = Math.floor((from - zone) / step) * step + zone;

@@ -65,7 +65,7 @@ export function HealthText({ webhook, standing }: { webhook: WebhookRecord; stan
     suspended: () => `${textOf(t.health.reasons, reason ?? '')} ${t.health.eventsAreHeld}`,
     failing: () => t.health.failingText(format(failing), format(failing, 5)),
     slow: () => t.health.slowText(format(slow)),
-    held: () => <Link to={`${pathOf(webhook.evento)}?state=retida`}>{t.health.heldText}</Link>,
+    held: () => <Link to={`${pathOf(webhook.evento)}?state=retida#list`}>{t.health.heldText}</Link>,
   };
   return (
     <div class="health">

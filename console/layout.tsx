@@ -56,7 +56,6 @@ export function Document({ page, view }: { page: Page; view: View }) {
 export function SignIn(entry: {
   readonly t: Texts;
   readonly language: Language;
-  /** The folder of the page that was asked for, if it is that of this process. */
   readonly folder: string;
   readonly returnPath: string;
   readonly host: string;

@@ -11,7 +11,6 @@ export interface Bar {
 export interface Tally {
   readonly bars: readonly Bar[];
   readonly total: number;
-  /** The time back to which all were counted, if that is not the whole span. */
   readonly countedSince?: number;
   readonly error?: unknown;
 }

@@ -12,7 +12,6 @@ export interface View {
   readonly mayChange: boolean;
   readonly language: Language;
   readonly t: Texts;
-  /** The folder of all pages, such as `/k3…`. */
   readonly folder: string;
   readonly path: string;
   readonly query: URLSearchParams;

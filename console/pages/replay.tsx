@@ -23,8 +23,7 @@ export const askReplay: Handler = async (view, { event }) => {
     <Form action={`${pathOf(event)}/replay`} fields={fields} back={back} submit={submit}>
       {webhook.falhando_desde !== null && <p class="bad-text">{t.replay.failing}</p>}
       <p>
-        {t.replay.means}{' '}
-        {value && t.replay.takes(Math.ceil(value.count / 10) + (value.count > 50 ? 60 : 0), value.isAll)}
+        {t.replay.means} {value && value.count > 50 && t.replay.takes(60 + Math.ceil(value.count / 10), value.isAll)}
       </p>
       <Facts
         rows={[
@@ -79,7 +78,9 @@ export function ReplayCard({ event, replay, counted }: { event: string; replay: 
     <Card id="replay" title={t.replay.of} aside={<StateBadge state={estado} />}>
       <div class="inside actions">
         {of !== undefined && <progress max={counted?.count} value={enviadas} aria-label={t.replay.of} />}
-        <p>{t.replay.sent(enviadas, of)}</p>
+        <p>
+          {t.replay.sent(enviadas, of)} {estado === 'em_andamento' && t.replay.continues}
+        </p>
         {estado === 'em_andamento' && (
           <Button action={`${pathOf(event)}/cancel-replay`} fields={{ id }}>
             {t.replay.cancel}

@@ -30,6 +30,7 @@ export const webhookPage: Handler = async ({ api, t, query, now, session }, { ev
   const dropped = events?.value?.eventos_sem_webhook.find(({ evento }) => evento === event);
   if (!webhook && isEmpty && !eventNames.includes(event)) throw new NotFound(t.failures.noWebhook);
   const isReplaying = replay?.value?.estado === 'em_andamento';
+  const shown = isReplaying && standing.health === 'held' ? { ...standing, health: 'untested' as const } : standing;
   return {
     title: event,
     heading: (
@@ -53,7 +54,7 @@ export const webhookPage: Handler = async ({ api, t, query, now, session }, { ev
         {filter.unknown.length > 0 && <Alert>{`${t.failures.someUnknown} ${filter.unknown.join(', ')}`}</Alert>}
         {replay?.value && <ReplayCard event={event} replay={replay.value} counted={replayed?.counted} />}
         {webhook ? (
-          <Overview webhook={webhook} standing={standing} />
+          <Overview webhook={webhook} standing={shown} />
         ) : (
           <div class="note">
             {t.webhook.deleted} <Dropped at={dropped?.ultimo_em} />

@@ -226,7 +226,7 @@ export const en = {
     title: 'Replay these deliveries?',
     means: 'They are sent in the background. Tests and earlier registrations are left out.',
     takes: (seconds: number, isAll: boolean) =>
-      `It takes ${isAll ? 'up to' : 'over'} ${seconds} s: the first 50 go at once, the others within a minute.`,
+      `The first 50 go at once. The others start within a minute, about 10 a second. In all ${isAll ? 'up to' : 'over'} ${seconds} s.`,
     failing: 'The webhook is failing. Fix the server and send a test first, or these will fail again.',
     uncounted: 'could not be counted',
     nothing: 'None of these can be replayed: they are tests, belong to an earlier registration, or no longer exist.',
@@ -236,7 +236,8 @@ export const en = {
     started: 'The replay has started.',
     running: 'A replay was already running. This is its progress.',
     of: 'Replay',
-    sent: (count: number, of?: string) => (of ? `${number(count)} of ${of} sent.` : `${deliveries(count)} sent.`),
+    sent: (count: number, of?: string) => (of ? `${number(count)} of ${of} queued.` : `${deliveries(count)} queued.`),
+    continues: 'The next ones go within a minute.',
     cancel: 'Cancel the replay',
     cancelled: 'What was not sent yet stays as it is. Cancelling takes up to a minute.',
   },

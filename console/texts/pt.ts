@@ -225,7 +225,7 @@ export const pt: Texts = {
     title: 'Reenviar estas entregas?',
     means: 'São enviadas em segundo plano. Testes e cadastros anteriores ficam de fora.',
     takes: (seconds, isAll) =>
-      `Leva ${isAll ? 'até' : 'mais de'} ${seconds} s: as primeiras 50 saem na hora, as outras em até um minuto.`,
+      `As primeiras 50 saem na hora. As outras começam em até um minuto, cerca de 10 por segundo. Ao todo ${isAll ? 'até' : 'mais de'} ${seconds} s.`,
     failing: 'O webhook está falhando. Antes corrija o servidor e envie um teste, ou elas falharão de novo.',
     uncounted: 'não foi possível contar',
     nothing: 'Nenhuma destas pode ser reenviada: são testes, de um cadastro anterior, ou já não existem.',
@@ -235,8 +235,8 @@ export const pt: Texts = {
     started: 'O reenvio começou.',
     running: 'Já havia um reenvio em andamento. Este é o progresso dele.',
     of: 'Reenvio em lote',
-    sent: (count, of) =>
-      `${of ? `${number(count)} de ${of}` : deliveries(count)} ${of || count !== 1 ? 'enviadas' : 'enviada'}.`,
+    sent: (count, of) => `${of ? `${number(count)} de ${of}` : deliveries(count)} na fila de envio.`,
+    continues: 'As próximas saem em até um minuto.',
     cancel: 'Cancelar o reenvio',
     cancelled: 'O que ainda não foi enviado fica como está. O cancelamento leva até um minuto.',
   },

@@ -544,7 +544,7 @@ describe('a replay', () => {
     const counted = { count: '800', more: 'yes' };
     const page = textOf(await post(`${own}/replay`, { ...range, ...counted }));
     expect(page).toMatch(
-      /The replay has started\..*Replay Running 12 of at least 800 deliveries sent\. Cancel the replay/,
+      /The replay has started\..*Replay Running 12 of at least 800 deliveries queued\. The next ones go within a minute\. Cancel the replay/,
     );
     expect(JSON.parse(fake.calls.find(({ method }) => method === 'POST')?.body ?? '')).toEqual(range);
     await post(`${own}/cancel-replay`, { id: 'r1' });
@@ -587,7 +587,7 @@ describe('a replay', () => {
       [`GET ${api}/reenvios/r7`]: { json: { id: 'r7', estado: 'em_andamento', enviadas: 3 } },
     });
     await open(own);
-    expect(textOf(await post(`${own}/replay`, {}))).toMatch(/already running\..*3 deliveries sent/);
+    expect(textOf(await post(`${own}/replay`, {}))).toMatch(/already running\..*3 deliveries queued/);
   });
 
   it.each(['pendente', 'entregue', 'cancelada'])('of the state %s is not offered', async state => {
