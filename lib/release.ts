@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { IConstruct } from 'constructs';
 import { ConfigurationError, type StageName } from './stage-files.ts';
@@ -15,12 +15,12 @@ export function releaseLabel(stage: StageName, number?: unknown): string {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
   if (stage === 'local') return `${version}-local`;
   if (number !== undefined && !/^\d{1,9}$/.test(String(number))) {
-    throw new ConfigurationError(`release must be a number of up to 9 digits, such as -c release=2.`);
+    throw new ConfigurationError('release must be a number of up to 9 digits, such as -c release=2.');
   }
   return [version, ...commit(), ...(number === undefined ? [] : [`n${number}`])].join('-');
 }
 
-/** Attaches a release to an app, before it has any function. */
+/** Sets the release of an app. The app must not have any function yet. */
 export function setRelease(app: IConstruct, release: string): void {
   app.node.setContext(key, release);
 }
@@ -41,14 +41,14 @@ function commit(): readonly string[] {
   return [head, hash.digest('hex').slice(0, 8)];
 }
 
-/** Returns the commit, the changes of known files, and the new files. Nested repositories are left out. */
+/** Returns the commit, the changes of known files, and the new files. Nested repositories and links are left out. */
 function readGit(): readonly [head: string, changes: string, added: readonly string[]] {
   try {
     const added = git('ls-files', '--others', '--exclude-standard', '-z').split('\0');
     return [
       git('rev-parse', '--short=12', 'HEAD').trim(),
       git('diff', 'HEAD', '--binary', '--no-ext-diff', '--no-textconv', '--no-color'),
-      added.filter(file => file !== '' && !file.endsWith('/')),
+      added.filter(file => file !== '' && lstatSync(path.join(root, file)).isFile()),
     ];
   } catch {
     throw new ConfigurationError('Could not read the commit. Deploy from a Git checkout that has at least one commit.');

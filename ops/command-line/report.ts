@@ -32,7 +32,7 @@ export type Field<Item> = {
 /** A heading and a value. */
 export type Line = readonly [heading: string, value: string];
 
-/** Makes the shape of a noun, from which its JSON, its table and its lines are made. */
+/** Creates the shape of a noun, which writes its JSON, its table and its lines. */
 export function makeShape<Item>(fields: readonly Field<Item>[]) {
   const shown = fields.filter(field => field.in !== 'list');
   const listed = fields.filter(field => field.in !== 'show');
@@ -42,14 +42,14 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     table,
     /** Reports one item in lines. */
     show: (item: Item): ObjectReport => ({ json: json(item), text: linesOf(item) }),
-    /** Makes the report of a list. @param isCutOff - whether there are more, which people are told. */
+    /** Reports a list. @param isCutOff - whether there are more items, which the text for people says. */
     list:
       (whenEmpty: string, isCutOff = false) =>
       (items: readonly Item[]) => {
         const more = isCutOff ? `\n\nOnly the first ${items.length} are shown. A larger --limit shows more.` : '';
         return { json: items.map(json), text: table(items, whenEmpty) + more };
       },
-    /** Makes the report of a change: a sentence for people. */
+    /** Reports a change: a sentence for people. */
     tell: (sentence: (item: Item) => string) => (item: Item) => ({ json: json(item), text: sentence(item) }),
   };
 

@@ -17,7 +17,7 @@ export interface Streams {
 /** Shows nothing: with `--json`, standard error holds nothing but an error. */
 export function noProgress(_text: string): void {}
 
-/** Makes the progress of a command that begins now. It shows nothing in the first second. */
+/** Creates the progress line of a command that starts now. It shows nothing in the first second. */
 export function makeProgress(output: Streams['stderr'], now: () => number = Date.now) {
   const startedAt = now();
   let shownAt = Number.NEGATIVE_INFINITY;

@@ -10,7 +10,7 @@ import { lines } from '../command-line/report.ts';
 import { type Given, option, required, type Word } from '../command-line/words.ts';
 import { openQueues } from '../stage/queues.ts';
 
-/** Makes the command that publishes events, with an option for each field that one may have. */
+/** Creates the command that publishes events, with an option for each field that one may have. */
 export function makePublish(events: EventFormat) {
   const { fields, requiredFields, rows } = events;
   const optionOf = new Map([

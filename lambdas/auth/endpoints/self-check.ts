@@ -33,7 +33,7 @@ export function makeSelfCheck({
       const { statusCode, body } = await tokenEndpoint({ ...requestOfNobody, body: form });
       if (statusCode === 401) continue;
       const name = Number(statusCode) >= 500 ? notAnswered : 'Error';
-      throw Object.assign(new Error(`A login of nobody was answered with ${statusCode}: ${body}`), { name });
+      throw Object.assign(new Error(`The login of an unknown client returned ${statusCode}: ${body}`), { name });
     }
   };
 }

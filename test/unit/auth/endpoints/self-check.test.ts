@@ -5,7 +5,7 @@ import { notAnswered } from '../../../../lambdas/platform/deployment/patience.ts
 import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 
-// A deployment asks the token function to try a login of nobody, with all that a login needs.
+// Before a new version gets traffic, its self-check logs in as an unknown client, with all that a login needs.
 
 const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
@@ -43,7 +43,7 @@ it.each<readonly [string, () => Partial<AuthService['outside']>, RegExp]>([
   // Bug: it read the first and the last alone, and a release without the others passed.
   ...['Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts'].map(
     table =>
-      [`no access to ${table}`, without(table), /A login of nobody was answered with 500: .*server_error/] as const,
+      [`no access to ${table}`, without(table), /The login of an unknown client returned 500: .*server_error/] as const,
   ),
 ])('The check fails with %s.', (_case, changesOf, message) =>
   expect(startProcess(changesOf()).checkItself()).rejects.toThrow(message),
