@@ -21,26 +21,20 @@ describe('parseWebhookUrl', () => {
     longestOfWide, // characters, not the halves of them that a string is made of
     'https://receiver.example.com/hook?a=b&c=%23',
     'https://example.com/',
-    'https://example.net/',
-    'https://example.org/',
     'https://receiver.example.com./hook',
     'https://receiver.example.com:443/',
     'https://receiver.example.com:1024/',
-    'https://receiver.example.com:8443/',
     'https://receiver.example.com:65535/',
     'HTTPS://Receiver.Example.COM/',
     'https:receiver.example.com',
     'https://93.184.216.34/',
-    'https://93.184.216.34:8443/hook',
     'https://bücher.example.com/',
-    'https://xn--bcher-kva.example.com/',
     'https://a_b.example.com/',
-    'https://home.example.com/',
     'https://localhost.example.com/',
     'https://internal.com/',
     'https://x.auth.emissor.example.net/',
     'https://receiver.example.com/a@b',
-    'https://receiver.example.com/?q=a@b',
+    'https://receiver.example.com?q=a@b',
     longest,
     `https://${name253}/`,
   ])('accepts %s', text => {
@@ -51,14 +45,11 @@ describe('parseWebhookUrl', () => {
     ['http://receiver.example.com/', ['url_not_https']],
     ['ftp://receiver.example.com/', ['url_not_https']],
     ['ws://receiver.example.com/', ['url_not_https']],
-    ['wss://receiver.example.com/', ['url_not_https']],
     ['file:///etc/passwd', ['url_not_https']],
     ['javascript:alert(1)', ['url_not_https']],
-    ['data:text/plain,x', ['url_not_https']],
     ['httpss://receiver.example.com/', ['url_not_https']],
     ['receiver.example.com:443', ['url_not_https']],
     ['http://localhost/', ['url_not_https', 'url_not_public']],
-    ['http://10.0.0.1:8080/', ['url_not_https', 'url_not_public']],
     ['http://receiver.example.com:80/', ['url_not_https']],
     ['http://receiver.example.com:22/', ['url_not_https', 'url_invalid']],
   ])('refuses the scheme of %s', (text, codes) => {
@@ -142,57 +133,25 @@ describe('parseWebhookUrl', () => {
     'https:127.0.0.1',
     'https://10.0.0.1:8443/',
     'https://169.254.169.254/latest/meta-data/',
-  ])('refuses the host of %s', text => {
-    expect(codesOf(text)).toEqual(['url_not_public']);
-  });
-
-  it.each([
-    'https://2130706433/',
-    'https://0x7f000001/',
-    'https://0x7f.1/',
-    'https://0177.01/',
-    'https://017700000001/',
-    'https://127.1/',
-    'https://127.0.1/',
-    'https://0/',
     'https://①②⑦.0.0.1/',
-    'https://１２７．０．０．１/',
     'https://127。0。0。1/',
-    'https://%31%32%37.0.0.1/',
-    'https://%30%78%37%66.1/',
-    'https://l\u200bocalhost/',
-    'https://local\u00adhost/',
-    'https://ｌｏｃａｌｈｏｓｔ/',
     'https://ⓛocalhost/',
-  ])('normalizes the spelling of %j', text => {
+  ])('refuses the host of %s', text => {
     expect(codesOf(text)).toEqual(['url_not_public']);
   });
 
   // The WHATWG parser strips the first kinds and reads backslashes as slashes; other software does neither.
   it.each([
-    ...[
-      '\t',
-      '\n',
-      '\r',
-      '\0',
-      '\x1f',
-      '\x7f',
-      '\x80',
-      '\x9f',
-      ' ',
-      '\u00a0',
-      '\u2003',
-      '\u2028',
-      '\u3000',
-      '\\',
-    ].flatMap(character => [
+    ...[...'\t\n\r\0\x1f\x7f\x80\x9f \u00a0\u2003\u2028\u3000\\'].flatMap(character => [
       `https://receiver.example.com/a${character}b`,
       `https://receiver.example.com/?a=${character}b`,
       `https://receiver.example.com/${character}`,
     ]),
     ...['\t', '\n', '\r', '\0', '\x1f', ' '].map(character => `${character}https://receiver.example.com/`),
-    ...['\t', '\n', '\r'].map(character => `ht${character}tps://receiver.example.com/`),
-    ...['\t', '\n', '\r'].map(character => `https://receiver.exa${character}mple.com/`),
+    ...['\t', '\n', '\r'].flatMap(character => [
+      `ht${character}tps://receiver.example.com/`,
+      `https://receiver.exa${character}mple.com/`,
+    ]),
     'https:\\\\receiver.example.com/',
     'https:/\\receiver.example.com/',
     'https://receiver.example.com\\hook',
