@@ -1,5 +1,4 @@
-import { createServer, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer } from 'node:tls';
 import { makeChain, randomRsaKey } from './certificate-chain.ts';
 import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
 import { listen } from './listen.ts';
@@ -77,28 +76,10 @@ export async function startFlood({ burst, first, whenIdle, version }: Flood, ide
 }
 
 /** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */
-export function startHugeChain(host: string) {
-  return startChain(makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1))));
-}
-
-function startChain({ key, certificate }: ReturnType<typeof makeChain>) {
-  const server = createTlsServer({ key, cert: certificate, ciphers: 'DEFAULT:@SECLEVEL=0' });
+export async function startHugeChain(host: string) {
+  const { key, certificate } = makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1)));
+  const server = createServer({ key, cert: certificate, ciphers: 'DEFAULT:@SECLEVEL=0' });
   server.on('tlsClientError', () => undefined);
-  return listening(server);
-}
-
-/** Starts a receiver whose handshake comes byte by byte. */
-export async function startDrip() {
-  return listening(
-    createServer((socket: Socket) => {
-      socket.on('error', () => undefined).write(Buffer.of(22, 3, 3, 0x40, 0));
-      const timer = setInterval(() => socket.write(Buffer.of(2)), 5);
-      socket.on('close', () => clearInterval(timer));
-    }),
-  );
-}
-
-async function listening(server: ReturnType<typeof createServer>) {
   return { port: await listen(server), stop: () => void server.close() };
 }
 

@@ -26,16 +26,6 @@ describe('the addresses of a host', () => {
     },
   );
 
-  it('are followed by the next one if one is silent for its connect timeout', async () => {
-    useVirtualTime();
-    const { meant, post } = await start(say(ok), { resolve, fates: new Map([[first, 'silent']]) });
-    const outcome = post({ ...request, connectTimeoutMs: 100 });
-    await turnsUntil(() => meant.length === 1 && vi.getTimerCount() === 2); // the deadline, and the time to connect
-    vi.advanceTimersByTime(100);
-    expect(await outcome).toMatchObject({ outcome: 'response', status: 200, durationMs: 100 });
-    expect(hosts(meant)).toEqual([first, second]);
-  });
-
   it('are tried for their connect timeout each, at most three', async () => {
     useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));

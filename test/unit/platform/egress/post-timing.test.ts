@@ -45,14 +45,6 @@ describe('the timing of a POST', () => {
       durationMs: 65,
     });
   });
-
-  it('measures a resolution that fails', async () => {
-    useVirtualTime();
-    const { post } = await start(say(ok), { resolve: () => new Promise(() => {}) });
-    const outcome = post({ ...request, deadlineMs: 100 });
-    vi.advanceTimersByTime(100);
-    expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 100 });
-  });
 });
 
 describe('a POST that is given up', () => {

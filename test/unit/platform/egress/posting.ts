@@ -10,15 +10,7 @@ import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-reque
 import type { Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { type Act, type HostileIdentity, startHostileReceiver } from '../../../../tools/support/hostile-tls.ts';
-import {
-  certify,
-  type Handshake,
-  loopbackNetwork,
-  type Names,
-  type Play,
-  startTlsReceiver,
-  type TlsReceiver,
-} from './tls-receiver.ts';
+import { certify, loopbackNetwork, type Names, type Play, startTlsReceiver, type TlsReceiver } from './tls-receiver.ts';
 
 export const publicAddress = '93.184.216.34';
 export const otherAddress = '93.184.216.35';
@@ -71,15 +63,14 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
 interface Situation extends Partial<Omit<GuardedPostDependencies, 'post'>> {
   readonly trust?: boolean;
   readonly names?: Names;
-  readonly tls?: Handshake;
   readonly fates?: Parameters<typeof loopbackNetwork>[2];
   /** Returns where connections land, if not at the receiver. */
   readonly port?: (receiver: TlsReceiver) => Promise<number>;
 }
 
 /** Starts a receiver, and a guarded POST whose connections all land there. They end with the test. */
-export const start = async (play: Play, { trust = true, names, tls, fates, port, ...dependencies }: Situation = {}) => {
-  const receiver = await startTlsReceiver(play, names, tls);
+export const start = async (play: Play, { trust = true, names, fates, port, ...dependencies }: Situation = {}) => {
+  const receiver = await startTlsReceiver(play, names);
   const { meant, network } = loopbackNetwork(
     (await port?.(receiver)) ?? receiver.port,
     trust ? receiver.certificate : undefined,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
-import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { createServer, type TLSSocket } from 'node:tls';
 import { generate } from 'selfsigned';
 import type { Network } from '../../../../lambdas/platform/egress/connections.ts';
 import { listen } from '../../../../tools/support/listen.ts';
@@ -33,9 +33,6 @@ const isComplete = (text: string): boolean => {
   const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
   return end >= 0 && Buffer.byteLength(text.slice(end + 4)) >= length;
 };
-
-/** The TLS settings with which a receiver speaks. */
-export type Handshake = Pick<TlsOptions, 'ciphers' | 'dhparam' | 'maxVersion'> & { readonly isRsa?: boolean };
 
 /** The names in a certificate. */
 export interface Names {
@@ -71,17 +68,13 @@ export const certify = (
 };
 
 /** Starts a receiver on a free port of 127.0.0.1; `play` is called once per complete request. */
-export const startTlsReceiver = async (
-  play: Play,
-  names = receiverNames,
-  { isRsa = false, ...tls }: Handshake = {},
-): Promise<TlsReceiver> => {
-  const pair = await certify(names, isRsa);
+export const startTlsReceiver = async (play: Play, names = receiverNames): Promise<TlsReceiver> => {
+  const pair = await certify(names);
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<TLSSocket>();
   let connections = 0;
   let closed = () => {};
-  const server = createServer({ ...tls, key: pair.private, cert: pair.cert }, socket => {
+  const server = createServer({ key: pair.private, cert: pair.cert }, socket => {
     const connection = ++connections;
     let text = '';
     sockets.add(socket);
