@@ -1,90 +1,59 @@
 import { describe, expect, it } from 'vitest';
+import { webhook } from '../../tools/openapi/examples.ts';
 import { type Exchange, judgeDelivery, judgeResponse } from '../support/contract/judge.ts';
 
-const webhook = {
-  evento: 'demanda.criada',
-  url: 'https://hooks.example.com/',
-  autorizacao_definida: false,
-  estado: 'ativo',
-  motivo_suspensao: null,
-  falhando_desde: null,
-  lento_desde: null,
-  segredos_anteriores: [],
-  criado_em: '2026-11-20T13:24:50.601Z',
-  atualizado_em: '2026-11-20T13:24:50.601Z',
-};
-const traced = { 'apigw-requestid': 'AbCdEfGhIjKlMnO=' };
-const shown: Exchange = {
+// The end-to-end tests and the world judge every answer and delivery by the OpenAPI document. The judge must find each kind of fault.
+
+const headersOf = (more: Record<string, string>) =>
+  new Headers({ 'cache-control': 'no-store', 'apigw-requestid': 'AbCdEfGhIjKlMnO=', date: 'today', ...more });
+
+/** Returns the answer to a request for a webhook, with other headers and another body. */
+const shown = (headers: Record<string, string> = {}, body: object = webhook): Exchange => ({
   host: 'base',
   method: 'GET',
   path: '/v1/webhooks/demanda.criada',
   status: 200,
-  headers: new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store', date: 'today', ...traced }),
-  body: JSON.stringify(webhook),
-};
-const problem = {
-  type: 'about:blank',
-  title: 'Not Found',
-  status: 404,
-  detail: '…',
-  code: 'webhook_not_found',
-  requisicao: 'x',
-};
-const refused: Exchange = {
-  ...shown,
-  status: 404,
-  headers: new Headers({
-    'content-type': 'application/problem+json',
-    'cache-control': 'no-store',
-    'content-language': 'en',
-    ...traced,
-  }),
-  body: JSON.stringify(problem),
-};
-const withHeader = (exchange: Exchange, name: string, value: string): Exchange => {
-  const headers = new Headers(exchange.headers);
-  headers.set(name, value);
-  return { ...exchange, headers };
+  headers: headersOf({ 'content-type': 'application/json', ...headers }),
+  body: JSON.stringify(body),
+});
+
+/** Returns its refusal, with other members. */
+const refused = (changes: object = {}): Exchange => {
+  const problem = { type: 'about:blank', title: 'Not Found', status: 404, detail: '…', requisicao: 'x' };
+  const headers = { 'content-type': 'application/problem+json', 'content-language': 'en' };
+  return { ...shown(headers, { ...problem, code: 'webhook_not_found', ...changes }), status: 404 };
 };
 
 describe('the judgement of an answer', () => {
-  it('has nothing to say of what is described', () => {
-    expect(judgeResponse(shown)).toEqual({ met: { operation: 'getWebhook', status: '200', code: '' }, faults: [] });
-    expect(judgeResponse(refused).met.code).toBe('webhook_not_found');
-    expect(judgeResponse(refused).faults).toEqual([]);
+  it('finds no fault in what is described', () => {
+    expect(judgeResponse(shown())).toEqual({ met: { operation: 'getWebhook', status: '200', code: '' }, faults: [] });
+    expect(judgeResponse(refused())).toMatchObject({ met: { code: 'webhook_not_found' }, faults: [] });
   });
 
   it.each<[what: string, exchange: Exchange, fault: RegExp]>([
-    ['a status', { ...shown, status: 201 }, /status 201/],
-    ['a property', { ...shown, body: JSON.stringify({ ...webhook, segredo: 'whsec_' }) }, /additional properties/],
-    ['a value', { ...shown, body: JSON.stringify({ ...webhook, estado: 'novo' }) }, /\/estado/],
-    ['a header', withHeader(shown, 'x-debug', '1'), /x-debug/],
-    ['the value of a header', withHeader(shown, 'cache-control', 'private'), /Cache-Control/],
-    [
-      'a missing header',
-      { ...refused, headers: new Headers({ 'content-type': 'application/problem+json' }) },
-      /missing/,
-    ],
-    ['a content type', withHeader(shown, 'content-type', 'text/html'), /text\/html/],
-    [
-      'a code of another operation',
-      { ...refused, body: JSON.stringify({ ...problem, code: 'delivery_not_found' }) },
-      /delivery_not_found/,
-    ],
-    ['a status of the body', { ...refused, body: JSON.stringify({ ...problem, status: 410 }) }, /status 410/],
-    ['content where there is none', { ...shown, method: 'DELETE', status: 204 }, /content/],
-    ['another status at an unknown path', { ...refused, path: '/v2', status: 403 }, /status 403/],
-  ])('tells of %s that is not', (_what, exchange, fault) => {
+    ['a status', { ...shown(), status: 201 }, /status 201/],
+    ['a property', shown({}, { ...webhook, segredo: 'whsec_' }), /additional properties/],
+    ['a value', shown({}, { ...webhook, estado: 'novo' }), /\/estado/],
+    ['a header', shown({ 'x-debug': '1' }), /x-debug/],
+    ['the value of a header', shown({ 'cache-control': 'private' }), /Cache-Control/],
+    ['a missing header', { ...shown(), headers: new Headers({ 'content-type': 'application/json' }) }, /missing/],
+    ['a content type', shown({ 'content-type': 'text/html' }), /text\/html/],
+    ['a code of another operation', refused({ code: 'delivery_not_found' }), /delivery_not_found/],
+    ['a status of the body', refused({ status: 410 }), /status 410/],
+    ['content where there is none', { ...shown(), method: 'DELETE', status: 204 }, /content/],
+    ['another status at an unknown path', { ...refused(), path: '/v2', status: 403 }, /status 403/],
+  ])('reports %s that is not described', (_what, exchange, fault) => {
     expect(judgeResponse(exchange).faults.join('\n')).toMatch(fault);
   });
 
-  it('tells the cases of one OAuth error apart', () => {
-    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache', ...traced };
+  it('distinguishes the cases of one OAuth error', () => {
     const body = { error: 'invalid_request', error_description: 'The parameter token is required.' };
-    const exchange = { ...shown, host: 'auth', method: 'POST', status: 400, headers: new Headers(headers) } as const;
-    const answer = (path: string) => judgeResponse({ ...exchange, path, body: JSON.stringify(body) });
-    expect(answer('/oauth/v1/revoke')).toMatchObject({ met: { code: 'token_missing' }, faults: [] });
-    expect(answer('/oauth/v1/token').faults.join()).toMatch(/token is required/);
+    const exchange = { ...shown({ pragma: 'no-cache' }, body), host: 'auth', method: 'POST', status: 400 } as const;
+    expect(judgeResponse({ ...exchange, path: '/oauth/v1/revoke' })).toMatchObject({
+      met: { code: 'token_missing' },
+      faults: [],
+    });
+    expect(judgeResponse({ ...exchange, path: '/oauth/v1/token' }).faults.join()).toMatch(/token is required/);
   });
 });
 
@@ -104,17 +73,18 @@ describe('the judgement of a delivery', () => {
     body: '{"event":"demanda.criada","id_demanda":1}',
   };
 
-  it('has nothing to say of what is described', () => {
+  it('finds no fault in what is described', () => {
     expect(judgeDelivery(delivery)).toEqual({ event: 'demanda.criada', faults: [] });
   });
 
   it.each([
-    ['a field', { ...delivery, body: '{"event":"demanda.criada","id_demanda":1,"id_conta":"a"}' }],
-    ['an event', { ...delivery, body: '{"event":"demanda.nova"}' }],
-    ['a header', { ...delivery, headers: { ...delivery.headers, 'x-account': 'a' } }],
-    ['a missing header', { ...delivery, headers: { ...delivery.headers, 'webhook-id': undefined } }],
-    ['an Accept', { ...delivery, headers: { ...delivery.headers, accept: 'application/json' } }],
-  ])('tells of %s that is not', (_what, arrived) => {
+    ['a field', { body: '{"event":"demanda.criada","id_demanda":1,"id_conta":"a"}' }, {}],
+    ['an event', { body: '{"event":"demanda.nova"}' }, {}],
+    ['a header', {}, { 'x-account': 'a' }],
+    ['a missing header', {}, { 'webhook-id': undefined }],
+    ['an Accept', {}, { accept: 'application/json' }],
+  ])('reports %s that is not described', (_what, changes, headers) => {
+    const arrived = { ...delivery, headers: { ...delivery.headers, ...headers }, ...changes };
     expect(judgeDelivery(arrived).faults).toHaveLength(1);
   });
 });

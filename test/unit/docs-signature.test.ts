@@ -11,10 +11,6 @@ describe.each(['docs/pt/recebimento.md', 'docs/en/receiving.md'])('the example o
   const given = Object.fromEntries(example.split('\n').map(line => line.split(/ {2,}/)));
   const { segredo = '', 'webhook-id': id = '', 'webhook-timestamp': timestamp = '', body = '' } = given;
 
-  it('has the signature that the service makes', () => {
-    expect(signatureHeader({ id, timestamp: Number(timestamp), body }, [segredo])).toBe(given['webhook-signature']);
-  });
-
   it('has each step of the computation', () => {
     const key = Buffer.from(segredo.slice('whsec_'.length), 'base64');
     const mac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest();
@@ -22,6 +18,7 @@ describe.each(['docs/pt/recebimento.md', 'docs/en/receiving.md'])('the example o
     expect(given.signed).toBe(`${id}.${timestamp}.${body}`);
     expect(given['hmac (hex)']).toBe(mac.toString('hex'));
     expect(given['webhook-signature']).toBe(`v1,${mac.toString('base64')}`);
+    expect(signatureHeader({ id, timestamp: Number(timestamp), body }, [segredo])).toBe(given['webhook-signature']);
   });
 
   it('is the delivery that the page shows', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type Finding, finding } from '../../lambdas/api/findings.ts';
-import { Problem, problemBody, problemTitles, type Refuse } from '../../lambdas/api/problem.ts';
+import { Problem, problemBody, problemTitles } from '../../lambdas/api/problem.ts';
 import { apiProblems, bodyProblems, pathProblems, protectedProblems } from '../../lambdas/api/problems.ts';
 import { type BodyRefusal, type ContextOf, type RequestContext, resourcesOf } from '../../lambdas/api/route.ts';
 import { validate } from '../../lambdas/api/validation.ts';
@@ -162,8 +162,8 @@ describe('every finding comes from the tables', () => {
   const anyQuery = fc.array(fc.tuple(anyName, anyText)).map(pairs => new URLSearchParams(pairs).toString());
 });
 
-// The types are what is tested: `npm run types` fails where an error that is expected here does not come.
-describe('what an operation may refuse', () => {
+// The types are what is tested: `npm run types` fails if an error that is expected here does not come.
+describe('an operation can refuse', () => {
   const routes = {
     One: {
       path: '/x',
@@ -174,23 +174,19 @@ describe('what an operation may refuse', () => {
       },
     },
   } as const satisfies RouteTable<string, keyof typeof webhookProblems>;
-  const refuse = Problem.from(problems);
-  const find: ContextOf<typeof routes, 'find'>['refuse'] = refuse;
-  const put: ContextOf<typeof routes, 'put'>['refuse'] = refuse;
 
-  it('at {base_url} is what its row lists, and what any body is refused for where it takes one', () => {
-    expectTypeOf(find).parameter(0).toEqualTypeOf<'webhook_not_found'>();
-    expectTypeOf(put).parameter(0).toEqualTypeOf<'contended' | BodyRefusal>();
-    expect(put('contended').status).toBe(503);
+  it('what its row lists, and the faults of a body or of a form', () => {
+    expectTypeOf<ContextOf<typeof routes, 'find'>['refuse']>().parameter(0).toEqualTypeOf<'webhook_not_found'>();
+    expectTypeOf<ContextOf<typeof routes, 'put'>['refuse']>().parameter(0).toEqualTypeOf<'contended' | BodyRefusal>();
+    const refuse = OAuthError.from(oauthCases);
+    const introspect: RefuseAt<'introspect'> = refuse;
+    const revoke: RefuseAt<'revoke'> = refuse;
+    expect([revoke('token_of_another_client').status, revoke('method_not_post').status]).toEqual([400, 405]);
     // @ts-expect-error -- the row does not list it
-    put('webhook_not_found');
+    introspect('token_of_another_client');
   });
 
-  it('is also what its helpers and its handler refuse', () => {
-    const helper = (refuse: Refuse<'contended'>) => refuse('contended').status;
-    expect(helper(put)).toBe(503);
-    // @ts-expect-error -- the row does not list what the helper refuses
-    helper(find);
+  it('only what its row lists, also in its handler', () => {
     const finds = async (context: RequestContext<'webhook_not_found'>) => {
       throw context.refuse('webhook_not_found');
     };
@@ -204,23 +200,7 @@ describe('what an operation may refuse', () => {
     routes satisfies RouteTable<string, keyof typeof deliveryProblems>;
   });
 
-  it('at {auth_url} is what its row lists, and what any form is refused for', () => {
-    const refuse = OAuthError.from(oauthCases);
-    const revoke: RefuseAt<'revoke'> = refuse;
-    const introspect: RefuseAt<'introspect'> = refuse;
-    expect([revoke('token_of_another_client').status, revoke('method_not_post').status]).toEqual([400, 405]);
-    // @ts-expect-error -- the row does not list it
-    introspect('token_of_another_client');
-  });
-
-  it('is made by its edge alone: the linter keeps `from` there', () => {
-    // @ts-expect-error -- the constructor is private
-    expect(new Problem(webhookProblems.webhook_exists, {}).status).toBe(409);
-    // @ts-expect-error -- the constructor is private
-    expect(new OAuthError('token_missing', oauthCases.token_missing).status).toBe(400);
-  });
-
-  it('has the values that its text has places for', () => {
+  it('with the values that its text has places for', () => {
     const refuse = Problem.from(apiProblems);
     // @ts-expect-error -- the text has a place for `allow`
     expect(refuse('method_not_allowed').detail.en).toContain('undefined');

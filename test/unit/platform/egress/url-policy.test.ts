@@ -22,9 +22,7 @@ describe('parseWebhookUrl', () => {
     'https://receiver.example.com/hook?a=b&c=%23',
     'https://example.com/',
     'https://receiver.example.com./hook',
-    'https://receiver.example.com:443/',
-    'https://receiver.example.com:1024/',
-    'https://receiver.example.com:65535/',
+    ...[443, 1_024, 65_535].map(port => `https://receiver.example.com:${port}/`),
     'HTTPS://Receiver.Example.COM/',
     'https:receiver.example.com',
     'https://93.184.216.34/',
@@ -81,61 +79,31 @@ describe('parseWebhookUrl', () => {
   });
 
   it.each([
-    'https://user@receiver.example.com/',
-    'https://user:password@receiver.example.com/',
-    'https://:password@receiver.example.com/',
-    'https://@receiver.example.com/',
-    'https://:@receiver.example.com/',
+    ...['user@', 'user:password@', ':password@', '@', ':@'].map(info => `https://${info}receiver.example.com/`),
     'https:@receiver.example.com/',
     'https:///@receiver.example.com/',
     'https://receiver.example.com/#',
     'https://receiver.example.com/#part',
     'https://receiver.example.com#@evil.example.com/',
-    'https://receiver.example.com:0/',
-    'https://receiver.example.com:22/',
-    'https://receiver.example.com:80/',
-    'https://receiver.example.com:442/',
-    'https://receiver.example.com:444/',
-    'https://receiver.example.com:1023/',
+    ...[0, 22, 80, 442, 444, 1_023].map(port => `https://receiver.example.com:${port}/`),
     `${longest}a`,
   ])('refuses the userinfo, fragment, port or length of %j', text => {
     expect(codesOf(text)).toEqual(['url_invalid']);
   });
 
   it.each([
-    'https://localhost/',
-    'https://LOCALHOST:8443/',
-    'https://localhost./',
-    'https://intranet/',
-    'https://receiver/',
-    'https://com/',
-    'https://example..com/',
-    'https://.example.com/',
-    'https://receiver.example.com../',
-    'https://-a.example.com/',
-    'https://a-.example.com/',
-    'https://a*b.example.com/',
-    'https://a,b.example.com/',
-    `https://a${label63}.example.com/`,
-    `https://${name253}m/`,
-    'https://metadata.google.internal./',
+    ...[
+      ...'localhost LOCALHOST:8443 localhost. intranet receiver com metadata.google.internal.'.split(' '),
+      ...'example..com .example.com receiver.example.com.. -a.example.com a-.example.com'.split(' '),
+      ...['a*.example.com', 'a,b.example.com', `a${label63}.example.com`, `${name253}m`],
+      ...'auth.emissor.example.net AUTH.emissor.example.net.:8443 base.emissor.example.net'.split(' '),
+      ...'[::1] [2606:4700:4700::1111] [::ffff:93.184.216.34]'.split(' '),
+      ...'127.0.0.1 127.0.0.1. 10.0.0.1:8443 169.254.169.254 ①②⑦.0.0.1 127。0。0。1 ⓛocalhost'.split(' '),
+    ].map(host => `https://${host}/`),
     ...'localhost local internal test invalid example onion alt arpa lan home corp intranet localdomain'
       .split(' ')
       .flatMap(suffix => [`https://a.${suffix}/`, `https://a.b.${suffix.toUpperCase()}./`]),
-    'https://auth.emissor.example.net/',
-    'https://AUTH.emissor.example.net.:8443/',
-    'https://base.emissor.example.net/',
-    'https://[::1]/',
-    'https://[2606:4700:4700::1111]/',
-    'https://[::ffff:93.184.216.34]/',
-    'https://127.0.0.1/',
-    'https://127.0.0.1./',
     'https:127.0.0.1',
-    'https://10.0.0.1:8443/',
-    'https://169.254.169.254/latest/meta-data/',
-    'https://①②⑦.0.0.1/',
-    'https://127。0。0。1/',
-    'https://ⓛocalhost/',
   ])('refuses the host of %s', text => {
     expect(codesOf(text)).toEqual(['url_not_public']);
   });
