@@ -1,6 +1,6 @@
 import { createServer } from 'node:tls';
 import { makeChain, randomRsaKey } from './certificate-chain.ts';
-import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
+import type { Act, HostileConnection } from './hostile-tls.ts';
 import { listen } from './listen.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
 
@@ -64,15 +64,13 @@ export async function pour({ records, write, isOpen }: HostileConnection, burst:
   }
 }
 
-export async function startFlood({ burst, first, whenIdle, version }: Flood, identity: HostileIdentity) {
-  return startHostileReceiver(
-    async connection => {
-      if (first !== undefined) await connection.write(text(connection.records, first));
-      if (whenIdle) await new Promise(resolve => setTimeout(resolve, idleAfter));
-      await pour(connection, burst);
-    },
-    { ...identity, ...(version && { version }) },
-  );
+/** Returns what the receiver of a flood does with a request. */
+export function playFlood({ burst, first, whenIdle }: Flood): Act {
+  return async connection => {
+    if (first !== undefined) await connection.write(text(connection.records, first));
+    if (whenIdle) await new Promise(resolve => setTimeout(resolve, idleAfter));
+    await pour(connection, burst);
+  };
 }
 
 /** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */

@@ -1,12 +1,6 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  attribute,
-  conditionOf,
-  expression,
-  type ItemUpdate,
-  updateItem,
-} from '../../../../lambdas/platform/aws/update-item.ts';
+import { attribute, expression, type ItemUpdate, updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 
 const database = await startDatabase('Clients');
@@ -95,19 +89,5 @@ describe('an update of an item', () => {
       database.repeatNext('UpdateItemCommand');
       expect(await updateItem(database.dynamo, nobody, { set: { gone: undefined }, when: isNew })).toBeUndefined();
     });
-  });
-
-  it('has the same placeholders as a conditional write of another kind', async () => {
-    const write = (state: string) =>
-      database.dynamo(
-        new PutCommand({
-          TableName: item.table,
-          Item: item.key,
-          ...conditionOf(expression`status = ${state} AND count = ${1}`),
-        }),
-      );
-    await expect(write('old')).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
-    await write('new');
-    expect(await stored()).toEqual(item.key);
   });
 });

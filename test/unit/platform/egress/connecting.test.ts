@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pickAddresses } from '../../../../lambdas/platform/egress/connections.ts';
 import { listen } from '../../../../tools/support/listen.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import { inTurn, ok, request, reset, say, start } from './posting.ts';
+import { inTurn, ok, outcomeOf, request, reset, say, start } from './posting.ts';
 import type { TlsReceiver } from './tls-receiver.ts';
 
 const addresses = [1, 2, 3, 4, 5].map(last => `93.184.217.${last}`);
@@ -35,11 +35,7 @@ describe('the addresses of a host', () => {
       await turnsUntil(() => meant.length === count && vi.getTimerCount() === 2);
       vi.advanceTimersByTime(50);
     }
-    expect(await outcome).toMatchObject({
-      outcome: 'timeout',
-      cause: 'connecting',
-      durationMs: 150,
-    });
+    expect(await outcome).toMatchObject({ outcome: 'timeout', cause: 'connecting', durationMs: 150 });
     expect(hosts(meant)).toEqual([first, second, third]);
   });
 
@@ -107,8 +103,8 @@ describe('the connect timeout', () => {
   };
 
   it('does not include TLS, which runs under the deadline', async () => {
-    const { post } = await start(say(ok), { port: lateBehind });
-    expect(await post({ ...request, connectTimeoutMs: 100 })).toMatchObject({ outcome: 'response', status: 200 });
+    const outcome = await outcomeOf(say(ok), { connectTimeoutMs: 100 }, { port: lateBehind });
+    expect(outcome).toMatchObject({ outcome: 'response', status: 200 });
   });
 
   it('does not end because our own process was busy', async () => {

@@ -1,23 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { byteBudget } from '../../../../lambdas/platform/egress/byte-budget.ts';
-import type { PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
-import { type Flood, floods, pour, startFlood } from '../../../../tools/support/floods.ts';
+import { type Flood, floods, playFlood, pour } from '../../../../tools/support/floods.ts';
 import type { HostileConnection } from '../../../../tools/support/hostile-tls.ts';
 import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
-import { ok, postVia, request, startHostile } from './posting.ts';
-import { certify, loopbackNetwork } from './tls-receiver.ts';
-
-/** Posts to the receiver of a flood. Returns the outcome, and how much was read of the flood until its end. */
-const postTo = async (flood: Flood): Promise<{ readonly outcome: PostOutcome; readonly bytesRead: number }> => {
-  const { private: key, cert: certificate } = await certify();
-  const receiver = await startFlood(flood, { key, certificate });
-  onTestFinished(receiver.stop);
-  const { network, sockets } = loopbackNetwork(receiver.port, certificate);
-  const { post } = postVia(network);
-  const outcome = await post({ ...request, deadlineMs: 20_000 });
-  await receiver.closed;
-  return { outcome, bytesRead: sockets[0]?.bytesRead ?? 0 };
-};
+import { ok, request, startHostile } from './posting.ts';
 
 /** More than any connection may bring with one answer, and a fraction of what a flood brings in a second. */
 const mostBytes = byteBudget + 8 * 1_024;
@@ -37,9 +23,10 @@ describe('a receiver that floods is cut off', () => {
         : name in tlsErrors
           ? { outcome: 'tls', errorCode: tlsErrors[name] }
           : { outcome: 'connection', cause: 'too_many_bytes', errorCode: 'TOO_MANY_BYTES' };
-    const { outcome, bytesRead } = await postTo(flood);
-    expect(outcome).toMatchObject(expected);
-    expect(bytesRead).toBeLessThan(mostBytes);
+    const { post, closed, sockets } = await startHostile(playFlood(flood), { version: flood.version });
+    expect(await post({ ...request, deadlineMs: 20_000 })).toMatchObject(expected);
+    await closed;
+    expect(sockets[0]?.bytesRead).toBeLessThan(mostBytes);
   });
 
   it('in portions of at most 4 KiB, between which other events have their turn', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import { inTurn, ok, otherAddress, publicAddress, request, say, start } from './posting.ts';
+import { inTurn, ok, otherAddress, outcomeOf, publicAddress, request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
 type Situation = Parameters<typeof start>[1];
@@ -18,9 +18,8 @@ describe('the timing of a POST', () => {
     ['a blocked host', { resolve: async () => ['10.0.0.1'] }, 'blocked', 0],
     ['an unknown name', { resolve: () => Promise.reject(new ResolutionError('not_found', '')) }, 'dns', 0],
   ])('reports once that it is answered, and only then: %s', async (_case, situation, outcome, times) => {
-    const { post } = await start(say(ok), situation);
     const onAnswered = vi.fn();
-    expect(await post({ ...request, onAnswered })).toMatchObject({ outcome });
+    expect(await outcomeOf(say(ok), { onAnswered }, situation)).toMatchObject({ outcome });
     expect(onAnswered).toHaveBeenCalledTimes(times);
   });
 
@@ -38,12 +37,8 @@ describe('the timing of a POST', () => {
         socket.write('ok');
       }, 100);
     };
-    const { post } = await start(play, { resolve, now: clock.now });
-    expect(await post(request)).toMatchObject({
-      outcome: 'response',
-      bodyStart: 'ok',
-      durationMs: 65,
-    });
+    const outcome = await outcomeOf(play, {}, { resolve, now: clock.now });
+    expect(outcome).toMatchObject({ outcome: 'response', bodyStart: 'ok', durationMs: 65 });
   });
 });
 
@@ -87,10 +82,10 @@ describe('a POST that is given up', () => {
 
   it('is answered once its last header has come: only the reading of the body ends', async () => {
     useVirtualTime(); // it would be read for a second, which never passes
-    const { post } = await start(say('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome'));
     const abort = new AbortController();
     const answered = Promise.withResolvers<void>();
-    const outcome = post({ ...request, signal: abort.signal, onAnswered: answered.resolve });
+    const text = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
+    const outcome = outcomeOf(say(text), { signal: abort.signal, onAnswered: answered.resolve });
     await answered.promise;
     let turns = 0;
     await turnsUntil(() => ++turns === 5);
@@ -99,9 +94,8 @@ describe('a POST that is given up', () => {
   });
 
   it('leaves no listener at its signal', async () => {
-    const { post } = await start(say(ok));
     const { signal } = new AbortController();
-    await post({ ...request, signal });
+    await outcomeOf(say(ok), { signal });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

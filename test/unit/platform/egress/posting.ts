@@ -80,13 +80,17 @@ export const start = async (play: Play, { trust = true, names, fates, port, ...d
   return { receiver, meant, ...postVia(network, dependencies) };
 };
 
+/** Posts to a receiver that plays, and returns the outcome. */
+export const outcomeOf = async (play: Play, changes: Partial<PostRequest> = {}, situation: Situation = {}) =>
+  (await start(play, situation)).post({ ...request, ...changes });
+
 /** Starts a receiver that writes its own TLS records, and a guarded POST whose connections land there. */
 export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'key' | 'certificate'> = {}) => {
   const { private: key, cert: certificate } = await certify();
   const receiver = await startHostileReceiver(act, { key, certificate, ...handshake });
   onTestFinished(receiver.stop);
   const { network, sockets } = loopbackNetwork(receiver.port, certificate);
-  return { ...postVia(network), sockets };
+  return { ...postVia(network), sockets, closed: receiver.closed };
 };
 
 /** A guarded POST in a network, and its connections. */

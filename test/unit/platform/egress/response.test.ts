@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeRedaction } from '../../../../lambdas/delivery/attempt/redaction.ts';
 import { bodyText, type Redact } from '../../../../lambdas/platform/egress/body-text.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import { request, say, start } from './posting.ts';
+import { outcomeOf, request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -19,8 +19,7 @@ describe('a response', () => {
 
   it('keeps the first KiB of text, cut between characters', async () => {
     const body = `a${'ã'.repeat(1_000)}`;
-    const { post } = await start(say(answer(body)));
-    expect(await post(request)).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
+    expect(await outcomeOf(say(answer(body)))).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
   });
 
   const encoded = (headers: string, body: Uint8Array): Play => {
@@ -51,8 +50,7 @@ describe('a response', () => {
     ['text/plain; charset="', utf8],
     [';;charset;=;charset==utf-16;\xff', utf8],
   ])('is decoded by its content type %j', async (type, body) => {
-    const { post } = await start(encoded(`Content-Type: ${type}`, body));
-    expect(await post(request)).toMatchObject({ bodyStart: 'não' });
+    expect(await outcomeOf(encoded(`Content-Type: ${type}`, body))).toMatchObject({ bodyStart: 'não' });
   });
 
   it.each([
@@ -70,8 +68,9 @@ describe('a response', () => {
     ['x'.repeat(65), 'plain', 'plain'],
     ['gzip', '', ''],
   ])('of the encoding %j is shown so that a person can read it', async (encoding, body, expected) => {
-    const { post } = await start(encoded(`Content-Encoding: ${encoding}`, Buffer.from(body)));
-    expect(await post(request)).toMatchObject({ bodyStart: expected });
+    expect(await outcomeOf(encoded(`Content-Encoding: ${encoding}`, Buffer.from(body)))).toMatchObject({
+      bodyStart: expected,
+    });
   });
 
   const canary = 'Bearer canary-s3cret';
@@ -82,8 +81,9 @@ describe('a response', () => {
     ['in gzip', 'Content-Encoding: gzip', gzipSync(canary), `[gzip, ${gzipSync(canary).length} bytes]`],
     ['as a content encoding', 'Content-Encoding: canary-s3cret', Buffer.from('x'), '[***, 1 bytes]'],
   ])('shows no credential that it repeats %s', async (_case, headers, body, expected) => {
-    const { post } = await start(encoded(headers, body));
-    expect(await post({ ...request, redact: makeRedaction(canary) })).toMatchObject({ bodyStart: expected });
+    expect(await outcomeOf(encoded(headers, body), { redact: makeRedaction(canary) })).toMatchObject({
+      bodyStart: expected,
+    });
   });
 
   // Bug: a receiver that declares another charset than it writes had the credential stored in a form that can be read back.
@@ -113,8 +113,7 @@ describe('a response', () => {
     [`Content-Encoding: ${'a,'.repeat(7_500)}`],
     [`Content-Encoding: ${' ,'.repeat(7_500)}`],
   ])('is read whatever its headers hold: %.40s', async headers => {
-    const { post } = await start(encoded(headers, Buffer.from('plain')));
-    expect(await post(request)).toMatchObject({ bodyStart: 'plain' });
+    expect(await outcomeOf(encoded(headers, Buffer.from('plain')))).toMatchObject({ bodyStart: 'plain' });
   });
 
   // Bug: the beginning of a credential was stored that the first KiB cut off.
@@ -133,8 +132,7 @@ describe('a response', () => {
     'is redacted as read, which is at most 1 KiB, and says if more came: %s',
     async (_case, text, length, isTruncated) => {
       const redact = vi.fn(() => 'redacted');
-      const { post } = await start(say(text));
-      expect(await post({ ...request, redact })).toMatchObject({ bodyStart: 'redacted' });
+      expect(await outcomeOf(say(text), { redact })).toMatchObject({ bodyStart: 'redacted' });
       expect(redact.mock.calls).toEqual([['x'.repeat(length), isTruncated]]);
     },
   );
@@ -145,8 +143,7 @@ describe('a response', () => {
     ['is reset', socket => socket.write(half, 'latin1', () => socket.destroy())],
     ['is no HTTP', say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nnonsense')],
   ])('counts once its headers are complete, if its body %s', async (_case, play) => {
-    const { post } = await start(play);
-    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
+    expect(await outcomeOf(play)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
   });
 
   it('is read up to 1 KiB, then the connection is closed: a body may be endless', async () => {
@@ -212,7 +209,6 @@ describe('a response', () => {
       socket.write('HTTP/1.1 500 X\r\nContent-Length: 4\r\n\r\n');
       setTimeout(() => socket.write('late'), 400);
     };
-    const { post } = await start(late);
-    expect(await post({ ...request, deadlineMs: 200 })).toMatchObject({ outcome: 'response', bodyStart: 'late' });
+    expect(await outcomeOf(late, { deadlineMs: 200 })).toMatchObject({ outcome: 'response', bodyStart: 'late' });
   });
 });
