@@ -18,18 +18,13 @@ beforeEach(async () => {
 });
 afterEach(() => database.stop());
 
-const ring = () => makeKeyring({ dynamo: database.dynamo, kms, table: 'Keyring', ...clock.time });
-const wrap = async (purpose: string): Promise<Uint8Array> => {
-  const command = new GenerateDataKeyWithoutPlaintextCommand({
-    KeyId: 'test',
-    NumberOfBytes: 32,
-    EncryptionContext: { purpose },
-  });
-  return Object(kms.execute(command)).CiphertextBlob;
-};
+const ring = (changes: object = {}) =>
+  makeKeyring({ dynamo: database.dynamo, kms, table: 'Keyring', ...clock.time, ...changes });
 const put = async (generation: number, activeFrom: number, kind: KeyringKey['kind'] = 'mac'): Promise<KeyringKey> => {
   const keyId = `${kind}${generation}`;
-  const key = { kind, generation, keyId, createdAt: clock.now(), activeFrom, wrapped: await wrap(kind) };
+  const settings = { KeyId: 'test', NumberOfBytes: 32, EncryptionContext: { purpose: kind } };
+  const { CiphertextBlob: wrapped } = Object(kms.execute(new GenerateDataKeyWithoutPlaintextCommand(settings)));
+  const key = { kind, generation, keyId, createdAt: clock.now(), activeFrom, wrapped };
   await database.dynamo(new PutCommand({ TableName: 'Keyring', Item: key }));
   return key;
 };
@@ -57,13 +52,7 @@ describe('the keyring', () => {
   it('rejects an empty key from KMS, which anyone could use', async () => {
     const key = await put(1, clock.now());
     const send = async () => ({ Plaintext: new Uint8Array() });
-    const keyring = makeKeyring({
-      dynamo: database.dynamo,
-      kms: { send: send as never },
-      table: 'Keyring',
-      ...clock.time,
-    });
-    await expect(keyring.open(key)).rejects.toMatchObject({ name: 'KeyNotFoundError' });
+    await expect(ring({ kms: { send } }).open(key)).rejects.toMatchObject({ name: 'KeyNotFoundError' });
   });
 
   it('throws without a key, and finds the first one as soon as it exists', async () => {
@@ -112,7 +101,7 @@ describe('the keyring', () => {
 
   it('without KMS lists keys and opens none', async () => {
     const key = await put(1, clock.now());
-    const keyring = makeKeyring({ dynamo: database.dynamo, table: 'Keyring', ...clock.time });
+    const keyring = ring({ kms: undefined });
     expect(await keyring.list('mac')).toHaveLength(1);
     expect(() => keyring.open(key)).toThrow('no usable mac key');
   });

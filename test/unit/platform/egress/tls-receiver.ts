@@ -17,17 +17,6 @@ interface ReceivedRequest {
 /** Plays the receiver: writes to, or breaks, the connection of a complete request. */
 export type Play = (socket: TLSSocket, request: ReceivedRequest) => void;
 
-/** A receiver of this test alone: TLS for receiver.example.com and 93.184.216.34, with a certificate of its own. */
-export interface TlsReceiver {
-  readonly port: number;
-  readonly certificate: string;
-  readonly requests: ReceivedRequest[];
-  connections(): number;
-  /** Calls back when the next connection closes. */
-  onClose(act: () => void): void;
-  stop(): Promise<void>;
-}
-
 const isComplete = (text: string): boolean => {
   const end = text.indexOf('\r\n\r\n');
   const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
@@ -67,8 +56,11 @@ export const certify = (
   });
 };
 
+/** A receiver of this test alone, with a certificate of its own. */
+export type TlsReceiver = Awaited<ReturnType<typeof startTlsReceiver>>;
+
 /** Starts a receiver on a free port of 127.0.0.1; `play` is called once per complete request. */
-export const startTlsReceiver = async (play: Play, names = receiverNames): Promise<TlsReceiver> => {
+export const startTlsReceiver = async (play: Play, names = receiverNames) => {
   const pair = await certify(names);
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<TLSSocket>();
@@ -99,7 +91,8 @@ export const startTlsReceiver = async (play: Play, names = receiverNames): Promi
     certificate: pair.cert,
     requests,
     connections: () => connections,
-    onClose: act => {
+    /** Calls back when the next connection closes. */
+    onClose: (act: () => void) => {
       closed = act;
     },
     stop: async () => {
