@@ -41,7 +41,11 @@ function makeCounts() {
   return { begin, addRead, looks: { take, contended } };
 
   function begin(name: string, input: Input): void {
-    const [read, written] = [readsOf(name, input), writesOf(name, input)];
+    // DynamoDB bills reads by key alike, whether or not the item is there.
+    const { RequestItems = {}, Statements = [] } = input;
+    const keys = Object.values(RequestItems).flatMap(({ Keys = [] }) => Keys);
+    const read = keys.length + Number(name.startsWith('Get'));
+    const written = Statements.length + Number(/^(?:Put|Update|Delete)/.test(name));
     counts = { calls: counts.calls + 1, read: counts.read + read, written: counts.written + written };
     if (isContended && input.ConditionExpression !== undefined && !isLastCount(input)) {
       throw Object.assign(new Error('lost'), { name: 'ConditionalCheckFailedException' });
@@ -61,7 +65,7 @@ function makeCounts() {
     counts = { ...counts, read: counts.read + ScannedCount };
   }
 
-  /** Returns the counts so far, and begins anew. */
+  /** Returns the counts so far, and starts again at zero. */
   function take(): CallCounts {
     const taken = counts;
     counts = nothing;
@@ -87,14 +91,4 @@ interface Input {
   readonly Statements?: readonly object[];
   readonly ConditionExpression?: string;
   readonly Key?: Readonly<Record<string, unknown>>;
-}
-
-/** Items that are read by their keys, whether or not they are there: DynamoDB bills them alike. */
-function readsOf(name: string, { RequestItems = {} }: Input): number {
-  const keys = Object.values(RequestItems).reduce((sum, { Keys = [] }) => sum + Keys.length, 0);
-  return keys + (name.startsWith('Get') ? 1 : 0);
-}
-
-function writesOf(name: string, { Statements = [] }: Input): number {
-  return Statements.length + (/^(?:Put|Update|Delete)/.test(name) ? 1 : 0);
 }

@@ -116,39 +116,22 @@ describe('an error of AWS', () => {
   const hotKey = { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: `${arn}/index/due` };
   const quota = { reason: 'TableWriteAccountLimitExceeded', resource: arn };
 
+  const followed = throttle('ProvisionedThroughputExceededException', { ThrottlingReasons: [hotKey] });
+  const limited = throttle('ThrottlingException', { throttlingReasons: [quota] });
+  const plain = throttle('ThrottlingException');
+  const ofTable = { table: TableName, throttled: [] };
+  const listKeys = () => kms().send(new ListKeysCommand());
+  const readPart = () => batchGet(async () => ({ UnprocessedKeys: { [TableName]: { Keys } } }) as never, unread);
+  const writePart = () => Promise.reject(new StatementError('ThrottlingError', TableName));
+
   it.each<[string, object, () => Promise<unknown>, object | undefined]>([
-    [
-      'an index that a write has to follow',
-      throttle('ProvisionedThroughputExceededException', { ThrottlingReasons: [hotKey] }),
-      put,
-      { table: TableName, index: 'due', throttled: [hotKey.reason] },
-    ],
-    [
-      'a table at its quota',
-      throttle('ThrottlingException', { throttlingReasons: [quota] }),
-      put,
-      { table: TableName, throttled: [quota.reason] },
-    ],
-    ['a table, without a reason', throttle('ThrottlingException'), put, { table: TableName, throttled: [] }],
+    ['an index that a write has to follow', followed, put, { ...ofTable, index: 'due', throttled: [hotKey.reason] }],
+    ['a table at its quota', limited, put, { ...ofTable, throttled: [quota.reason] }],
+    ['a table, without a reason', plain, put, ofTable],
     ['another failure', denied, put, undefined],
-    [
-      'KMS, which calls it by the same name',
-      throttle('ThrottlingException'),
-      () => kms().send(new ListKeysCommand()),
-      undefined,
-    ],
-    [
-      'a part of a batch of reads',
-      {},
-      () => batchGet(async () => ({ UnprocessedKeys: { [TableName]: { Keys } } }) as never, unread),
-      { table: TableName, throttled: [] },
-    ],
-    [
-      'a statement of a batch of writes',
-      {},
-      async () => Promise.reject(new StatementError('ThrottlingError', TableName)),
-      { table: TableName, throttled: [] },
-    ],
+    ['KMS, which calls it by the same name', plain, listKeys, undefined],
+    ['a part of a batch of reads', {}, readPart, ofTable],
+    ['a statement of a batch of writes', {}, writePart, ofTable],
   ])('has the table or index that DynamoDB throttled, and its line counts: %s', async (_case, said, call, expected) => {
     answer = said;
     const error = await errorOf(call());
@@ -167,7 +150,7 @@ describe('an error of AWS', () => {
   });
 
   it('fails an invocation with a line that describes it', async () => {
-    answer = throttle('ThrottlingException', { throttlingReasons: [quota] });
+    answer = limited;
     const { written, telemetry } = collectLines();
     const handler = makeHandler(telemetry, put);
     await expect(handler({}, { awsRequestId: 'r' } as never)).rejects.toThrow();

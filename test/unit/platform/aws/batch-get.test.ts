@@ -6,6 +6,12 @@ import { type Database, startDatabase } from '../../../support/database/database
 
 const user = (userId: string) => ({ table: 'Users', key: { userId } });
 const key = (generation: number) => ({ table: 'Keyring', key: { kind: 'mac', generation } });
+const k7 = { kind: 'mac', generation: 7, keyId: 'k7' };
+
+/** A call for items of `Users`, as it is sent. */
+interface Call {
+  readonly input: { readonly RequestItems: { readonly Users?: { readonly Keys: { readonly userId: string }[] } } };
+}
 
 let database: Database;
 beforeAll(async () => {
@@ -14,7 +20,7 @@ beforeAll(async () => {
     database.dynamo(new PutCommand({ TableName, Item }));
   for (const userId of ['u1', 'u2', 'u3']) await put('Users', { userId });
   await put('Clients', { clientId: 'c1' });
-  await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
+  await put('Keyring', k7);
 });
 afterAll(() => database.stop());
 beforeEach(() => {
@@ -36,7 +42,7 @@ describe('batchGet', () => {
       undefined,
       { clientId: 'c1' },
       { userId: 'u1' },
-      { kind: 'mac', generation: 7, keyId: 'k7' },
+      k7,
     ]);
     const consistent = expect.objectContaining({ ConsistentRead: true });
     expect(tables).toEqual([{ Users: consistent, Clients: consistent, Keyring: consistent }]);
@@ -44,17 +50,11 @@ describe('batchGet', () => {
 
   it('finds nothing under a key that no item can have, and makes no call without any other key', async () => {
     const tooLong = { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } };
-    expect(await batchGet(database.dynamo, [user(''), user('u1'), tooLong])).toEqual([
-      undefined,
-      { userId: 'u1' },
-      undefined,
-    ]);
-    database.operations.length = 0;
-    expect([await batchGet(database.dynamo, [user('')]), await batchGet(database.dynamo, [])]).toEqual([
-      [undefined],
-      [],
-    ]);
-    expect(database.operations).toEqual([]);
+    const found = await batchGet(database.dynamo, [user(''), user('u1'), tooLong]);
+    expect(found).toEqual([undefined, { userId: 'u1' }, undefined]);
+    expect(await batchGet(database.dynamo, [user('')])).toEqual([undefined]);
+    expect(await batchGet(database.dynamo, [])).toEqual([]);
+    expect(database.operations).toEqual(['BatchGetItemCommand']);
   });
 
   it('repeats a call for unprocessed keys, and fails after three calls', async () => {
@@ -76,7 +76,6 @@ describe('batched reads', () => {
       read([user('nobody'), { table: 'Keyring', key: { generation: 7, kind: 'mac' } }]),
       read([]),
     ]);
-    const k7 = { kind: 'mac', generation: 7, keyId: 'k7' };
     expect(all).toEqual([[{ userId: 'u1' }, k7], [{ userId: 'u2' }, k7], [undefined, k7], []]);
     expect(database.operations).toEqual(['BatchGetItemCommand']);
   });
@@ -93,7 +92,7 @@ describe('batched reads', () => {
 
   it('read a hundred keys in a call, and return to each caller its own', async () => {
     const sizes: number[] = [];
-    const send = async ({ input }: { input: { RequestItems: Record<string, { Keys: Record<string, string>[] }> } }) => {
+    const send = async ({ input }: Call) => {
       const { Users: { Keys } = { Keys: [] } } = input.RequestItems;
       sizes.push(Keys.length);
       return { Responses: { Users: Keys.toReversed() } };
@@ -107,7 +106,7 @@ describe('batched reads', () => {
 
   it('repeat a call for unprocessed keys once, and then fail only for their callers', async () => {
     const asked: object[] = [];
-    const send = async ({ input }: { input: { RequestItems: Record<string, { Keys: { userId: string }[] }> } }) => {
+    const send = async ({ input }: Call) => {
       const { Users: { Keys } = { Keys: [] } } = input.RequestItems;
       asked.push(Keys);
       const isFirst = asked.length === 1;
@@ -118,11 +117,8 @@ describe('batched reads', () => {
       };
     };
     const read = makeBatchedReads(send as never);
-    const all = await Promise.allSettled([
-      read([user('u1')]),
-      read([user('u1'), user('never')]),
-      read([user('later')]),
-    ]);
+    const asking = [[user('u1')], [user('u1'), user('never')], [user('later')]];
+    const all = await Promise.allSettled(asking.map(read));
     expect(all).toMatchObject([
       { value: [{ userId: 'u1' }] },
       { reason: expect.any(UnprocessedKeysError) },
