@@ -45,6 +45,14 @@ const justBefore = (wanted: string, act: () => Promise<unknown>) => {
     return 'fine';
   };
 };
+/** Lets the next call of an operation take effect, and loses its answer: the SDK repeats it. */
+const loseAnswer = (wanted: string) => {
+  stage.faults.fateOf = ({ operation }) => {
+    if (operation !== wanted) return 'fine';
+    stage.faults.fateOf = undefined;
+    return 'answer_lost';
+  };
+};
 /** Has the next call fail that sends such a command, after something has happened. */
 const failOnce = (isMeant: (command: object) => boolean, act: () => unknown = () => undefined) => {
   const { tables } = stage;
@@ -248,14 +256,6 @@ describe('a message of the retry queue', () => {
 });
 
 describe('a conditional write that the SDK repeats after a lost answer', () => {
-  const loseAnswer = (wanted: string) => {
-    stage.faults.fateOf = ({ operation }) => {
-      if (operation !== wanted) return 'fine';
-      stage.faults.fateOf = undefined;
-      return 'answer_lost';
-    };
-  };
-
   // An attempt came two minutes late after a wait of an hour.
   it('claims a due delivery for the sweeper, which sends its message', async () => {
     stage.answers.push(answer(503, { 'retry-after': '3600' }));
@@ -307,11 +307,7 @@ describe('a replay', () => {
   // It was forgotten, as one that had ended already: 404 in place of `cancelado`.
   it('is cancelled, and not forgotten, by a DELETE that the SDK repeats', async () => {
     const { json } = await start();
-    stage.faults.fateOf = ({ operation }) => {
-      if (operation !== 'Update') return 'fine';
-      stage.faults.fateOf = undefined;
-      return 'answer_lost';
-    };
+    loseAnswer('Update');
     expect(await stage.request('DELETE', `${path}/${json.id}`)).toMatchObject({ status: 204 });
     expect(await stage.request('GET', `${path}/${json.id}`)).toMatchObject({ json: { estado: 'cancelado' } });
   });

@@ -43,7 +43,6 @@ describe('an attempt', () => {
       { state: 'failed', attempt: 5, charged: 4, settledAt: noon },
     ],
     ['waits as long as its receiver asks', {}, failure({}, 60_000), { wait: { nextAttemptAt: noon + 60_000 } }],
-    ['waits no less than its schedule', {}, failure({}, 1_000), { wait: { nextAttemptAt: noon + 5_000 } }],
     [
       'that is given up is repeated at once, uncharged',
       { attempt: 3, charged: 2 },

@@ -15,6 +15,7 @@ beforeEach(async () => {
   stage = makeStage();
 });
 
+const day = 24 * 60 * 60_000;
 const base = '/v1/webhooks/demanda.criada';
 const eventId = `evt_${'0'.repeat(27)}`;
 
@@ -199,63 +200,45 @@ describe('GET …/entregas', () => {
     expect(await seconds('desde=0000-01-01T00:00:00%2B23:59&ate=9999-12-31T23:59:59-23:59')).toEqual([4, 3, 2, 1, 0]);
   });
 
-  it('is empty after a cursor of no delivery, or outside of the range', async () => {
+  it.each([
+    ['deleted', () => stage.remove()],
+    ['replaced by another one', () => stage.register({ webhookId: 'webhook-2' })],
+  ])('shows and filters waiting deliveries as cancelada once the webhook is %s', async (_, change) => {
+    for (const status of [200, 500, 410]) await publishAndSettle(1, status); // the second waits for another attempt
+    await change();
+    const all = (await list()).entregas;
+    expect(all.map(({ estado }: { estado: string }) => estado)).toEqual(['retida', 'cancelada', 'entregue']);
+    const shown = { estado: 'cancelada', proxima_tentativa_em: null };
+    expect(all[1]).toMatchObject({ ...shown, tentativas: 1 });
+    expect((await list('estado=pendente')).entregas).toEqual([]);
+    expect((await list('estado=cancelada')).entregas).toEqual([all[1]]);
+    const { json } = await request('GET', `${base}/entregas/${all[1].id}`);
+    expect(json).toMatchObject({ ...shown, tentativas: [{ status: 500 }] });
+    await stage.settle();
+    expect((await list()).entregas).toEqual(all);
+    expect((await list('estado=cancelada')).entregas).toEqual([all[1]]); // it has ended as that
+  });
+
+  it('takes a cursor outside of the range, of no delivery, and of one that is gone', async () => {
     expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
     await publishAndSettle(3, 200);
     const { proximo_cursor } = await list('limite=2');
-    expect(await list(`desde=2026-11-20T12:00:02Z&cursor=${proximo_cursor}`)).toEqual({
-      entregas: [],
-      proximo_cursor: null,
-    });
-  });
-
-  describe('after the webhook is deleted or replaced', () => {
-    beforeEach(async () => {
-      await publishAndSettle(1, 200);
-      await publishAndSettle(1, 500); // it waits for its second attempt
-      await publishAndSettle(1, 410);
-    });
-
-    it.each([
-      ['and there is none', () => stage.remove()],
-      ['and there is another one', () => stage.register({ webhookId: 'webhook-2' })],
-    ])('shows and filters waiting deliveries as cancelada: %s', async (_, change) => {
-      await change();
-      const all = (await list()).entregas;
-      expect(all.map(({ estado }: { estado: string }) => estado)).toEqual(['retida', 'cancelada', 'entregue']);
-      expect(all[1]).toMatchObject({ proxima_tentativa_em: null, tentativas: 1 });
-      expect((await list('estado=pendente')).entregas).toEqual([]);
-      expect((await list('estado=cancelada')).entregas).toEqual([all[1]]);
-      expect((await request('GET', `${base}/entregas/${all[1].id}`)).json).toMatchObject({
-        estado: 'cancelada',
-        proxima_tentativa_em: null,
-        tentativas: [{ status: 500 }],
-      });
-      await stage.settle();
-      expect((await list()).entregas).toEqual(all);
-      expect((await list('estado=cancelada')).entregas).toEqual([all[1]]); // it has ended as that
-    });
-  });
-
-  it('refuses the cursor of another event, and takes one of a delivery that is gone', async () => {
-    await publishAndSettle(3, 200);
-    const { proximo_cursor } = await list('limite=1');
-    await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
-    const refused = await request('GET', '/v1/webhooks/demanda.cancelada/entregas', {
-      query: `cursor=${proximo_cursor}`,
-    });
-    expect(codeOf(refused)).toBe('422 validation_failed');
-    expect(findingsOf(refused)).toEqual(['cursor invalid_value']);
-    await stage.skip(31 * 24 * 60 * 60_000);
+    const beyond = await list(`desde=2026-11-20T12:00:02Z&cursor=${proximo_cursor}`);
+    expect(beyond).toEqual({ entregas: [], proximo_cursor: null });
+    await stage.skip(31 * day);
     expect((await list(`cursor=${proximo_cursor}`)).entregas).toEqual([]);
   });
 
-  it('does not disclose whether another account has a delivery', async () => {
+  it('refuses the cursor of another event, and does not disclose whether another account has a delivery', async () => {
     await publishAndSettle(2, 200);
-    const { proximo_cursor } = await list('limite=1');
-    await stage.register({ accountId: 'conta-2', eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
-    const sent = { token: 'admin|webhooks:read|conta-2', query: `cursor=${proximo_cursor}` };
-    expect((await request('GET', '/v1/webhooks/demanda.cancelada/entregas', sent)).json.entregas).toEqual([]);
+    const query = `cursor=${(await list('limite=1')).proximo_cursor}`;
+    const other = { eventName: 'demanda.cancelada', webhookId: 'webhook-2' } as const;
+    await stage.register(other);
+    await stage.register({ ...other, accountId: 'conta-2' });
+    const ask = (token?: string) =>
+      request('GET', '/v1/webhooks/demanda.cancelada/entregas', { query, ...(token !== undefined && { token }) });
+    expect(findingsOf(await ask())).toEqual(['cursor invalid_value']);
+    expect((await ask('admin|webhooks:read|conta-2')).json.entregas).toEqual([]);
   });
 });
 
@@ -267,11 +250,9 @@ describe('GET …/entregas/{id}', () => {
     stage.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, reset, answer(200, {}, 'ok'));
     stage.publishEvent();
     await stage.settle();
-    const { status, json } = await request('GET', `${base}/entregas/${await oneId()}`);
-    expect(status).toBe(200);
+    const { json } = await request('GET', `${base}/entregas/${await oneId()}`);
     expect(() => z.strictObject(deliveryDetail.shape).parse(json)).not.toThrow();
-    expect(json.corpo).toBe('{"event":"demanda.criada","id_demanda":7}');
-    expect(json.estado).toBe('entregue');
+    expect(json).toMatchObject({ corpo: '{"event":"demanda.criada","id_demanda":7}', estado: 'entregue' });
     const names = ['numero', 'iniciada_em', 'duracao_ms', 'resultado', 'detalhe', 'status', 'resposta'];
     expect(json.tentativas.map((tentativa: Record<string, unknown>) => names.map(name => tentativa[name]))).toEqual([
       [1, '2026-11-20T12:00:00.000Z', 1500, 'http', null, 500, 'oops'],
@@ -305,13 +286,16 @@ describe('GET …/entregas/{id}', () => {
     const id = await oneId();
     await stage.register({ accountId: 'conta-2', webhookId: 'webhook-2' });
     await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-3' });
-    const token = 'admin|webhooks:read webhooks:manage|conta-2';
-    const other = '/v1/webhooks/demanda.cancelada';
-    expect((await request('GET', `${base}/entregas`, { token })).json.entregas).toEqual([]);
-    expect(codeOf(await request('GET', `${base}/entregas/${id}`, { token }))).toBe('404 delivery_not_found');
-    expect(codeOf(await request('POST', `${base}/entregas/${id}/reenvio`, { token }))).toBe('404 delivery_not_found');
-    expect(codeOf(await request('GET', `${other}/entregas/${id}`))).toBe('404 delivery_not_found');
-    expect(codeOf(await request('POST', `${other}/entregas/${id}/reenvio`))).toBe('404 delivery_not_found');
+    const sent = { token: 'admin|webhooks:read webhooks:manage|conta-2' };
+    expect((await request('GET', `${base}/entregas`, sent)).json.entregas).toEqual([]);
+    const others = [
+      [base, sent],
+      ['/v1/webhooks/demanda.cancelada', {}],
+    ] as const;
+    for (const [webhook, by] of others) {
+      expect(codeOf(await request('GET', `${webhook}/entregas/${id}`, by))).toBe('404 delivery_not_found');
+      expect(codeOf(await request('POST', `${webhook}/entregas/${id}/reenvio`, by))).toBe('404 delivery_not_found');
+    }
     await stage.settle();
     expect(stage.posts).toHaveLength(1);
   });
@@ -320,7 +304,7 @@ describe('GET …/entregas/{id}', () => {
     stage.publishEvent();
     await stage.settle();
     const id = await oneId();
-    await stage.skip(30 * 24 * 60 * 60_000 + 1_000);
+    await stage.skip(30 * day + 1_000);
     expect(codeOf(await request('GET', `${base}/entregas/${id}`))).toBe('404 delivery_not_found');
     expect((await list()).entregas).toEqual([]);
     await stage.remove();
@@ -331,10 +315,10 @@ describe('GET …/entregas/{id}', () => {
   it('finds a history without a webhook behind many deliveries that are past their time', async () => {
     await publishAndSettle(41, 200); // in one of eight partitions more than a page reads
     const { id } = (await list('limite=100')).entregas.at(-1);
-    await stage.skip(20 * 24 * 60 * 60_000);
+    await stage.skip(20 * day);
     await request('POST', `${base}/entregas/${id}/reenvio`);
     await stage.settle();
-    await stage.skip(10 * 24 * 60 * 60_000 + 3_600_000);
+    await stage.skip(10 * day + 3_600_000);
     await stage.remove();
     expect(await list('limite=1')).toEqual({ entregas: [], proximo_cursor: expect.any(String) });
     expect((await list('limite=100')).entregas).toMatchObject([{ id }]);
@@ -349,12 +333,10 @@ describe('POST …/entregas/{id}/reenvio', () => {
     await publishAndSettle(2, 200);
     const ids = (await list()).entregas.map(({ id }: { id: string }) => id);
     const all = await Promise.all(
-      Array.from({ length: 64 }, (_, at) => request('POST', `${base}/entregas/${ids[at % 2]}/reenvio`)),
+      Array.from({ length: 61 }, (_, at) => request('POST', `${base}/entregas/${ids[at % 2]}/reenvio`)),
     );
-    expect(all.filter(({ status }) => status === 202)).toHaveLength(60);
-    const [refused] = all.filter(({ status }) => status === 429);
-    expect(refused && codeOf(refused)).toBe('429 rate_limited');
-    expect(refused?.headers['retry-after']).toBe('60');
+    const [refused, ...more] = all.filter(({ status }) => status !== 202);
+    expect([refused && codeOf(refused), refused?.headers['retry-after'], more]).toEqual(['429 rate_limited', '60', []]);
     const others = [
       ['conta-1', 'demanda.cancelada'],
       ['conta-2', 'demanda.criada'],
@@ -367,8 +349,6 @@ describe('POST …/entregas/{id}/reenvio', () => {
       const [{ id }] = (await request('GET', path, { token })).json.entregas;
       expect((await request('POST', `${path}/${id}/reenvio`, { token })).status).toBe(202);
     }
-    await stage.pass(60_000);
-    expect((await request('POST', `${base}/entregas/${ids[0]}/reenvio`)).status).toBe(202);
   });
 
   it('does not count when it is refused for another reason', async () => {
@@ -417,10 +397,8 @@ describe('POST …/teste', () => {
       const before = await stage.webhook();
       await stage.settle();
       expect(stage.posts.map(({ lane }) => lane)).toEqual(Array(posts).fill('slow'));
-      expect((await request('GET', `${base}/entregas/${json.id}`)).json).toMatchObject({
-        estado: 'falhou',
-        tentativas: [{ resultado }],
-      });
+      const shown = (await request('GET', `${base}/entregas/${json.id}`)).json;
+      expect(shown).toMatchObject({ estado: 'falhou', tentativas: [{ resultado }] });
       expect(await stage.webhook()).toEqual(before);
       expect(stage.announced()).toEqual([]);
     },
@@ -470,23 +448,16 @@ describe('POST …/teste', () => {
   it('is limited to ten a minute per account, also after a new registration', async () => {
     await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
     await stage.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
-    const other = (token?: string) =>
-      request('POST', '/v1/webhooks/demanda.cancelada/teste', token === undefined ? {} : { token });
+    const other = () => request('POST', '/v1/webhooks/demanda.cancelada/teste');
     for (let number = 0; number < 5; number++) {
-      expect((await test()).status).toBe(202);
-      expect((await other()).status).toBe(202);
+      for (const { status } of [await test(), await other()]) expect(status).toBe(202);
       await stage.pass(2_000);
     }
     await stage.remove();
     await stage.register({ webhookId: 'webhook-2' });
     for (const refused of [await test(), await other()]) {
-      expect(codeOf(refused)).toBe('429 rate_limited');
-      expect(refused.headers['retry-after']).toBe('50');
+      expect([codeOf(refused), refused.headers['retry-after']]).toEqual(['429 rate_limited', '50']);
     }
     expect((await test({ token: 'admin|webhooks:manage|conta-2' })).status).toBe(202);
-    await stage.pass(49_999);
-    expect((await test()).headers['retry-after']).toBe('1');
-    await stage.pass(1);
-    expect((await test()).status).toBe(202);
   });
 });

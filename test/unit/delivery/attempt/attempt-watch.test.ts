@@ -6,7 +6,17 @@ import {
 import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import { type Slowness, unknownSlowness, withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { aDelivery, answer, aRecord, attemptWith, aWebhook, noon, silentTracker } from '../builders.ts';
+import {
+  aDelivery,
+  answer,
+  attemptWith,
+  aWebhook,
+  failure,
+  internalError,
+  noon,
+  silentTracker,
+  success,
+} from '../builders.ts';
 import { sealing } from '../test-keyring.ts';
 
 /* When an attempt is slow, and when a busy process gives it up (`docs/delivery.md`, steps 3 and 4). */
@@ -70,10 +80,7 @@ const timing = (circumstances: Circumstances = {}) => {
   };
 };
 
-const record = aRecord();
-const delivered: AttemptOutcome = { outcome: 'delivered', record };
-const failed: AttemptOutcome = { outcome: 'failed', record, retryAfterMs: undefined };
-const internal: AttemptOutcome = { outcome: 'internal_error', record };
+const [failed, internal] = [failure(), internalError()];
 
 /** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `stalled` no timer fires. */
 type Step = 'onResolving' | 'onAnswered' | 'stalled' | number | AttemptOutcome;
@@ -92,11 +99,7 @@ const watched = async (circumstances: Circumstances, steps: readonly Step[]) => 
 
 const held = { ...slow, reachedAt: noon - 59_999 };
 const answered = ['onResolving', 'onAnswered'] as const;
-const withoutAnswer: AttemptOutcome = {
-  outcome: 'failed',
-  record: { ...record, result: 'connection', status: null },
-  retryAfterMs: undefined,
-};
+const withoutAnswer = failure({ result: 'connection', status: null });
 
 describe('an attempt that is not answered 2 s after resolving began', () => {
   it.each<[string, Circumstances, readonly Step[], string[]]>([
@@ -122,10 +125,10 @@ describe('an attempt that is not answered 2 s after resolving began', () => {
     [
       'is slow if its last header came late and before the timer fired',
       {},
-      ['onResolving', 'stalled', 'onAnswered', delivered],
+      ['onResolving', 'stalled', 'onAnswered', success],
       ['2001 slow'],
     ],
-    ['is not counted as quick when it ends', {}, ['onResolving', 2_000, delivered], ['2000 slow', '2000 asks']],
+    ['is not counted as quick when it ends', {}, ['onResolving', 2_000, success], ['2000 slow', '2000 asks']],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
@@ -133,11 +136,11 @@ describe('an attempt that is not answered 2 s after resolving began', () => {
 
 describe('the end of an attempt', () => {
   it.each<[string, Slowness, readonly Step[], string[]]>([
-    ['a quick success', unknownSlowness, ['onResolving', 1_999, 'onAnswered', delivered], ['1999 quick']],
+    ['a quick success', unknownSlowness, ['onResolving', 1_999, 'onAnswered', success], ['1999 quick']],
     ['a quick failure', unknownSlowness, [...answered, failed], ['0 quick']],
     ['an internal error', unknownSlowness, [...answered, internal], []],
-    ['a success of a slow webhook, whose hold is over', slow, [...answered, delivered], ['0 quick', '0 quick again']],
-    ['a success of a slow webhook, whose hold is not over', held, [...answered, delivered], ['0 quick']],
+    ['a success of a slow webhook, whose hold is over', slow, [...answered, success], ['0 quick', '0 quick again']],
+    ['a success of a slow webhook, whose hold is not over', held, [...answered, success], ['0 quick']],
     ['a quick 500 of a slow webhook, whose hold is over', slow, [...answered, failed], ['0 quick', '0 quick again']],
     ['no answer of a slow webhook, whose hold is over', slow, ['onResolving', withoutAnswer], ['0 quick']],
   ])('is counted if it was in time, and ends slowness: %s', async (_, slowness, steps, expected) => {

@@ -2,9 +2,10 @@ import type { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
 import { makeReadWithoutWebhook, makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { makeStage } from '../../../support/stage.ts';
-import { noon } from '../builders.ts';
+import { fakeTelemetry, noon } from '../builders.ts';
 
 /* Events without a webhook: `GET /v1/webhooks` lists the latest of each name for 30 days (`docs/en/webhooks.md`). */
 
@@ -14,13 +15,11 @@ const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
 const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
   const clock = frozenClock(noon);
   const writes: string[] = [];
-  const lines: unknown[] = [];
   const dynamo = ({ input }: UpdateCommand) => {
     writes.push(String(input.Key?.id));
     return answer();
   };
-  const note = (...line: unknown[]) => void lines.push(line);
-  const log = { info: note, warn: note, error: note };
+  const { log, lines } = fakeTelemetry();
   const process = makeWithoutWebhook({ ...clock.time, dynamo: dynamo as never, table: 'Deliveries', log });
   return { ...process, clock, writes, lines };
 };
@@ -56,10 +55,8 @@ describe('an event without a webhook', () => {
     note('a', 'demanda.criada', clock.now());
     await settled();
     expect(writes).toHaveLength(2);
-    expect(lines).toMatchObject([
-      ['event.not_noted', { account: 'a', event: 'demanda.criada' }],
-      ['event.not_noted', {}],
-    ]);
+    const line = ['event.not_noted', { account: 'a', event: 'demanda.criada' }];
+    expect(lines.map(text => JSON.parse(text))).toMatchObject([line, line]);
   });
 
   it('delays the end of an invocation by a moment at most if the table does not answer', async () => {
@@ -72,20 +69,16 @@ describe('an event without a webhook', () => {
 
 describe('the list of events without a webhook', () => {
   let clock: FrozenClock;
-  let account = '';
-  let accounts = 0;
+  let stored: { readonly now: () => number; readonly dynamo: Dynamo; readonly table: string };
   beforeEach(() => {
     clock = frozenClock(noon);
-    account = `account-${++accounts}`;
+    stored = { ...clock.time, dynamo: makeStage().dynamo, table: 'Deliveries' };
   });
-  const { dynamo } = makeStage();
-  const stored = () => ({ ...clock.time, dynamo, table: 'Deliveries' });
-  const read = async () => [...(await makeReadWithoutWebhook(stored())(account))];
+  const read = async () => [...(await makeReadWithoutWebhook(stored)('a'))];
   /** Notes an event in a process that remembers no other. */
   const note = async (eventName: 'demanda.criada' | 'demanda.cancelada', acceptedAt: number) => {
-    const log = { info: () => {}, warn: () => {}, error: () => {} };
-    const process = makeWithoutWebhook({ ...stored(), log });
-    process.note(account, eventName, acceptedAt);
+    const process = makeWithoutWebhook({ ...clock.time, ...stored, ...fakeTelemetry() });
+    process.note('a', eventName, acceptedAt);
     await process.settled();
   };
 

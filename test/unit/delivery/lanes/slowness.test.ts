@@ -42,18 +42,8 @@ describe('a slow webhook', () => {
   it.each([
     ['before 60 s', slow, minute - 1, false],
     ['after 60 s', slow, minute, true],
-    [
-      '60 s after its share was reached again',
-      withSlowAttempts(slow, { slow: 2, quick: 0 }, noon + second),
-      minute,
-      false,
-    ],
-    [
-      '60 s, with a slow attempt that is no share',
-      withSlowAttempts(slow, { slow: 1, quick: 99 }, noon + second),
-      minute,
-      true,
-    ],
+    ['60 s after its share was reached', recording([0, 2, 0], [second, 2, 0]), minute, false],
+    ['60 s, with a slow attempt that is no share', recording([0, 2, 0], [second, 1, 99]), minute, true],
   ])('may become quick again %s: %s', (_, slowness, at, expected) => {
     expect(mayRecover(slowness, noon + at)).toBe(expected);
   });

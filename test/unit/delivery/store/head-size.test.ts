@@ -1,8 +1,7 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { itemSize } from '@emissor/cloud/dynamodb/attribute-values';
-import { afterAll, describe, expect, it } from 'vitest';
-import type { AttemptRecord } from '../../../../lambdas/delivery/delivery.ts';
+import { afterAll, expect, it } from 'vitest';
 import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
 import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
@@ -15,30 +14,23 @@ import { aDelivery, aRecord, noon } from '../builders.ts';
 const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
-describe('the head of a delivery', () => {
-  it.each(EVENT_NAMES)('is under 1 kB with ten records, of every event: %s', async eventName => {
-    const record = (number: number): AttemptRecord =>
-      aRecord({
-        number,
-        startedAt: new Date(noon + 259_200_000 + number).toISOString(),
-        durationMs: 15_000,
-        response: 'x'.repeat(1_024),
-      });
-    const delivery = aDelivery({
-      id: `evt_${'x'.repeat(27)}`,
-      accountId: 'integrator-of-24-letters',
-      eventName,
-      webhookId: 'V1StGXR8Z5jdHi6BmyT3Qa',
-      messageId: crypto.randomUUID(),
-      body: businessEvents.body(eventName, businessEvents.exampleValues, 'https://demandas.example.com'),
-      attempt: 11,
-      charged: 10,
-      attempts: Array.from({ length: 10 }, (_, at) => record(at + 1)),
-      wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0, claimedUntil: noon },
-    });
-    const item = itemFromDelivery(partAnswers(delivery, undefined).head);
-    expect(itemSize(await kept(item))).toBeLessThan(1_000);
+it.each(EVENT_NAMES)('the head of a delivery is under 1 kB with ten records: %s', async eventName => {
+  const startedAt = new Date(noon + 259_200_000).toISOString();
+  const record = aRecord({ startedAt, durationMs: 15_000, response: 'x'.repeat(1_024) });
+  const delivery = aDelivery({
+    id: `evt_${'x'.repeat(27)}`,
+    accountId: 'integrator-of-24-letters',
+    eventName,
+    webhookId: 'V1StGXR8Z5jdHi6BmyT3Qa',
+    messageId: crypto.randomUUID(),
+    body: businessEvents.body(eventName, businessEvents.exampleValues, 'https://demandas.example.com'),
+    attempt: 11,
+    charged: 10,
+    attempts: Array.from({ length: 10 }, (_, at) => ({ ...record, number: at + 1 })),
+    wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0, claimedUntil: noon },
   });
+  const item = itemFromDelivery(partAnswers(delivery, undefined).head);
+  expect(itemSize(await kept(item))).toBeLessThan(1_000);
 });
 
 /** Returns an item as DynamoDB keeps it. */

@@ -25,23 +25,13 @@ it('the sample writes to the owner of a webhook for each notice, and for no unkn
     await change();
     await stage.sweep();
   }
-  expect(stage.announced()).toMatchObject([
-    { type: 'webhook.failing', since: iso(noon), reason: null, lastResult: 'http', deliveryId: stage.posts[1]?.id },
-    {
-      type: 'webhook.recovered',
-      since: iso(noon),
-      reason: null,
-      lastResult: 'entregue',
-      deliveryId: stage.posts[2]?.id,
-    },
-    {
-      type: 'webhook.suspended',
-      since: iso(noon + day),
-      reason: 'gone',
-      lastResult: 'http',
-      deliveryId: stage.posts[3]?.id,
-    },
-    { type: 'webhook.reactivated', since: iso(noon + day), reason: null, lastResult: null, deliveryId: null },
+  const names = ['type', 'since', 'reason', 'lastResult', 'deliveryId'] as const;
+  const [, second, third, fourth] = stage.posts.map(({ id }) => id);
+  expect(stage.announced().map(notice => names.map(name => notice[name]))).toEqual([
+    ['webhook.failing', iso(noon), null, 'http', second],
+    ['webhook.recovered', iso(noon), null, 'entregue', third],
+    ['webhook.suspended', iso(noon + day), 'gone', 'http', fourth],
+    ['webhook.reactivated', iso(noon + day), null, null, null],
   ]);
 
   const addresses: Record<string, string> = { 'conta-1': 'ana@acme.com.br' };
@@ -52,12 +42,13 @@ it('the sample writes to the owner of a webhook for each notice, and for no unkn
     async (...[address, text]: string[]) => void sent.push(`${address}: ${text}`),
   );
   await handler(asSnsInvokes(stage.published()));
-  expect(sent).toEqual([
-    `ana@acme.com.br: Webhook demanda.criada: nenhuma tentativa deu certo desde ${iso(noon)}`,
-    `ana@acme.com.br: Webhook demanda.criada: as entregas voltaram a dar certo; falhavam desde ${iso(noon)}`,
-    `ana@acme.com.br: Webhook demanda.criada: está suspenso desde ${iso(noon + day)}`,
-    `ana@acme.com.br: Webhook demanda.criada: está ativo de novo desde ${iso(noon + day)}`,
-  ]);
+  const texts = [
+    `nenhuma tentativa deu certo desde ${iso(noon)}`,
+    `as entregas voltaram a dar certo; falhavam desde ${iso(noon)}`,
+    `está suspenso desde ${iso(noon + day)}`,
+    `está ativo de novo desde ${iso(noon + day)}`,
+  ];
+  expect(sent).toEqual(texts.map(text => `ana@acme.com.br: Webhook demanda.criada: ${text}`));
   delete addresses['conta-1'];
   await handler(asSnsInvokes(stage.published()));
   expect(sent).toHaveLength(4);
@@ -77,12 +68,8 @@ it('a sweep fails while the topic is down, publishes the other notices, and a la
   await expect(stage.sweep()).rejects.toThrow('The service has failed.');
   expect(stage.announced()).toHaveLength(1);
   await stage.sweep();
-  expect(
-    stage
-      .announced()
-      .map(({ accountId }) => accountId)
-      .toSorted(),
-  ).toEqual(accounts);
+  expect(new Set(stage.announced().map(({ accountId }) => accountId))).toEqual(new Set(accounts));
+  expect(stage.announced()).toHaveLength(2);
 });
 
 /** Returns the event of an invocation: SNS names attributes otherwise than in a call. */
