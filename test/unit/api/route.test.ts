@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedMethods, matchPath, resourcesOf } from '../../../lambdas/api/route.ts';
+import { matchPath } from '../../../lambdas/api/route.ts';
 
 describe('matchPath', () => {
   const pattern = '/v1/webhooks/{evento}/entregas/{id}';
@@ -35,20 +35,5 @@ describe('matchPath', () => {
         expect(matchPath(pattern, `/v1/webhooks/${evento}/entregas/${id}/${id}`)).toBeUndefined();
       }),
     );
-  });
-});
-
-describe('Allow (RFC 9110 section 10.2.1)', () => {
-  it('names HEAD beside GET', () => {
-    const run = async () => ({ statusCode: 200 });
-    const get = { method: 'GET', access: 'webhooks:read', refusals: [] } as const;
-    const remove = { method: 'DELETE', access: 'webhooks:manage', refusals: [] } as const;
-    const post = { method: 'POST', access: 'webhooks:manage', refusals: [] } as const;
-    const table = {
-      One: { path: '/x/{id}', throttle: 'management', operations: { get, remove } },
-      All: { path: '/x', throttle: 'management', operations: { post } },
-    } as const;
-    const resources = resourcesOf(table, {}, { get: run, remove: run, post: run });
-    expect(resources.map(allowedMethods)).toEqual(['GET, HEAD, DELETE', 'POST']);
   });
 });

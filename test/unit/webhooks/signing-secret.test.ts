@@ -14,16 +14,12 @@ const replaceSecret = (...given: Parameters<typeof replace>) => {
   return replaced.secrets;
 };
 
-describe('a new secret', () => {
+it('a new secret is 256 random bits in the form that Standard Webhooks libraries read', () => {
   const makeSecret = makeSigningSecrets(systemRandom);
-
-  it('is 256 random bits in the form that Standard Webhooks libraries read', () => {
-    const secret = makeSecret();
-    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32);
-    expect(() => new Webhook(secret)).not.toThrow();
-    expect(makeSecret()).not.toBe(secret);
-  });
+  const secret = makeSecret();
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(() => new Webhook(secret)).not.toThrow();
+  expect(makeSecret()).not.toBe(secret);
 });
 
 describe('replaceSecret', () => {
@@ -38,7 +34,7 @@ describe('replaceSecret', () => {
     expect(current && isSigning(current, 1e15)).toBe(true);
   });
 
-  it('allows four replaced secrets beside the current one, each with its own end', () => {
+  it('allows four replaced secrets alongside the current one, each with its own end', () => {
     let secrets: readonly SigningSecret[] = [first];
     for (let time = 1; time <= 4; time++) secrets = replaceSecret(secrets, `s${time}`, time * hour, false);
     expect(secrets.map(({ sealed }) => sealed)).toEqual(['s4', 's3', 's2', 's1', 'a']);
@@ -46,13 +42,8 @@ describe('replaceSecret', () => {
     const tooMany = { outcome: 'too_many', until: 25 * hour };
     expect(replace(secrets, 'x', 5 * hour, false)).toEqual(tooMany);
     expect(replace(secrets, 'x', 25 * hour - 1, false)).toEqual(tooMany);
-    expect(replaceSecret(secrets, 'x', 25 * hour, false).map(({ sealed }) => sealed)).toEqual([
-      'x',
-      's4',
-      's3',
-      's2',
-      's1',
-    ]);
+    const next = replaceSecret(secrets, 'x', 25 * hour, false);
+    expect(next.map(({ sealed }) => sealed)).toEqual(['x', 's4', 's3', 's2', 's1']);
     expect(replaceSecret(secrets, 'x', 5 * hour, true)).toEqual([{ sealed: 'x', createdAt: 5 * hour }]);
   });
 });
