@@ -6,6 +6,7 @@ export const service = { authUrl: 'https://auth.example.com', baseUrl: 'https://
 /** A request that the service got. */
 export interface Call {
   readonly method: string;
+  readonly origin: string;
   /** With the query. */
   readonly path: string;
   readonly headers: Headers;
@@ -34,8 +35,8 @@ export function makeService(replies: Replies = {}) {
     count: (pattern: RegExp) => calls.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length,
     ...service,
     fetch: async (url: string, { method = 'GET', headers, body }: RequestInit) => {
-      const { pathname, search } = new URL(url);
-      const call = { method, path: pathname + search, headers: new Headers(headers), body: String(body ?? '') };
+      const { origin, pathname, search } = new URL(url);
+      const call = { method, origin, path: pathname + search, headers: new Headers(headers), body: String(body ?? '') };
       calls.push(call);
       const reply = all[`${method} ${pathname}`] ?? problem(404, 'not_found');
       const { status = 200, json, headers: more = {} } = typeof reply === 'function' ? reply(call) : reply;
@@ -100,9 +101,9 @@ export function delivery(changes: Partial<DeliveryDetail> = {}): DeliveryDetail 
   };
 }
 
-export function attempt(
-  changes: Partial<DeliveryDetail['tentativas'][number]> = {},
-): DeliveryDetail['tentativas'][number] {
+type Attempt = DeliveryDetail['tentativas'][number];
+
+export function attempt(changes: Partial<Attempt> = {}): Attempt {
   return {
     numero: 1,
     iniciada_em: '2026-11-28T10:00:01.000Z',

@@ -42,6 +42,7 @@ const read = (changes: Parameters<typeof delivery>[0], more: Replies = {}) => {
 };
 const causes = Object.values(failureCauses).map(({ word }) => word);
 const one = `${own}/deliveries/${delivery().id}`;
+const aTest = { id: `teste_${'b'.repeat(22)}` };
 
 describe('the list of webhooks', () => {
   it('shows all eight events, and each event that a later release adds', async () => {
@@ -194,14 +195,15 @@ describe('a webhook', () => {
       [`GET ${api}/entregas`]: problem(503, 'temporarily_unavailable'),
     });
     expect((await text(own)).match(/Could not be read/g)?.length).toBe(2);
-    const page = await (
-      await walkWith({ [`GET ${api}`]: { json: webhook() }, [`GET ${api}/entregas`]: list([delivery()]) })
-    ).text(own);
-    expect(page).toContain('The details of 1 delivery could not be read.');
+    const listOnly = await walkWith({
+      [`GET ${api}`]: { json: webhook() },
+      [`GET ${api}/entregas`]: list([delivery()]),
+    });
+    expect(await listOnly.text(own)).toContain('The details of 1 delivery could not be read.');
   });
 
   it('lists the numbers of each body, and marks tests', async () => {
-    const test = delivery({ id: `teste_${'b'.repeat(22)}`, corpo: '{"id_demanda":0}' });
+    const test = delivery({ ...aTest, corpo: '{"id_demanda":0}' });
     const proposal = delivery({ corpo: '{"id_proposta":77,"id_demanda":4711}' });
     const { text } = await walkWith({
       [`GET ${api}`]: { json: webhook() },
@@ -223,24 +225,18 @@ describe('a webhook', () => {
     expect(empty).toContain('A test shows how one is delivered.');
   });
 
-  it('asks the API for what was chosen', async () => {
+  it('asks the API for what was chosen, and counts exactly the same time', async () => {
     const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
-    await open(`${own}?state=falhou&since=2026-11-28T10:00:00Z&until=2026-11-28T11:00:00Z&cursor=c1`);
-    const asked = fake.calls.find(({ path }) => path.includes('limite=20'));
-    expect(decodeURIComponent(asked?.path.split('?')[1] ?? '')).toBe(
-      'estado=falhou&desde=2026-11-28T10:00:00.000Z&ate=2026-11-28T11:00:00.000Z&cursor=c1&limite=20',
-    );
-  });
-
-  it('counts exactly the time that was chosen, and the list shows the same', async () => {
-    const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
-    await open(`${own}?since=2026-01-01T00:00:00Z&until=2026-11-20T00:07:00Z`);
+    await open(`${own}?state=falhou&since=2026-01-01T00:00:00Z&until=2026-11-20T00:07:00Z&cursor=c1`);
     const asked = fake.calls
-      .map(({ path }) => new URL(path, 'http://x').searchParams)
-      .filter(query => query.has('desde'));
-    expect(asked.map(query => [query.get('desde'), query.get('ate')])).toEqual(
-      Array(2).fill(['2026-01-01T00:00:00.000Z', '2026-11-20T00:07:00.000Z']),
-    );
+      .map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))
+      .filter(({ desde }) => desde !== undefined)
+      .toSorted((one, other) => Number(one.limite) - Number(other.limite));
+    const time = { desde: '2026-01-01T00:00:00.000Z', ate: '2026-11-20T00:07:00.000Z' };
+    expect(asked).toEqual([
+      { estado: 'falhou', ...time, cursor: 'c1', limite: '20' },
+      { ...time, limite: '100' },
+    ]);
   });
 
   it.each([
@@ -283,7 +279,7 @@ describe('a delivery', () => {
     ],
     [{ estado: 'falhou', tentativas: [late] }, 'Failed Given up after attempt 3: your server answered 500'],
     [
-      { id: `teste_${'b'.repeat(22)}`, estado: 'falhou', tentativas: [attempt({ ...late, numero: 1 })] },
+      { ...aTest, estado: 'falhou', tentativas: [attempt({ ...late, numero: 1 })] },
       'Failed Given up after attempt 1: your server answered 500',
     ],
     [{ estado: 'falhou', tentativas: [] }, 'Failed 10 days passed without an attempt'],
@@ -330,7 +326,7 @@ describe('a delivery', () => {
 
   it.each([
     ['it can be resent', {}, webhook(), 'Resend'],
-    ['a test', { id: `teste_${'b'.repeat(22)}` }, webhook(), 'Send another test'],
+    ['a test', aTest, webhook(), 'Send another test'],
     ['without a webhook', {}, undefined, 'There is no webhook to resend it to.'],
     [
       'of an earlier registration',
@@ -359,16 +355,14 @@ describe('a registration', () => {
   });
 
   it('shows the secret once', async () => {
-    const { post, open, text } = await walkWith({ 'POST /v1/webhooks': secret, [`GET ${api}`]: { json: webhook() } });
-    await open('/register');
+    const { post, text } = await walkWith({ 'POST /v1/webhooks': secret, [`GET ${api}`]: { json: webhook() } });
     const page = await post('/register', { evento: event, url: 'https://hooks.example.com/a' });
     expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('whsec_of_demanda.criada')]);
     expect(await text(own)).not.toContain('whsec_');
   });
 
   it('of all events that are missing makes one call for each, and shows each secret', async () => {
-    const { fake, post, open } = await walkWith({ ...listed(webhook()), 'POST /v1/webhooks': secret });
-    await open('/register');
+    const { fake, post } = await walkWith({ ...listed(webhook()), 'POST /v1/webhooks': secret });
     const page = await post('/register', { evento: '*', url: 'https://hooks.example.com/a', autorizacao: 'Bearer x' });
     const bodies = fake.calls.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
     expect(bodies).toEqual(
@@ -379,7 +373,6 @@ describe('a registration', () => {
 
   it('keeps its secret for the page that is shown, if Back leads to one that redirects', async () => {
     const { fake, post, open } = await walkWith({ 'POST /v1/webhooks': secret });
-    await open('/register');
     await post('/register', { evento: event, url: 'https://hooks.example.com/a' }, { 'x-stay': 'yes' });
     const webhooks = EVENT_NAMES.map(evento => webhook({ evento }));
     fake.replies['GET /v1/webhooks'] = { json: { webhooks, eventos_sem_webhook: [] } };
@@ -388,10 +381,9 @@ describe('a registration', () => {
 
   it('that fails midway shows the secrets so far, and why it stopped', async () => {
     let made = 0;
-    const { post, open } = await walkWith({
+    const { post } = await walkWith({
       'POST /v1/webhooks': call => (made++ < 2 ? secret(call) : problem(429, 'rate_limited')),
     });
-    await open('/register');
     const page = textOf(await post('/register', { evento: '*', url: 'https://hooks.example.com/a' }));
     expect(page).toMatch(/demanda.finalizada was not registered. Refused: rate_limited/);
     expect(page.match(/whsec_of_/g)?.length).toBe(2);
@@ -408,7 +400,6 @@ describe('a registration', () => {
     };
     for (const sub of ['u1', 'u2']) {
       made = 0;
-      await open('/register');
       fake.replies['POST /oauth/v1/token'] = { status: 400, json: { error: 'invalid_grant' } };
       const page = await post('/register', { evento: '*', url: 'https://hooks.example.com/a' });
       expect([page.status, page.html.includes('whsec_')]).toEqual([401, false]);
@@ -423,8 +414,7 @@ describe('a registration', () => {
       { pointer: '/url', code: 'url_not_public', detail: 'A single label.' },
       { pointer: '/autorizacao', code: 'invalid_value', detail: 'Not ASCII.' },
     ];
-    const { post, open } = await walkWith({ 'POST /v1/webhooks': problem(422, 'validation_failed', { errors }) });
-    await open('/register');
+    const { post } = await walkWith({ 'POST /v1/webhooks': problem(422, 'validation_failed', { errors }) });
     const { status, html } = await post('/register', { evento: event, url: 'http://x' });
     expect(status).toBe(422);
     expect(html).toMatch(/value="http:\/\/x"[^>]*aria-describedby="url-about" aria-invalid="true"/);
@@ -433,11 +423,9 @@ describe('a registration', () => {
   });
 
   it('that exists already leads to it', async () => {
-    const { post, open } = await walkWith({ 'POST /v1/webhooks': problem(409, 'webhook_exists') });
-    await open('/register');
-    expect((await post('/register', { evento: event, url: 'https://x.example.com' })).html).toContain(
-      `${own}"> Open the webhook for`,
-    );
+    const { post } = await walkWith({ 'POST /v1/webhooks': problem(409, 'webhook_exists') });
+    const { html } = await post('/register', { evento: event, url: 'https://x.example.com' });
+    expect(html).toContain(`${own}"> Open the webhook for`);
   });
 });
 
@@ -460,8 +448,7 @@ describe('a change', () => {
     ['removed', { remove: 'yes' }, { url: 'https://x.example.com' }],
     ['removed, whatever was typed,', { remove: 'yes', autorizacao: 'Bearer x' }, { url: 'https://x.example.com' }],
   ])('of a webhook with a header needs it %s', async (_, form, body) => {
-    const { fake, post, open } = await walkWith(set);
-    await open(`${own}/change`);
+    const { fake, post } = await walkWith(set);
     const refused = await post(`${own}/change`, { url: 'http://x' });
     expect([refused.status, textOf(refused)]).toEqual([
       422,
@@ -501,15 +488,14 @@ describe('a change', () => {
 
   it('that the service did not answer may have been made: it is not repeated', async () => {
     const gone = () => unanswered('ECONNRESET');
-    const { fake, post, open } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
-    await open(own);
+    const { fake, post } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
     const page = await post(`${own}/reactivate`);
     expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('Look whether a change was made.')]);
     expect(fake.count(/reativacao/)).toBe(1);
   });
 
   it('that deletes says first how many deliveries are lost', async () => {
-    const test = delivery({ id: `teste_${'b'.repeat(22)}` });
+    const test = delivery(aTest);
     const { text } = await walkWith({
       ...set,
       [`GET ${api}/entregas`]: ({ path }) =>
@@ -526,20 +512,19 @@ describe('a change', () => {
 describe('a replay', () => {
   const active = { [`GET ${api}`]: { json: webhook() } };
   it('is asked about with the number that it sends, tests left out', async () => {
-    const deliveries = [delivery({ estado: 'falhou' }), delivery({ id: `teste_${'b'.repeat(22)}`, estado: 'falhou' })];
+    const deliveries = [delivery({ estado: 'falhou' }), delivery({ ...aTest, estado: 'falhou' })];
     const { text } = await walkWith({ ...active, [`GET ${api}/entregas`]: list(deliveries) });
     expect(await text(`${own}/replay?state=falhou`)).toMatch(/State Failed .* Replay 1 delivery Cancel/);
   });
 
   it('sends the range, shows its progress, and can be cancelled', async () => {
     let estado = 'em_andamento';
-    const { fake, post, open } = await walkWith({
+    const { fake, post } = await walkWith({
       ...active,
       [`POST ${api}/reenvios`]: { status: 202, json: { id: 'r1' } },
       [`GET ${api}/reenvios/r1`]: () => ({ json: { id: 'r1', estado, enviadas: 12 } }),
       [`DELETE ${api}/reenvios/r1`]: { status: 204 },
     });
-    await open(own);
     const range = { estado: 'falhou', desde: '2026-11-28T10:00:00.000Z', ate: '2026-11-28T11:00:00.000Z' };
     const counted = { count: '800', more: 'yes' };
     const page = textOf(await post(`${own}/replay`, { ...range, ...counted }));
@@ -555,17 +540,15 @@ describe('a replay', () => {
   });
 
   it('covers no time before the registration, which the question shows', async () => {
-    const { fake, open } = await walkWith({
-      ...active,
-      [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou' })]),
-    });
+    const failed = list([delivery({ estado: 'falhou' })]);
+    const { fake, open } = await walkWith({ ...active, [`GET ${api}/entregas`]: failed });
     const { html } = await open(`${own}/replay?state=falhou`);
     expect(html).toContain(`name="desde" value="${webhook().criado_em}"`);
     expect(fake.calls.at(-1)?.path).toContain(`desde=${encodeURIComponent(webhook().criado_em)}`);
   });
 
   it.each([
-    ['tests alone', [delivery({ id: `teste_${'b'.repeat(22)}`, estado: 'falhou' })], false],
+    ['tests alone', [delivery({ ...aTest, estado: 'falhou' })], false],
     ['a failed event', [delivery({ estado: 'falhou' })], true],
   ])('is offered for %s: %s', async (_, deliveries, isOffered) => {
     const { open } = await walkWith({ ...active, [`GET ${api}/entregas`]: list(deliveries) });
@@ -581,12 +564,11 @@ describe('a replay', () => {
 
   it('that runs already is led to', async () => {
     const running = problem(409, 'replay_in_progress');
-    const { post, open } = await walkWith({
+    const { post } = await walkWith({
       ...active,
       [`POST ${api}/reenvios`]: { ...running, headers: { location: `${api}/reenvios/r7` } },
       [`GET ${api}/reenvios/r7`]: { json: { id: 'r7', estado: 'em_andamento', enviadas: 3 } },
     });
-    await open(own);
     expect(textOf(await post(`${own}/replay`, {}))).toMatch(/already running\..*3 deliveries queued/);
   });
 
@@ -614,18 +596,15 @@ describe('a token that may only read', () => {
   });
 });
 
-describe('the first steps', () => {
-  const test = { id: `teste_${'b'.repeat(22)}` };
-  it.each([
-    ['a test of an earlier registration', { ...test, criado_em: '2026-10-01T00:00:00.000Z' }, 'Step 3 comes first.'],
-    ['an event that is no test', {}, 'Your server accepted it.'],
-    ['a pending one', { ...test, estado: 'pendente' }, 'Not delivered yet.'],
-    ['a held one', { ...test, estado: 'retida' }, 'It was not delivered. The delivery shows why'],
-    ['a delivered one', test, 'Your server accepted it.'],
-  ] as const)('judge the last one by the latest test, or by an event if there is none: %s', async (_, latest, said) => {
-    const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([delivery(latest)]) });
-    expect(await text('/first-steps')).toContain(said);
-  });
+it.each([
+  ['a test of an earlier registration', { ...aTest, criado_em: '2026-10-01T00:00:00.000Z' }, 'Step 3 comes first.'],
+  ['an event that is no test', {}, 'Your server accepted it.'],
+  ['a pending test', { ...aTest, estado: 'pendente' }, 'Not delivered yet.'],
+  ['a held test', { ...aTest, estado: 'retida' }, 'It was not delivered. The delivery shows why'],
+  ['a delivered test', aTest, 'Your server accepted it.'],
+] as const)('the first steps judge the last one by the latest delivery: %s', async (_, latest, said) => {
+  const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([delivery(latest)]) });
+  expect(await text('/first-steps')).toContain(said);
 });
 
 it.each(['change', 'secret', 'delete'])('%s of a webhook that does not exist is not found', async step => {
@@ -645,12 +624,10 @@ it('a page that does not exist leads to the page above it; one that could not be
   expect(failed.html).toMatch(/data-renew="60".*class="button main" href="[^"]*\/deliveries\/evt_busy">/s);
 });
 
-describe('an id in an address', () => {
-  it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('%s never leads to another path of the API', async id => {
-    const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
-    await open(`${own}/deliveries/${encodeURIComponent(id)}`);
-    for (const { path } of fake.calls) expect(path).toMatch(/^\/v1\/webhooks\/demanda\.criada(\/entregas\/[^/]+)?$/);
-  });
+it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('the id %s never leads to another path of the API', async id => {
+  const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+  await open(`${own}/deliveries/${encodeURIComponent(id)}`);
+  for (const { path } of fake.calls) expect(path).toMatch(/^\/v1\/webhooks\/demanda\.criada(\/entregas\/[^/]+)?$/);
 });
 
 it('has a text in both languages for each word of the API', () => {
