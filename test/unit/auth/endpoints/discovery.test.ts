@@ -12,15 +12,12 @@ const { issuer } = authEnvironment;
 const service = await startAuthService();
 afterAll(() => service.stop());
 
-const ask = async (path: string, method = 'GET', { dynamo = service.database.dynamo }: Partial<World> = {}) => {
+const ask = async (path: string, method = 'GET', dynamo: Dynamo = service.database.dynamo) => {
   const outside = { ...service.outside, dynamo };
   const discover = composeDiscovery(authEnvironment, outside, service.telemetry);
   const { statusCode, headers, body = '' } = await discover(httpRequest({ path, method }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };
-interface World {
-  readonly dynamo: Dynamo;
-}
 const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
 
 describe('Discovery', () => {
@@ -79,7 +76,7 @@ describe('Discovery', () => {
     ['Error', 500, 'server_error'],
   ])('turns %s of the store into %i.', async (name, status, error) => {
     const dynamo: Dynamo = () => Promise.reject(Object.assign(new Error('inside'), { name }));
-    const answer = await ask('/.well-known/jwks.json', 'GET', { dynamo });
+    const answer = await ask('/.well-known/jwks.json', 'GET', dynamo);
     expect(answer).toMatchObject({ status, json: { error } });
     expect(answer.text).not.toContain('inside');
   });

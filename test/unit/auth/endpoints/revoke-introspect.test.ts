@@ -98,11 +98,6 @@ describe('introspection', () => {
     expect((await introspect(tokens.refresh_token)).json).toMatchObject({ active: true });
   });
 
-  it('A token has only the scopes that the role still has.', async () => {
-    await service.users.setUserRole(userId, 'member');
-    for (const kind of kinds) expect((await introspect(tokens[kind])).json).not.toHaveProperty('scope');
-  });
-
   it('Any other text, and an expired token, is inactive.', async () => {
     for (const token of ['x', 'a.b.c', 'a-b.1.c.d']) expect((await introspect(token)).json).toEqual({ active: false });
     service.clock.advance(900_000);

@@ -57,17 +57,6 @@ describe('The rotation of keys', () => {
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
-  // The command said that nothing was made, and deleted none of the keys that it was to revoke.
-  it('recognises its key if the SDK repeats the write after a lost answer.', async () => {
-    await rotation.rotateKeys(['signing']);
-    database.repeatNext('PutItemCommand');
-    expect(await rotation.rotateNow('signing', { revoke: true })).toEqual({
-      kind: 'signing',
-      created: 2,
-      removed: [1],
-    });
-  });
-
   it('continues after a run that crashed.', async () => {
     const { send } = kms;
     const failing = vi.spyOn(kms, 'send').mockImplementation(command => {
@@ -83,19 +72,17 @@ describe('The rotation of keys', () => {
   it('run every day, changes keys every 90 days and publishes each a day or more before its first use.', async () => {
     const start = clock.now();
     await rotation.rotateKeys();
-    const seen = new Map<number, { publishedAt: number; activeFrom: number }>();
-    for (let days = 0; days < 400; days++) {
+    const published = new Map([[0, -day]]); // when each key was first seen, by when it is first used
+    for (let days = 1; days <= 400; days++) {
       clock.advance(day);
       await rotation.rotateKeys();
-      for (const key of await keyring().list('signing')) {
-        if (!seen.has(key.generation))
-          seen.set(key.generation, { publishedAt: clock.now(), activeFrom: key.activeFrom });
+      for (const { activeFrom } of await keyring().list('signing')) {
+        const firstUse = activeFrom - start;
+        published.set(firstUse, published.get(firstUse) ?? days * day);
       }
     }
-    expect([...seen.values()].map(({ activeFrom }) => (activeFrom - start) / day)).toEqual([0, 90, 180, 270, 360]);
-    for (const [generation, { publishedAt, activeFrom }] of seen) {
-      if (generation > 1) expect(activeFrom - publishedAt).toBeGreaterThanOrEqual(day);
-    }
+    expect([...published.keys()].map(firstUse => firstUse / day)).toEqual([0, 90, 180, 270, 360]);
+    for (const [firstUse, at] of published) expect(firstUse - at).toBeGreaterThanOrEqual(day);
   }, 60_000);
 
   it('publishes a key a day ahead even if it runs late.', async () => {
@@ -138,31 +125,23 @@ describe('The rotation of keys', () => {
   });
 });
 
-describe('The state of a key', () => {
+it('The state of a key is next, then active, then retiring, which it also is if it was replaced before its first use.', async () => {
   const states = async () => {
     const keys = await keyring().list('mac');
     return keys.map(key => keyState(key, keys, clock.now()));
   };
-
-  it('is next, then active, then retiring.', async () => {
-    await rotation.rotateKeys();
-    expect(await states()).toEqual(['active']);
-    clock.advance(88 * day);
-    await rotation.rotateKeys();
-    expect(await states()).toEqual(['active', 'next']);
-    clock.advance(2 * day - 1);
-    expect(await states()).toEqual(['active', 'next']);
-    clock.advance(1);
-    expect(await states()).toEqual(['retiring', 'active']);
-  });
-
-  it('is retiring if the key was replaced before its first use.', async () => {
-    await rotation.rotateKeys();
-    clock.advance(89 * day);
-    await rotation.rotateKeys();
-    await rotation.rotateNow('mac');
-    expect(await states()).toEqual(['retiring', 'retiring', 'active']);
-  });
+  await rotation.rotateKeys();
+  expect(await states()).toEqual(['active']);
+  clock.advance(88 * day);
+  await rotation.rotateKeys();
+  clock.advance(2 * day - 1);
+  expect(await states()).toEqual(['active', 'next']);
+  clock.advance(1);
+  expect(await states()).toEqual(['retiring', 'active']);
+  clock.advance(89 * day);
+  await rotation.rotateKeys();
+  await rotation.rotateNow('mac');
+  expect(await states()).toEqual(['retiring', 'retiring', 'retiring', 'active']);
 });
 
 describe('An emergency rotation', () => {
@@ -183,13 +162,12 @@ describe('An emergency rotation', () => {
     expect((await keyring().active('signing')).generation).toBe(2);
   });
 
-  it('revokes all other keys on request.', async () => {
+  // Bug: if the SDK repeated the write, it reported that nothing was made, and deleted none of the keys.
+  it('revokes all other keys on request, also if the SDK repeats the write after a lost answer.', async () => {
     await rotation.rotateKeys();
-    expect(await rotation.rotateNow('signing', { revoke: true })).toEqual({
-      kind: 'signing',
-      created: 2,
-      removed: [1],
-    });
+    database.repeatNext('PutItemCommand');
+    const revoked = await rotation.rotateNow('signing', { revoke: true });
+    expect(revoked).toEqual({ kind: 'signing', created: 2, removed: [1] });
     expect(await generations('signing')).toEqual([2]);
     expect(await generations('mac')).toEqual([1]);
   });

@@ -10,17 +10,12 @@ const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6
 
 const { hash: hashPassword, verify: verifyPassword, needsRehash } = passwordHashing;
 
-describe('The check of a runtime', () => {
-  it('passes where Argon2id is computed as by the reference implementation', async () => {
-    await expect(assertHashing(passwordHashing)).resolves.toBeUndefined();
-  });
-
-  it.each([
-    ['computes something else', async () => false],
-    ['cannot compute it', async () => Promise.reject(new Error('unsupported'))],
-  ])('fails if it %s.', async (_case, verify) => {
-    await expect(assertHashing({ verify })).rejects.toThrow('This runtime does not compute Argon2id');
-  });
+it.each([
+  ['computes something else', async () => false],
+  ['cannot compute it', async () => Promise.reject(new Error('unsupported'))],
+])('The check of a runtime fails if it %s, and passes otherwise.', async (_case, verify) => {
+  await expect(assertHashing({ verify })).rejects.toThrow('This runtime does not compute Argon2id');
+  await expect(assertHashing(passwordHashing)).resolves.toBeUndefined();
 });
 
 describe('Password hashes', () => {

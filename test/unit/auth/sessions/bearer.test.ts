@@ -32,43 +32,35 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     algorithm === 'ES256'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
       : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-  const resigned = async (header: object, claims: object = {}, own = false) => {
-    const keys = await service.keyring.list('signing');
-    const real = keys.find(({ keyId }) => keyId === decode(0).kid);
-    const key = own && real ? await service.keyring.open(real) : foreign;
+  /** The key that signed the token. */
+  const ownKey = async () => {
+    const key = (await service.keyring.list('signing')).find(({ keyId }) => keyId === decode(0).kid);
+    if (!key) throw new Error('The key is gone.');
+    return { ...key, privateKey: await service.keyring.open(key) };
+  };
+  const resigned = async (header: object, claims: object = {}, own = true) => {
+    const key = own ? (await ownKey()).privateKey : foreign;
     return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
   };
 
   it('returns the principal, in one uncached round trip.', async () => {
     await authenticate(`Bearer ${token}`);
     service.database.operations.length = 0;
-    expect(await authenticate(`bearer   ${token}`)).toEqual({
-      outcome: 'authenticated',
-      principal: {
-        clientId: client.id,
-        userId: user.userId,
-        sessionId: sessionId(),
-        accountId: 'acme',
-        role: 'admin',
-        scopes: new Set(['webhooks:manage', 'webhooks:read']),
-      },
-    });
+    const ids = { clientId: client.id, userId: user.userId, sessionId: sessionId(), accountId: 'acme' };
+    const scopes = new Set(['webhooks:manage', 'webhooks:read']);
+    const principal = { ...ids, role: 'admin', scopes };
+    expect(await authenticate(`bearer   ${token}`)).toEqual({ outcome: 'authenticated', principal });
     expect(service.database.operations).toEqual(['BatchGetItemCommand']);
   });
 
-  it.each([undefined, '', 'Basic abc', 'Bearerx abc', 'Bearer', 'bearer', 'Bearer ', 'Bearer \t '])(
-    'finds no token in %j (RFC 6750 section 3.1).',
-    async header => {
-      expect(await authenticate(header)).toEqual({ outcome: 'missing' });
-    },
-  );
+  const withoutToken = [undefined, '', 'Basic abc', 'Bearerx abc', 'Bearer', 'bearer', 'Bearer ', 'Bearer \t '];
+  it.each(withoutToken)('finds no token in %j (RFC 6750 section 3.1).', async header => {
+    expect(await authenticate(header)).toEqual({ outcome: 'missing' });
+  });
 
-  it.each(['Bearer abc', 'Bearer a.b.c', 'Bearer ..', 'Bearer a, Bearer b'])(
-    'finds no valid token in %j.',
-    async header => {
-      expect(await authenticate(header)).toEqual({ outcome: 'invalid' });
-    },
-  );
+  it.each(['abc', 'a.b.c', '..', 'a, Bearer b'])('finds no valid token in "Bearer %s".', async text => {
+    expect(await outcome(text)).toBe('invalid');
+  });
 
   it('accepts a token until its expiry, to the millisecond.', async () => {
     service.clock.set(decode(1).exp * 1_000 - 1);
@@ -111,8 +103,8 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
 
   describe('refuses', () => {
     it('a token that another key signed.', async () => {
-      expect(await outcome(await resigned({}))).toBe('invalid');
-      expect(await outcome(await resigned({}, {}, true))).toBe('authenticated'); // the forging itself works
+      expect(await outcome(await resigned({}, {}, false))).toBe('invalid');
+      expect(await outcome(await resigned({}))).toBe('authenticated'); // the forging itself works
     });
 
     it('the algorithm none.', async () => {
@@ -124,11 +116,9 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     });
 
     it('HS256 with the public key as secret.', async () => {
-      const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
+      const { publicKey } = await ownKey();
       const signed = `${encode({ ...decode(0), alg: 'HS256' })}.${token.split('.')[1]}`;
-      const mac = createHmac('sha256', key?.publicKey ?? '')
-        .update(signed)
-        .digest('base64url');
+      const mac = createHmac('sha256', String(publicKey)).update(signed).digest('base64url');
       expect(await outcome(`${signed}.${mac}`)).toBe('invalid');
     });
 
@@ -143,7 +133,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       ['the long form of the type', { typ: 'application/at+jwt' }],
       ['an extra parameter', { cty: 'JWT' }],
     ])('%s in the header, even under our own signature.', async (_, header) => {
-      expect(await outcome(await resigned(header, {}, true))).toBe('invalid');
+      expect(await outcome(await resigned(header))).toBe('invalid');
     });
 
     it.each([
@@ -159,7 +149,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       ['another account', { account_id: 'another' }],
       ['another client', { client_id: 'another' }],
     ])('%s in the claims, even under our own signature.', async (_, claims) => {
-      expect(await outcome(await resigned({}, claims, true))).toBe('invalid');
+      expect(await outcome(await resigned({}, claims))).toBe('invalid');
     });
 
     it('changed claims.', async () => {
@@ -170,13 +160,9 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
 
     /** Any text with a valid signature of ours. */
     const signText = async (header: string, claims: string) => {
-      const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
-      if (!key) throw new Error('The key is gone.');
       const text = `${encode(header)}.${encode(claims)}`;
-      const signature = sign('sha256', Buffer.from(text), {
-        key: await service.keyring.open(key),
-        dsaEncoding: 'ieee-p1363',
-      });
+      const { privateKey: key } = await ownKey();
+      const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
       return `${text}.${signature.toString('base64url')}`;
     };
 
@@ -218,16 +204,8 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
 
     it('another spelling of the same bytes.', async () => {
       const [header, claims, signature = ''] = token.split('.');
-      for (const spelled of [
-        `${token}=`,
-        `${token}==`,
-        `${header}=.${claims}.${signature}`,
-        `${token}\n`,
-        `${token}.`,
-      ]) {
-        expect(await outcome(`x${spelled}`)).toBe('invalid');
-        expect((await authenticate(`Bearer ${spelled}`.replace('\n', '%0A'))).outcome).toBe('invalid');
-      }
+      const spellings = [`${token}=`, `${token}==`, `${header}=.${claims}.${signature}`, `${token}%0A`, `${token}.`];
+      for (const spelled of spellings) expect(await outcome(spelled)).toBe('invalid');
       const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
       const others = [...alphabet].filter(last => last !== signature.at(-1));
       for (const last of others) expect(await outcome(`${token.slice(0, -1)}${last}`)).toBe('invalid');
