@@ -130,11 +130,11 @@ describe('parseJsonBody', () => {
     expect(codeOf(() => read('{}', 'text/plain', true))).toBe('415 unsupported_media_type');
   });
 
-  it.each(['null', ' null\n'])('reads %j as a missing optional body: generated clients send it for none', body => {
-    expect(read(body, 'application/json', true)).toEqual({});
-  });
-
-  it.each(['[]', '0', '"null"', 'false'])('takes %s for no missing optional body', body => {
-    expect(read(body, 'application/json', true)).toEqual(JSON.parse(body));
-  });
+  it.each(['null', ' null\n', '[]', '0', '"null"', 'false'])(
+    'treats the optional body %j as missing if it is null',
+    body => {
+      const value = JSON.parse(body);
+      expect(read(body, 'application/json', true)).toEqual(value === null ? {} : value); // generated clients send null for none
+    },
+  );
 });

@@ -38,8 +38,9 @@ const listed = (...webhooks: ReturnType<typeof webhook>[]) => ({
 });
 const read = (changes: Parameters<typeof delivery>[0], more: Replies = {}) => {
   const one = delivery(changes);
-  return { [`GET ${api}/entregas/${one.id}`]: { json: one }, [`GET ${api}`]: { json: webhook() }, ...more };
+  return { [`GET ${api}/entregas/${one.id}`]: { json: one }, ...registered, ...more };
 };
+const registered = { [`GET ${api}`]: { json: webhook() } };
 const causes = Object.values(failureCauses).map(({ word }) => word);
 const one = `${own}/deliveries/${delivery().id}`;
 const aTest = { id: `teste_${'b'.repeat(22)}` };
@@ -144,7 +145,7 @@ describe('the list of webhooks', () => {
 
 describe('a webhook', () => {
   const many = (count: number) => ({
-    [`GET ${api}`]: { json: webhook() },
+    ...registered,
     [`GET ${api}/entregas`]: ({ path }: { path: string }) => {
       const query = new URL(path, 'http://x').searchParams;
       const from = Number(query.get('cursor') ?? 0);
@@ -191,12 +192,12 @@ describe('a webhook', () => {
 
   it('shows the rest if the chart, the list or a delivery cannot be read', async () => {
     const { text } = await walkWith({
-      [`GET ${api}`]: { json: webhook() },
+      ...registered,
       [`GET ${api}/entregas`]: problem(503, 'temporarily_unavailable'),
     });
     expect((await text(own)).match(/Could not be read/g)?.length).toBe(2);
     const listOnly = await walkWith({
-      [`GET ${api}`]: { json: webhook() },
+      ...registered,
       [`GET ${api}/entregas`]: list([delivery()]),
     });
     expect(await listOnly.text(own)).toContain('The details of 1 delivery could not be read.');
@@ -206,7 +207,7 @@ describe('a webhook', () => {
     const test = delivery({ ...aTest, corpo: '{"id_demanda":0}' });
     const proposal = delivery({ corpo: '{"id_proposta":77,"id_demanda":4711}' });
     const { text } = await walkWith({
-      [`GET ${api}`]: { json: webhook() },
+      ...registered,
       [`GET ${api}/entregas`]: list([proposal, test]),
       [`GET ${api}/entregas/${proposal.id}`]: { json: proposal },
       [`GET ${api}/entregas/${test.id}`]: { json: test },
@@ -221,12 +222,12 @@ describe('a webhook', () => {
     expect(textOf(page)).toContain('The latest event was dropped 60 min. ago');
     expect(textOf(page)).not.toContain('A test shows');
     expect(page.html).not.toMatch(/id="chart"|class="chip"/);
-    const empty = textOf(await (await walkWith({ [`GET ${api}`]: { json: webhook() } })).open(own));
+    const empty = textOf(await (await walkWith(registered)).open(own));
     expect(empty).toContain('A test shows how one is delivered.');
   });
 
   it('asks the API for what was chosen, and counts exactly the same time', async () => {
-    const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+    const { fake, open } = await walkWith(registered);
     await open(`${own}?state=falhou&since=2026-01-01T00:00:00Z&until=2026-11-20T00:07:00Z&cursor=c1`);
     const asked = fake.calls
       .map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))
@@ -245,7 +246,7 @@ describe('a webhook', () => {
     ['since=yesterday', 'since=yesterday'],
     ['since=2026-11-28T12:00:00Z&until=2026-11-28T11:00:00Z', 'since=2026-11-28T12:00:00Z, until=2026-11-28T11:00:00Z'],
   ])('reports what it did not understand of ?%s', async (query, named) => {
-    const { text } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+    const { text } = await walkWith(registered);
     expect(await text(`${own}?${query}`)).toContain(`Not understood, and ignored: ${named}`);
   });
 
@@ -355,7 +356,7 @@ describe('a registration', () => {
   });
 
   it('shows the secret once', async () => {
-    const { post, text } = await walkWith({ 'POST /v1/webhooks': secret, [`GET ${api}`]: { json: webhook() } });
+    const { post, text } = await walkWith({ 'POST /v1/webhooks': secret, ...registered });
     const page = await post('/register', { evento: event, url: 'https://hooks.example.com/a' });
     expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('whsec_of_demanda.criada')]);
     expect(await text(own)).not.toContain('whsec_');
@@ -510,17 +511,16 @@ describe('a change', () => {
 });
 
 describe('a replay', () => {
-  const active = { [`GET ${api}`]: { json: webhook() } };
   it('is asked about with the number that it sends, tests left out', async () => {
     const deliveries = [delivery({ estado: 'falhou' }), delivery({ ...aTest, estado: 'falhou' })];
-    const { text } = await walkWith({ ...active, [`GET ${api}/entregas`]: list(deliveries) });
+    const { text } = await walkWith({ ...registered, [`GET ${api}/entregas`]: list(deliveries) });
     expect(await text(`${own}/replay?state=falhou`)).toMatch(/State Failed .* Replay 1 delivery Cancel/);
   });
 
   it('sends the range, shows its progress, and can be cancelled', async () => {
     let estado = 'em_andamento';
     const { fake, post } = await walkWith({
-      ...active,
+      ...registered,
       [`POST ${api}/reenvios`]: { status: 202, json: { id: 'r1' } },
       [`GET ${api}/reenvios/r1`]: () => ({ json: { id: 'r1', estado, enviadas: 12 } }),
       [`DELETE ${api}/reenvios/r1`]: { status: 204 },
@@ -541,7 +541,7 @@ describe('a replay', () => {
 
   it('covers no time before the registration, which the question shows', async () => {
     const failed = list([delivery({ estado: 'falhou' })]);
-    const { fake, open } = await walkWith({ ...active, [`GET ${api}/entregas`]: failed });
+    const { fake, open } = await walkWith({ ...registered, [`GET ${api}/entregas`]: failed });
     const { html } = await open(`${own}/replay?state=falhou`);
     expect(html).toContain(`name="desde" value="${webhook().criado_em}"`);
     expect(fake.calls.at(-1)?.path).toContain(`desde=${encodeURIComponent(webhook().criado_em)}`);
@@ -551,12 +551,12 @@ describe('a replay', () => {
     ['tests alone', [delivery({ ...aTest, estado: 'falhou' })], false],
     ['a failed event', [delivery({ estado: 'falhou' })], true],
   ])('is offered for %s: %s', async (_, deliveries, isOffered) => {
-    const { open } = await walkWith({ ...active, [`GET ${api}/entregas`]: list(deliveries) });
+    const { open } = await walkWith({ ...registered, [`GET ${api}/entregas`]: list(deliveries) });
     expect((await open(`${own}?state=falhou`)).html.includes('/replay?')).toBe(isOffered);
   });
 
   it('of a time before the registration is not offered', async () => {
-    const { fake, open } = await walkWith(active);
+    const { fake, open } = await walkWith(registered);
     const page = await open(`${own}/replay?state=falhou&since=2026-10-01T00:00:00Z&until=2026-10-02T00:00:00Z`);
     expect(textOf(page)).toContain('None of these can be replayed');
     expect(fake.count(/reenvios/)).toBe(0);
@@ -565,7 +565,7 @@ describe('a replay', () => {
   it('that runs already is led to', async () => {
     const running = problem(409, 'replay_in_progress');
     const { post } = await walkWith({
-      ...active,
+      ...registered,
       [`POST ${api}/reenvios`]: { ...running, headers: { location: `${api}/reenvios/r7` } },
       [`GET ${api}/reenvios/r7`]: { json: { id: 'r7', estado: 'em_andamento', enviadas: 3 } },
     });
@@ -573,7 +573,7 @@ describe('a replay', () => {
   });
 
   it.each(['pendente', 'entregue', 'cancelada'])('of the state %s is not offered', async state => {
-    const { open } = await walkWith(active);
+    const { open } = await walkWith(registered);
     expect((await open(`${own}/replay?state=${state}`)).status).toBe(404);
     expect((await open(`${own}?state=${state}`)).html).not.toContain('/replay?');
   });
@@ -625,7 +625,7 @@ it('a page that does not exist leads to the page above it; one that could not be
 });
 
 it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('the id %s never leads to another path of the API', async id => {
-  const { fake, open } = await walkWith({ [`GET ${api}`]: { json: webhook() } });
+  const { fake, open } = await walkWith(registered);
   await open(`${own}/deliveries/${encodeURIComponent(id)}`);
   for (const { path } of fake.calls) expect(path).toMatch(/^\/v1\/webhooks\/demanda\.criada(\/entregas\/[^/]+)?$/);
 });

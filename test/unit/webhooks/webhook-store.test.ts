@@ -5,6 +5,7 @@ import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts'
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { makeOperatorStore } from '../../../ops/stores/operator-store.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
+import { aWebhook } from '../delivery/builders.ts';
 
 /* The changes of a webhook in each of its states (`docs/en/webhooks.md`; "Suspend and reactivate" of `docs/en/deliveries.md`). */
 
@@ -25,19 +26,9 @@ beforeEach(() => {
 });
 
 const eventName = 'demanda.criada';
-const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
-  accountId,
-  eventName,
-  webhookId: 'id-1',
-  url: 'https://receiver.example.com/hook',
-  sealedAuthorization: 'sealed-authorization',
-  secrets: [{ sealed: 'sealed-1', createdAt: 1_000 }],
-  status: 'active',
-  suspensionReason: null,
-  createdAt: 1_000,
-  updatedAt: 1_000,
-  ...changes,
-});
+const common = { webhookId: 'id-1', url: 'https://receiver.example.com/hook', createdAt: 1_000, updatedAt: 1_000 };
+const webhook = (changes: Partial<Webhook> = {}): Webhook =>
+  aWebhook({ accountId, eventName, ...common, sealedAuthorization: 'sealed-authorization', ...changes });
 
 /** The attributes that an operator's suspension leaves of a webhook that is deleted. */
 const hold = { status: 'suspended', suspensionReason: 'operator' } as const;

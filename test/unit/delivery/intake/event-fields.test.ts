@@ -125,64 +125,51 @@ const whole = { id_proposta: 20, id_demanda: 10, protocolo: 'P-1', canal: 'app',
 const deliveredWith = (values: object) => JSON.stringify({ event: 'proposta.recebida', ...whole, ...values, link });
 const ofAnotherEvent = { id_conta: 'acme', event: 'demanda.criada', id_demanda: 10, canal: 'app', id_proposta: 'x' };
 
-describe('the service', () => {
-  it.each(right)('delivers an event %s', (_case, values) => {
-    expect(bodyOf(service(proposalWith(values)))).toBe(deliveredWith(values));
-  });
-
-  it.each(wrong)('rejects an event if %s', (_case, field, value, reason) => {
-    const parsed = service(proposalWith({ [field]: value }));
-    expect(parsed).toMatchObject({ outcome: 'rejected', reason: 'malformed', detail: `${field}: ${reason}` });
-  });
-
-  it.each(wrongEvents)('refuses %s', (_case, message, detail) => {
-    const parsed = parseEventMessage(JSON.stringify(message), 'message-1', 'https://d.example');
-    expect(parsed).toMatchObject({ outcome: 'rejected', detail });
-  });
-
-  it.each(rightIds)('takes the id %j', value => {
-    const parsed = parseEventMessage(JSON.stringify(demand({ id: value })), 'message-1', 'https://d.example');
-    const deliveryId = deliveryIdOf('acme', 'demanda.criada', value ?? 'message-1');
-    expect(parsed).toMatchObject({ outcome: 'event', event: { deliveryId } });
-  });
-
-  it('ignores a field that the event does not have, whatever its value', () => {
-    expect(bodyOf(service(ofAnotherEvent))).toBe('{"event":"demanda.criada","id_demanda":10,"canal":"app"}');
-  });
-});
-
 const ajv = new Ajv2020({ allErrors: true });
 formats.default(ajv);
 const isMessage = ajv.compile(messageSchema(eventsToCome, 'proposta.recebida'));
 const productSchemas = EVENT_NAMES.map(name => ajv.compile(messageSchema(businessEvents, name)));
 const isDelivery = ajv.compile(deliverySchema(eventsToCome, 'proposta.recebida'));
 
-describe('the schemas', () => {
-  it.each(right)('hold for an event %s', (_case, values) => {
+describe('the service and the schemas', () => {
+  it.each(right)('take an event %s', (_case, values) => {
+    expect(bodyOf(service(proposalWith(values)))).toBe(deliveredWith(values));
     expect(isMessage(proposalWith(values))).toBe(true);
     expect(isDelivery(JSON.parse(deliveredWith(values)))).toBe(true);
   });
 
-  it.each(wrong)('reject an event if %s', (_case, field, value) => {
-    expect(isMessage(proposalWith({ [field]: value }))).toBe(false);
+  it.each(wrong)('reject an event if %s', (_case, field, value, reason) => {
+    const message = proposalWith({ [field]: value });
+    const rejected = { outcome: 'rejected', reason: 'malformed', detail: `${field}: ${reason}` };
+    expect(service(message)).toMatchObject(rejected);
+    expect(isMessage(message)).toBe(false);
   });
 
-  it.each(wrongEvents)('refuse %s', (_case, message) => {
+  it.each(wrongEvents)('reject %s', (_case, message, detail) => {
+    const parsed = parseEventMessage(JSON.stringify(message), 'message-1', 'https://d.example');
+    expect(parsed).toMatchObject({ outcome: 'rejected', detail });
     const given = JSON.parse(JSON.stringify(message));
     expect(productSchemas.some(isValid => isValid(given))).toBe(false);
   });
 
-  it.each(rightIds)('hold for the id %j', value => {
-    const given = JSON.parse(JSON.stringify(demand({ id: value })));
-    expect(productSchemas.filter(isValid => isValid(given))).toHaveLength(1);
+  it.each(rightIds)('take the id %j', value => {
+    const text = JSON.stringify(demand({ id: value }));
+    const deliveryId = deliveryIdOf('acme', 'demanda.criada', value ?? 'message-1');
+    const parsed = parseEventMessage(text, 'message-1', 'https://d.example');
+    expect(parsed).toMatchObject({ outcome: 'event', event: { deliveryId } });
+    expect(productSchemas.filter(isValid => isValid(JSON.parse(text)))).toHaveLength(1);
   });
 
-  it.each(EVENT_NAMES)('hold for %s', name => {
+  it('ignore a field that the event does not have, whatever its value', () => {
+    expect(bodyOf(service(ofAnotherEvent))).toBe('{"event":"demanda.criada","id_demanda":10,"canal":"app"}');
+  });
+
+  it.each(EVENT_NAMES)('take one event of the name %s', name => {
     const message = businessEvents.message(name, { id_conta: 'acme' }, businessEvents.exampleValues);
     expect(productSchemas.filter(isValid => isValid(message))).toHaveLength(1);
   });
 
-  it('hold for a test', () => {
+  it('take the body of a test', () => {
     expect(isDelivery({ event: 'proposta.recebida', ...whole, ...eventsToCome.sampleValues, link })).toBe(true);
   });
 });
