@@ -293,12 +293,6 @@ describe('a replay', () => {
   const path = '/v1/webhooks/demanda.criada/reenvios';
   const body = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00Z', estado: 'falhou' };
   const start = () => stage.request('POST', path, { body });
-  const replays = () => makeReplayStore({ dynamo: stage.dynamo, table: 'Deliveries', now: stage.now });
-  const latest = async () => {
-    const replay = await replays().findLatest('conta-1', 'demanda.criada');
-    if (!replay) throw new Error('no replay');
-    return replay;
-  };
   beforeEach(async () => {
     await stage.store.create(settled(aDelivery(), 'failed', noon));
     await stage.pass(1);
@@ -324,8 +318,9 @@ describe('a replay', () => {
 
   it('stays cancelled if its last page ends meanwhile', async () => {
     const { json } = await start();
-    const replay = await latest();
-    justBefore('Update', () => replays().end(replay, 'cancelled'));
+    const replays = makeReplayStore({ dynamo: stage.dynamo, table: 'Deliveries', now: stage.now });
+    const replay = await replays.findLatest('conta-1', 'demanda.criada');
+    justBefore('Update', async () => replay && replays.end(replay, 'cancelled'));
     await stage.pass(2 * minute);
     expect(await stage.request('GET', `${path}/${json.id}`)).toMatchObject({ json: { estado: 'cancelado' } });
   });

@@ -68,19 +68,7 @@ describe('The normal form of an e-mail address', () => {
   it('does not change if it is normalised again.', () => {
     const capitals = composedInLowerCase.map(([letter = '']) => letter);
     const some = fc.string({ unit: 'binary', maxLength: 2 });
-    const ofDomains = fc.constantFrom(
-      '@',
-      '.',
-      '\u3002',
-      '\uff0e',
-      '\uff21',
-      '\u00fc',
-      '\u00df',
-      'xn--',
-      '\u200d',
-      '\ufe0f',
-      '1',
-    );
+    const ofDomains = fc.constantFrom('xn--', ...'@.1\u3002\uff0e\uff21\u00fc\u00df\u200d\ufe0f');
     const texts = fc.array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...capitals), ofDomains, some));
     fc.assert(
       fc.property(texts, parts => {

@@ -17,30 +17,22 @@ const login = () => service.logIn(client, user);
 const refresh = (token: string) => service.refresh(client, token);
 const bearer = async (token: string) => (await service.authenticate(`Bearer ${token}`)).outcome;
 const refused = { status: 400, json: { error: 'invalid_grant' } };
+const setStatus = (status: 'enabled' | 'disabled') => service.users.setUserStatus(user.user.userId, status);
+const bindClient = (accountId: string | null) => service.clients.updateClient(client.id, { accountId });
 const setAccount = (table: string, key: Record<string, string>) =>
   updateItem(service.database.dynamo, { table, key }, { set: { accountId: 'another' } });
 
-it.each([
-  [
-    'its user was disabled and enabled',
-    async () => {
-      await service.users.setUserStatus(user.user.userId, 'disabled');
-      await service.users.setUserStatus(user.user.userId, 'enabled');
-    },
-  ],
-  [
-    'its client was bound to the account of the user and unbound',
-    async () => {
-      await service.clients.updateClient(client.id, { accountId: 'acme' });
-      service.clock.advance(1);
-      await service.clients.updateClient(client.id, { accountId: null });
-    },
-  ],
+it.each<[string, ...(() => Promise<unknown>)[]]>([
+  ['its user was disabled and enabled', () => setStatus('disabled'), () => setStatus('enabled')],
+  ['its client was bound to the account of the user and unbound', () => bindClient('acme'), () => bindClient(null)],
   ['its user was moved to another account', () => setAccount('Users', { userId: user.user.userId })],
   ['its client was bound to another account', () => setAccount('Clients', { clientId: client.id })],
-] as const)('A session has ended for good when %s.', async (_, end) => {
+])('A session has ended for good when %s.', async (_, ...changes) => {
   const { json } = await login();
-  await end();
+  for (const change of changes) {
+    await change();
+    service.clock.advance(1);
+  }
   expect(await refresh(json.refresh_token)).toMatchObject(refused);
   expect(await bearer(json.access_token)).toBe('invalid');
 });

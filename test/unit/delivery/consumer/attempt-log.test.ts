@@ -20,25 +20,10 @@ const lines = async () => {
 it('an attempt has one line, without URL, body or response', async () => {
   stage.answers.push(answer(500, {}, 'canary-response'));
   const written = await lines();
-  expect(written).toEqual([
-    [
-      'delivery.attempt',
-      {
-        deliveryId: stage.only().id,
-        account: 'conta-1',
-        event: 'demanda.criada',
-        messageId,
-        attempt: 1,
-        result: 'http',
-        cause: null,
-        status: 500,
-        durationMs: 0,
-        host: 'receiver.example.com',
-        state: 'pending',
-        nextAttemptAt: '2026-11-20T12:00:04.500Z',
-      },
-    ],
-  ]);
+  const ids = { deliveryId: stage.only().id, account: 'conta-1', event: 'demanda.criada', messageId, attempt: 1 };
+  const outcome = { result: 'http', cause: null, status: 500, durationMs: 0, host: 'receiver.example.com' };
+  const next = { state: 'pending', nextAttemptAt: '2026-11-20T12:00:04.500Z' };
+  expect(written).toEqual([['delivery.attempt', { ...ids, ...outcome, ...next }]]);
 });
 
 it('the line of an attempt without an answer has the cause and the code of the error', async () => {

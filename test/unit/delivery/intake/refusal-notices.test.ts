@@ -94,7 +94,7 @@ describe('a rejected event', () => {
   });
 
   it.each(['SendMessage', 'Publish'])(
-    'is notified after it is stored, and is one dead-letter message, if its process dies before its %s',
+    'is stored once, before it is notified, if its process dies before its %s',
     async dying => {
       stage.faults.fateOf = ({ operation }) => (operation === dying ? 'dies_before' : 'fine');
       stage.publish('no JSON');

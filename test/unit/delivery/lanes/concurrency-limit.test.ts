@@ -87,15 +87,12 @@ it.each([
   [20, 100, 3, 4],
   [31, 1, 2, 3],
   [60, 1, 1, 2],
-])(
-  'the share in a slow lane of %i processes next to %i webhooks is %i, and %i with what was asked for',
-  (...numbers) => {
-    const [processes, webhooks, ...expected] = numbers;
-    const webhook = { webhooks, ofOthers: 0, finished: 0, isQuick: true };
-    const shares = [false, true].map(isAskedFor => slowLanePlaces(processes)({ ...webhook, isAskedFor }));
-    expect(shares).toEqual(expected);
-  },
-);
+])('the share in a slow lane of %i processes next to %i webhooks is %i, or %i on request', (...numbers) => {
+  const [processes, webhooks, ...expected] = numbers;
+  const webhook = { webhooks, ofOthers: 0, finished: 0, isQuick: true };
+  const shares = [false, true].map(isAskedFor => slowLanePlaces(processes)({ ...webhook, isAskedFor }));
+  expect(shares).toEqual(expected);
+});
 
 it('the share in a slow lane counts the webhooks in flight, and the webhook itself', () => {
   limit = makeConcurrencyLimit(slowLanePlaces(1), 500, () => 0);
