@@ -90,11 +90,9 @@ describe('preferredLanguage', () => {
   });
 });
 
-describe('fillInBoth', () => {
-  it('puts in values as they are', () => {
-    const text = { en: '{one}, {two}, {one}', pt: '{two} e {one}' };
-    expect(fillInBoth(text, { one: '$& {two}', two: 2 })).toEqual({ en: '$& {two}, 2, $& {two}', pt: '2 e $& {two}' });
-  });
+it('fillInBoth puts in values as they are', () => {
+  const text = { en: '{one}, {two}, {one}', pt: '{two} e {one}' };
+  expect(fillInBoth(text, { one: '$& {two}', two: 2 })).toEqual({ en: '$& {two}, 2, $& {two}', pt: '2 e $& {two}' });
 });
 
 const range = fc.constantFrom('pt', 'pt-BR', 'PT-pt', 'en', 'en-US', 'EN', 'fr', 'es-419', '*');

@@ -1,7 +1,10 @@
 import { type AttemptDependencies, makeAttempt } from '../../../lambdas/delivery/attempt/attempt.ts';
-import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
-import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
-import type { SlownessTracker } from '../../../lambdas/delivery/lanes/slowness-tracker.ts';
+import {
+  type AttemptOutcome,
+  type AttemptRecord,
+  type Delivery,
+  newDelivery,
+} from '../../../lambdas/delivery/delivery.ts';
 import type { DeliveryMetric, DeliveryTelemetry, SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
@@ -107,13 +110,6 @@ export const attemptWith = (changes: Partial<AttemptDependencies>) =>
     serviceVersion: '1.2.3',
     ...changes,
   });
-
-/** A tracker that records nothing. */
-export const silentTracker: SlownessTracker = {
-  recordQuick: () => undefined,
-  recordSlow: async () => undefined,
-  recordQuickAnswer: async () => undefined,
-};
 
 /** Telemetry that remembers: `lines` is everything logged, as text; `logged` counts the lines with a message. */
 export const fakeTelemetry = () => {

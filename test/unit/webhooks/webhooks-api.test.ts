@@ -94,21 +94,19 @@ const handleAlone = async (method: string, path: string, dynamo?: Dynamo) => {
   return { status: answer?.statusCode, lines };
 };
 
-describe('events that came without a webhook', () => {
-  it('are listed by name while none is registered for them', async () => {
-    for (const event of ['proposta.recebida', 'demanda.criada']) stage.publishEvent({ event, id_proposta: 1 });
-    await stage.pass(0);
-    const ultimo_em = new Date(noon).toISOString();
-    const listed = async () => (await send('GET', '/v1/webhooks')).json.eventos_sem_webhook;
-    expect(await listed()).toEqual([
-      { evento: 'demanda.criada', ultimo_em },
-      { evento: 'proposta.recebida', ultimo_em },
-    ]);
-    await register();
-    expect(await listed()).toEqual([{ evento: 'proposta.recebida', ultimo_em }]);
-    await send('DELETE', '/v1/webhooks/demanda.criada');
-    expect(await listed()).toHaveLength(2);
-  });
+it('events that came without a webhook are listed by name while none is registered for them', async () => {
+  for (const event of ['proposta.recebida', 'demanda.criada']) stage.publishEvent({ event, id_proposta: 1 });
+  await stage.pass(0);
+  const ultimo_em = new Date(noon).toISOString();
+  const listed = async () => (await send('GET', '/v1/webhooks')).json.eventos_sem_webhook;
+  expect(await listed()).toEqual([
+    { evento: 'demanda.criada', ultimo_em },
+    { evento: 'proposta.recebida', ultimo_em },
+  ]);
+  await register();
+  expect(await listed()).toEqual([{ evento: 'proposta.recebida', ultimo_em }]);
+  await send('DELETE', '/v1/webhooks/demanda.criada');
+  expect(await listed()).toHaveLength(2);
 });
 
 describe('the health in a record', () => {

@@ -6,17 +6,7 @@ import {
 import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import { type Slowness, unknownSlowness, withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import {
-  aDelivery,
-  answer,
-  attemptWith,
-  aWebhook,
-  failure,
-  internalError,
-  noon,
-  silentTracker,
-  success,
-} from '../builders.ts';
+import { aDelivery, answer, attemptWith, aWebhook, failure, internalError, noon, success } from '../builders.ts';
 import { sealing } from '../test-keyring.ts';
 
 /* When an attempt is slow, and when a busy process gives it up (`docs/delivery.md`, steps 3 and 4). */
@@ -149,7 +139,7 @@ describe('the end of an attempt', () => {
 
   it('stops its timer, and waits until the slow attempt is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const tracker = { ...silentTracker, recordSlow: () => promise };
+    const tracker = { recordQuick: () => {}, recordSlow: () => promise, recordQuickAnswer: async () => {} };
     const { end, timers, did } = await watched({ tracker }, ['onResolving', 2_000]);
     const done = end(failed).then(() => did.push('ended'));
     await new Promise(setImmediate);

@@ -55,19 +55,17 @@ describe('copies of an event', () => {
   });
 });
 
-describe('a refused message names the delivery that it would have been', () => {
-  const given = { id_conta: 'c', event: 'demanda.criada', id: 'x' };
+const given = { id_conta: 'c', event: 'demanda.criada', id: 'x' };
 
-  it.each([
-    ['a field is missing', given, deliveryIdOf('c', 'demanda.criada', 'x')],
-    ['the event is unknown', { ...given, event: 'x.y', id_demanda: 1 }, deliveryIdOf('c', 'x.y', 'x')],
-    ['it has a message id alone', { ...given, id: undefined }, deliveryIdOf('c', 'demanda.criada', 'message-1')],
-    ['its account is no text', { ...given, id_conta: 1 }, undefined],
-    ['its id is no text', { ...given, id: 5 }, undefined],
-    ['it is no object', [], undefined],
-  ])('if %s', (_case, message, deliveryId) => {
-    expect({ deliveryId: undefined, ...parse(message) }).toMatchObject({ outcome: 'rejected', deliveryId });
-  });
+it.each([
+  ['a field is missing', given, deliveryIdOf('c', 'demanda.criada', 'x')],
+  ['the event is unknown', { ...given, event: 'x.y', id_demanda: 1 }, deliveryIdOf('c', 'x.y', 'x')],
+  ['it has a message id alone', { ...given, id: undefined }, deliveryIdOf('c', 'demanda.criada', 'message-1')],
+  ['its account is no text', { ...given, id_conta: 1 }, undefined],
+  ['its id is no text', { ...given, id: 5 }, undefined],
+  ['it is no object', [], undefined],
+])('a rejected message names the delivery that it would have been if %s', (_case, message, deliveryId) => {
+  expect({ deliveryId: undefined, ...parse(message) }).toMatchObject({ outcome: 'rejected', deliveryId });
 });
 
 describe('a message that a service wrapped in an envelope of its own', () => {
