@@ -141,7 +141,7 @@ describe('the health in a record', () => {
 
   it('does not fail after another URL or a reactivation, and stays slow', async () => {
     await beSlow();
-    const forgiven = { falhando_desde: null, lento_desde: health.lento_desde, criado_em: health.lento_desde };
+    const forgiven = { falhando_desde: null, lento_desde: health.lento_desde, criado_em: new Date(noon).toISOString() };
     await stage.register({ failingSince, createdAt: noon });
     const other = { body: { url: 'https://other.example.com/' } };
     const replaced = (await send('PUT', '/v1/webhooks/demanda.criada', other)).json;
@@ -268,7 +268,7 @@ describe('the limit of registrations', () => {
 describe('POST /v1/webhooks/{evento}/segredo', () => {
   const rotate = (options: Sent = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
 
-  it('gives a new secret; at most four replaced ones sign beside it', async () => {
+  it('gives a new secret; at most four replaced ones sign, too', async () => {
     await register();
     for (let time = 0; time < 4; time++) {
       const { status, json } = await rotate(time % 2 ? { body: {} } : {});
@@ -281,21 +281,19 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
     const refused = await rotate();
     expect(codeOf(refused)).toBe('409 too_many_secrets');
     expect(refused.headers['retry-after']).toBe(String(23 * 3_600 + 1)); // never too short
-    expect((await rotate({ body: { imediato: true } })).status).toBe(201);
-    expect((await find())?.secrets).toHaveLength(1);
   });
 
   it('shows when the replaced ones stop signing', async () => {
     await register();
-    const begun = stage.now();
+    const start = stage.now();
     await rotate();
     await stage.pass(60_000);
     await rotate();
     const shown = async () => (await send('GET', '/v1/webhooks/demanda.criada')).json.segredos_anteriores;
     const until = (moment: number) => ({ valido_ate: new Date(moment + 24 * 3_600_000).toISOString() });
-    expect(await shown()).toEqual([until(begun + 60_000), until(begun)]);
-    await stage.run(begun + 24 * 3_600_000);
-    expect(await shown()).toEqual([until(begun + 60_000)]);
+    expect(await shown()).toEqual([until(start + 60_000), until(start)]);
+    await stage.run(start + 24 * 3_600_000);
+    expect(await shown()).toEqual([until(start + 60_000)]);
     await rotate({ body: { imediato: true } });
     expect(await shown()).toEqual([]);
   });

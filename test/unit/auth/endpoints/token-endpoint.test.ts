@@ -139,14 +139,9 @@ describe('A granted token request', () => {
   it.each([
     ['admin', undefined, 'webhooks:read webhooks:manage'],
     ['admin', '', 'webhooks:read webhooks:manage'],
-    ['admin', ' \t', 'webhooks:read webhooks:manage'],
-    ['admin', ' webhooks:read  ', 'webhooks:read'],
-    ['admin', 'webhooks:manage \n webhooks:read', 'webhooks:read webhooks:manage'],
     ['admin', 'webhooks:read', 'webhooks:read'],
-    ['admin', 'webhooks:read webhooks:read', 'webhooks:read'],
     ['admin', 'webhooks:read webhooks:manage', 'webhooks:read webhooks:manage'],
     ['member', undefined, undefined],
-    ['member', ' ', undefined],
   ] as const)('of an %s who asks for %j returns %j (RFC 6749 section 3.3).', async (role, asked, given) => {
     const user = await service.makeUser({ role });
     const credentials = { username: user.username, password: user.password };
