@@ -25,6 +25,8 @@ const event = 'demanda.criada';
 const own = `/webhooks/${event}`;
 const api = `/v1/webhooks/${event}`;
 const now = Date.parse('2026-11-28T12:00:00Z');
+/** An hour ago. */
+const lately = '2026-11-28T11:00:00.000Z';
 
 async function walkWith(replies: Replies, options = {}) {
   const fake = makeService({ [`GET ${api}/entregas`]: list([]), ...replies });
@@ -56,12 +58,8 @@ describe('the list of webhooks', () => {
 
   it.each([
     [{}, 'Healthy', ''],
-    [
-      { falhando_desde: '2026-11-28T11:00:00.000Z', lento_desde: '2026-11-28T10:00:00.000Z' },
-      'Failing',
-      'Failing since Nov 28',
-    ],
-    [{ lento_desde: '2026-11-28T10:00:00.000Z' }, 'Slow', 'over 2 s'],
+    [{ falhando_desde: lately, lento_desde: lately }, 'Failing', 'Failing since Nov 28'],
+    [{ lento_desde: lately }, 'Slow', 'over 2 s'],
     [{ estado: 'suspenso', motivo_suspensao: 'gone' }, 'Suspended', '410 Gone'],
     [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
     [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'Only an operator can reactivate it'],
@@ -79,32 +77,24 @@ describe('the list of webhooks', () => {
       EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, list([delivery()])]),
     );
     const verdict = 'every webhook is healthy';
-    const page = async (webhooks: typeof all, replies: Replies = tried) =>
-      (await walkWith({ ...listed(...webhooks), ...replies })).text('/');
+    const page = async (webhooks: typeof all, replies: Replies = {}) =>
+      (await walkWith({ ...listed(...webhooks), ...tried, ...replies })).text('/');
     expect(await page(all)).toContain(verdict);
     expect(await page(all.slice(1))).toContain('7 of 8 events');
     expect(await page([...all.slice(1), webhook({ estado: 'suspenso' })])).not.toContain(verdict);
-    const untried = await page(all, {
-      ...tried,
-      [`GET ${api}/entregas`]: list([delivery({ criado_em: '2026-10-01T00:00:00.000Z' })]),
-    });
+    const earlier = list([delivery({ criado_em: '2026-10-01T00:00:00.000Z' })]);
+    const untried = await page(all, { [`GET ${api}/entregas`]: earlier });
     expect(untried).not.toContain(verdict);
     expect(untried).toContain('No result yet');
   });
 
+  const failed = delivery({ estado: 'falhou', ultimo_resultado: 'http' });
+  const held = delivery({ estado: 'retida', ultimo_resultado: null });
   it.each([
     ['no list could be read', problem(503, 'temporarily_unavailable'), 'Unknown'],
-    [
-      'the latest result is a failed test',
-      list([delivery({ estado: 'falhou', ultimo_resultado: 'http' })]),
-      'Latest failed',
-    ],
-    ['deliveries are held', list([delivery({ estado: 'retida', ultimo_resultado: null })]), 'Has held deliveries'],
-    [
-      'deliveries are held besides a delivered one',
-      list([delivery(), delivery({ estado: 'retida', ultimo_resultado: null })]),
-      'Has held deliveries',
-    ],
+    ['the latest result is a failed test', list([failed]), 'Latest failed'],
+    ['deliveries are held', list([held]), 'Has held deliveries'],
+    ['deliveries are held besides a delivered one', list([delivery(), held]), 'Has held deliveries'],
   ])('says that nothing is healthy if %s', async (_, reply, word) => {
     const lists = Object.fromEntries(EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, reply]));
     const { text } = await walkWith({ ...listed(...EVENT_NAMES.map(evento => webhook({ evento }))), ...lists });
@@ -115,7 +105,7 @@ describe('the list of webhooks', () => {
 
   it('shows the last result of a failing webhook, and what to check', async () => {
     const failed = delivery({ estado: 'pendente', tentativas: [attempt({ resultado: 'http', status: 401 })] });
-    const failing = webhook({ falhando_desde: '2026-11-28T11:00:00.000Z' });
+    const failing = webhook({ falhando_desde: lately });
     const { text } = await walkWith({
       ...listed(failing),
       ...read(failed, { [`GET ${api}`]: { json: failing } }),
@@ -128,11 +118,11 @@ describe('the list of webhooks', () => {
   it('shows the latest delivery, what was dropped, and which part could not be read', async () => {
     const json = {
       webhooks: [webhook(), webhook({ evento: 'demanda.cancelada' })],
-      eventos_sem_webhook: [{ evento: 'mensagem.recebida', ultimo_em: '2026-11-28T11:00:00.000Z' }],
+      eventos_sem_webhook: [{ evento: 'mensagem.recebida', ultimo_em: lately }],
     };
     const { text } = await walkWith({
       'GET /v1/webhooks': { json },
-      [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou', ultimo_resultado: 'http' })]),
+      [`GET ${api}/entregas`]: list([failed]),
       'GET /v1/webhooks/demanda.cancelada/entregas': problem(503, 'temporarily_unavailable'),
     });
     const page = await text('/');
@@ -216,7 +206,7 @@ describe('a webhook', () => {
   });
 
   it('without deliveries shows no chart, and without a webhook when an event was dropped', async () => {
-    const eventos_sem_webhook = [{ evento: event, ultimo_em: '2026-11-28T11:00:00.000Z' }];
+    const eventos_sem_webhook = [{ evento: event, ultimo_em: lately }];
     const dropped = { 'GET /v1/webhooks': { json: { webhooks: [], eventos_sem_webhook } } };
     const page = await (await walkWith(dropped)).open(own);
     expect(textOf(page)).toContain('The latest event was dropped 60 min. ago');
@@ -325,24 +315,17 @@ describe('a delivery', () => {
     expect(html).toContain('{&quot;a&quot;:&quot;&lt;/pre&gt;&quot;}');
   });
 
+  const registeredAt = (seconds: string) => webhook({ criado_em: `2026-11-28T10:00:${seconds}Z` });
   it.each([
     ['it can be resent', {}, webhook(), 'Resend'],
     ['a test', aTest, webhook(), 'Send another test'],
     ['without a webhook', {}, undefined, 'There is no webhook to resend it to.'],
-    [
-      'of an earlier registration',
-      {},
-      webhook({ criado_em: '2026-11-28T10:00:00.501Z' }),
-      'It belongs to an earlier registration',
-    ],
-    ['of this registration, by a clock that differs', {}, webhook({ criado_em: '2026-11-28T10:00:00.500Z' }), 'Resend'],
+    ['of an earlier registration', {}, registeredAt('00.501'), 'It belongs to an earlier registration'],
+    ['of this registration, by a clock that differs', {}, registeredAt('00.500'), 'Resend'],
     ['of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook first.'],
   ])('offers what the API would accept: %s', async (_, changes, record, shown) => {
-    const replies = read(
-      changes,
-      record ? { [`GET ${api}`]: { json: record } } : { [`GET ${api}`]: problem(404, 'webhook_not_found') },
-    );
-    const { open } = await walkWith(replies);
+    const reply = record ? { json: record } : problem(404, 'webhook_not_found');
+    const { open } = await walkWith(read(changes, { [`GET ${api}`]: reply }));
     const page = await open(`${own}/deliveries/${delivery(changes).id}`);
     expect(textOf(page)).toContain(shown);
     expect(page.html.includes('/resend"')).toBe(shown === 'Resend');

@@ -8,15 +8,7 @@ import { fakeTelemetry } from '../builders.ts';
 /* The time that a process needs for an attempt: its timeout of 15 s, and 10 s around it (`docs/delivery.md`, steps 1 and 4). */
 
 /** Has a consumer process one message for two rounds, with so much time left. Pauses end at once, late by so much. */
-const consume = async ({
-  remaining,
-  random = 0.5,
-  lateness = 0,
-}: {
-  remaining: number;
-  random?: number;
-  lateness?: number;
-}) => {
+const consume = async (remaining: number, { random = 0.5, lateness = 0 } = {}) => {
   let [attempts, receives, moment] = [0, 0, 0];
   const attempt = Promise.withResolvers<'processed'>();
   const sqs: unknown = {
@@ -52,7 +44,7 @@ it.each([
   [25_000, { attempts: 1, failures: 0 }],
   [24_999, { attempts: 0, failures: 1 }],
 ])('a message is attempted if 25 s are left, and else comes back: with %i ms', async (remaining, expected) => {
-  expect(await consume({ remaining })).toMatchObject(expected);
+  expect(await consume(remaining)).toMatchObject(expected);
 });
 
 // Processes that a burst had started together stopped together, and then no process received.
@@ -60,7 +52,7 @@ it.each([
   [0.37, true],
   [0.38, false],
 ])('a process stops receiving 2 to 10 s before, as it draws: with 30 s left and %f', async (random, doesReceive) => {
-  expect((await consume({ remaining: 30_000, random })).receives > 0).toBe(doesReceive);
+  expect((await consume(30_000, { random })).receives > 0).toBe(doesReceive);
 });
 
 // On a busy machine it took more attempts than it could keep up with, and healthy receivers seemed to time out.
@@ -68,5 +60,5 @@ it.each([
   [50, true],
   [51, false],
 ])('a process receives no more while its timers are late by more than 50 ms: %i', async (lateness, doesReceive) => {
-  expect((await consume({ remaining: 45_000, lateness })).receives > 0).toBe(doesReceive);
+  expect((await consume(45_000, { lateness })).receives > 0).toBe(doesReceive);
 });
