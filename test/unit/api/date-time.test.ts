@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { dateTime, queryDateTime } from '../../../lambdas/api/date-time.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 
+// Times of bodies are RFC 3339; queries also accept the forms that generated clients write (`docs/en/deliveries.md`).
+
 const read = (text: unknown) => dateTime.safeParse(text);
 
 const noon = Date.UTC(2026, 10, 20, 12);

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fillInBoth, preferredLanguage } from '../../../lambdas/api/language.ts';
 
+// Refusals are in Portuguese if Accept-Language prefers it (RFC 9110 section 12.5.4), else in English.
+
 it.each<[string, string | undefined]>([
   ['the language alone', 'pt'],
   ['a region (RFC 4647 section 2.1)', 'pt-BR'],

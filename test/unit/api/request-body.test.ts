@@ -5,6 +5,8 @@ import { bodyProblems } from '../../../lambdas/api/problems.ts';
 import { parseJsonBody } from '../../../lambdas/api/request-body.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 
+// A body is JSON in UTF-8, of at most 16 KiB, in which no name comes twice (RFC 8259).
+
 const refuse = Problem.from(bodyProblems);
 
 const read = (

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchPath } from '../../../lambdas/api/route.ts';
 
+// `describeApiRefusals` asks every path for its methods.
+
 describe('matchPath', () => {
   const pattern = '/v1/webhooks/{evento}/entregas/{id}';
 
