@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type AttemptWatchDependencies,
   makeStartAttemptWatch,
 } from '../../../../lambdas/delivery/attempt/attempt-watch.ts';
 import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import { type Slowness, unknownSlowness, withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
-import { frozenClock } from '../../../support/clock.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { aDelivery, answer, attemptWith, aWebhook, failure, internalError, noon, success } from '../builders.ts';
 import { sealing } from '../test-keyring.ts';
 
@@ -19,55 +19,32 @@ interface Circumstances extends Partial<AttemptWatchDependencies> {
 
 const slow = withSlowAttempts(unknownSlowness, { slow: 2, quick: 0 }, noon - 60_000);
 
-/** The watch of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: noon });
+  onTestFinished(() => void vi.useRealTimers());
+});
+const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
+
+/** The watch of one attempt, and what was done, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
   const { slowness = unknownSlowness, busy = [], ...changes } = circumstances;
-  const clock = frozenClock();
   const did: string[] = [];
-  let timers: { readonly at: number; act(): void }[] = [];
   let asked = 0;
-  const note = (what: string) => did.push(`${clock.now() - noon} ${what}`);
+  const note = (what: string) => did.push(`${Date.now() - noon} ${what}`);
   const watch = makeStartAttemptWatch({
     tracker: {
       recordQuick: () => void note('quick'),
       recordSlow: async () => void note('slow'),
       recordQuickAnswer: async () => void note('quick again'),
     },
-    after: (milliseconds, act) => {
-      const entry = { at: clock.now() + milliseconds, act };
-      timers.push(entry);
-      return () => {
-        timers = timers.filter(other => other !== entry);
-      };
-    },
-    now: clock.now,
-    elapsed: clock.now,
-    turn: clock.time.turn,
-    lane: 'first',
+    ...{ after: systemTime.after, now: Date.now, elapsed: Date.now, turn: async () => {}, lane: 'first' },
     ...changes,
   })(aWebhook(), slowness, () => {
     note('asks');
     return busy[asked++] ?? false;
   });
   watch.signal.addEventListener('abort', () => note('gives up'));
-  return {
-    ...watch,
-    did,
-    clock,
-    timers: () => timers.length,
-    /** Lets time go by, timer by timer. */
-    pass: async (milliseconds: number) => {
-      const until = clock.now() + milliseconds;
-      for (;;) {
-        const next = timers.toSorted((one, other) => one.at - other.at).find(({ at }) => at <= until);
-        clock.set(next?.at ?? until);
-        if (!next) return;
-        timers = timers.filter(timer => timer !== next);
-        next.act();
-        await new Promise(setImmediate);
-      }
-    },
-  };
+  return { ...watch, did };
 };
 
 const [failed, internal] = [failure(), internalError()];
@@ -79,8 +56,8 @@ type Step = 'onResolving' | 'onAnswered' | 'stalled' | number | AttemptOutcome;
 const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
   const watch = timing(circumstances);
   for (const step of steps) {
-    if (typeof step === 'number') await watch.pass(step);
-    else if (step === 'stalled') watch.clock.advance(2_001);
+    if (typeof step === 'number') await pass(step);
+    else if (step === 'stalled') vi.setSystemTime(Date.now() + 2_001);
     else if (typeof step === 'string') watch[step]();
     else await watch.end(step);
   }
@@ -140,10 +117,10 @@ describe('the end of an attempt', () => {
   it('stops its timer, and waits until the slow attempt is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tracker = { recordQuick: () => {}, recordSlow: () => promise, recordQuickAnswer: async () => {} };
-    const { end, timers, did } = await watched({ tracker }, ['onResolving', 2_000]);
+    const { end, did } = await watched({ tracker }, ['onResolving', 2_000]);
     const done = end(failed).then(() => did.push('ended'));
     await new Promise(setImmediate);
-    expect(timers()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
     expect(did).not.toContain('ended');
     resolve();
     await done;
@@ -160,10 +137,10 @@ describe('the time before resolving', () => {
         onAnswered?.();
         return answer(200);
       },
-      now: watch.clock.now,
+      now: Date.now,
     });
     const made = attempt(aWebhook(), aDelivery(), watch);
-    await watch.pass(10_000);
+    await pass(10_000);
     resolve();
     await watch.end(await made);
     expect(watch.did).toEqual(['10000 quick']);
