@@ -3,12 +3,13 @@ import type { GetMetricDataCommand, MetricDataResult } from '@aws-sdk/client-clo
 import { DescribeKeyCommand } from '@aws-sdk/client-kms';
 import type { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns';
 import { describe, expect, it } from 'vitest';
-import { stageConfiguration } from '../../../../lib/config.ts';
-import type { AwsClient } from '../../../../ops/stage/aws-clock.ts';
 import type { Target } from '../../../../ops/stage/target.ts';
 import { awsProblems, readCertificates, readKmsKey, readThrottles } from '../../../../ops/status/aws-view.ts';
 import { readRecipients } from '../../../../ops/status/recipients.ts';
 import { readFacts } from '../../../../ops/status/status-facts.ts';
+import { aStage, connectTo } from '../a-stage.ts';
+
+// `ops status` reads from AWS what is throttled, disabled, about to end or unheard (contract, section 7).
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const certificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
@@ -16,122 +17,87 @@ const keyArn = 'arn:aws:kms:sa-east-1:111122223333:key/1';
 
 /** A deployed stage of which AWS answers each command so. */
 const stageWith = (send: (command: object) => object, outputs: object = { KeyArn: keyArn }): Target => {
-  const configuration = stageConfiguration('dev', {
-    account: '111122223333',
-    region: 'sa-east-1',
+  const deployed = aStage({
     alarmRecipients: ['ana@acme.com'],
     authDomain: { name: 'auth.emissor.com.br', certificateArn },
     baseDomain: { name: 'api.emissor.com.br', certificateArn },
   });
-  return {
-    deployed: { configuration, region: 'sa-east-1', stacks: [] },
-    outputs,
-    connect: (Service: new (settings: object) => AwsClient) =>
-      Object.assign(new Service({ region: 'sa-east-1' }), { send: async (command: object) => send(command) }),
-    clock: { now: () => now },
-  } as never;
+  return { deployed, outputs, connect: connectTo(send), clock: { now: () => now } } as never;
 };
 const none = { throttles: [], kmsKey: null, certificates: [], region: 'sa-east-1' };
 
-describe('what DynamoDB throttled', () => {
-  type Dimension = { readonly Name?: string | undefined; readonly Value?: string | undefined };
-  const nameOf = (name = '', dimensions: readonly Dimension[] = []) =>
-    [name, ...dimensions.map(({ Value }) => Value)].join(' ');
-  const read = (counted: Record<string, readonly number[]>) =>
-    readThrottles(
-      stageWith(command => {
-        const { MetricDataQueries = [] } = (command as GetMetricDataCommand).input;
-        return {
-          MetricDataResults: MetricDataQueries.map(({ Id, MetricStat }): MetricDataResult => {
-            const { MetricName, Dimensions } = MetricStat?.Metric ?? {};
-            return { Id, Values: [...(counted[nameOf(MetricName, Dimensions)] ?? [])] };
-          }),
-        };
-      }),
-      [
-        { name: 'Emissor-Deliveries', indexes: ['due', 'byWebhook'] },
-        { name: 'Emissor-Users', indexes: [] },
-      ],
-    );
-
-  it.each([
-    [{}, []],
-    [{ 'WriteThrottleEvents Emissor-Users': [0, 0] }, []],
-    [
-      {
-        'WriteKeyRangeThroughputThrottleEvents Emissor-Deliveries due': [40, 2],
-        'WriteThrottleEvents Emissor-Deliveries due': [40, 2],
-      },
-      [
-        'DynamoDB throttled 42 writes of Emissor-Deliveries/index/due in the last 15 minutes, for a hot key: docs/runbook.md, "StoreThrottled".',
-      ],
-    ],
-    [
-      { 'ReadAccountLimitThrottleEvents Emissor-Users': [7], 'ReadThrottleEvents Emissor-Users': [7] },
-      [
-        'DynamoDB throttled 7 reads of Emissor-Users in the last 15 minutes, for a quota: docs/runbook.md, "StoreThrottled".',
-      ],
-    ],
-    [
-      { 'ReadThrottleEvents Emissor-Users': [1], 'WriteThrottleEvents Emissor-Deliveries': [5] },
-      [
-        'DynamoDB throttled 5 writes of Emissor-Deliveries in the last 15 minutes: docs/runbook.md, "StoreThrottled".',
-        'DynamoDB throttled 1 read of Emissor-Users in the last 15 minutes: docs/runbook.md, "StoreThrottled".',
-      ],
-    ],
-  ])('is told by table, index, calls and cause, once: %j', async (counted, expected) => {
-    expect(awsProblems({ ...none, throttles: await read(counted) })).toEqual(expected);
-  });
-});
-
-describe('the KMS key', () => {
-  const on = `--region sa-east-1 --key-id ${keyArn}`;
-  const lost = 'without it no token can be issued and no secret can be read.';
-  it.each([
-    [{ KeyState: 'Enabled' }, []],
-    [
-      { KeyState: 'PendingDeletion', DeletionDate: new Date('2026-12-20T08:00:00Z') },
-      [
-        `the KMS key is PendingDeletion, to be deleted on 2026-12-20: ${lost} aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}. docs/runbook.md, "KeysNotRotated".`,
-      ],
-    ],
-    [
-      { KeyState: 'Disabled' },
-      [`the KMS key is Disabled: ${lost} aws kms enable-key ${on}. docs/runbook.md, "KeysNotRotated".`],
-    ],
-    [{ KeyState: 'Unavailable' }, [`the KMS key is Unavailable: ${lost} docs/runbook.md, "KeysNotRotated".`]],
-  ])('is told with the day and the commands, where it is not enabled: %j', async (KeyMetadata, expected) => {
-    const target = stageWith(command => {
-      expect(command).toBeInstanceOf(DescribeKeyCommand);
-      return { KeyMetadata };
+it.each<[Record<string, readonly number[]>, string[]]>([
+  [{}, []],
+  [{ 'WriteThrottleEvents Users': [0, 0] }, []],
+  [
+    { 'WriteKeyRangeThroughputThrottleEvents Deliveries due': [40, 2], 'WriteThrottleEvents Deliveries due': [40, 2] },
+    ['42 writes of Deliveries/index/due in the last 15 minutes, for a hot key'],
+  ],
+  [
+    { 'ReadAccountLimitThrottleEvents Users': [7], 'ReadThrottleEvents Users': [7] },
+    ['7 reads of Users in the last 15 minutes, for a quota'],
+  ],
+  [
+    { 'ReadThrottleEvents Users': [1], 'WriteThrottleEvents Deliveries': [5] },
+    ['5 writes of Deliveries in the last 15 minutes', '1 read of Users in the last 15 minutes'],
+  ],
+])('throttling is reported by table, index, calls and cause, once: %j', async (counted, expected) => {
+  const target = stageWith(command => {
+    const { MetricDataQueries = [] } = (command as GetMetricDataCommand).input;
+    const results = MetricDataQueries.map(({ Id, MetricStat }): MetricDataResult => {
+      const { MetricName = '', Dimensions = [] } = MetricStat?.Metric ?? {};
+      const name = [MetricName, ...Dimensions.map(({ Value }) => Value)].join(' ');
+      return { Id, Values: [...(counted[name] ?? [])] };
     });
-    expect(awsProblems({ ...none, kmsKey: await readKmsKey(target) })).toEqual(expected);
+    return { MetricDataResults: results };
   });
+  const tables = [
+    { name: 'Deliveries', indexes: ['due', 'byWebhook'] },
+    { name: 'Users', indexes: [] },
+  ];
+  expect(awsProblems({ ...none, throttles: await readThrottles(target, tables) })).toEqual(
+    expected.map(text => `DynamoDB throttled ${text}: docs/runbook.md, "StoreThrottled".`),
+  );
 });
 
-describe('the certificates', () => {
-  it.each([
-    ['ISSUED', 40, []], // ACM is about to renew it
-    ['ISSUED', 31, []],
-    ['ISSUED', 30, ['is ISSUED, and ends on 2026-12-22, in 30 days']],
-    ['ISSUED', 1, ['is ISSUED, and ends on 2026-11-23, in 1 day']],
-    ['EXPIRED', -3, ['is EXPIRED, and ended on 2026-11-19']],
-    ['PENDING_VALIDATION', undefined, ['is PENDING_VALIDATION']],
-  ])('are told with the days that are left: %s, %s days', async (Status, days, expected) => {
-    const NotAfter = days === undefined ? undefined : new Date(now + days * 86_400_000);
-    const certificates = await readCertificates(
-      stageWith(command => {
-        expect(command).toBeInstanceOf(DescribeCertificateCommand);
-        return { Certificate: { Status, NotAfter } };
-      }),
-    );
-    expect(certificates.map(({ daysLeft }) => daysLeft)).toEqual([days ?? null, days ?? null]);
-    expect(awsProblems({ ...none, certificates })).toEqual(
-      ['auth.emissor.com.br', 'api.emissor.com.br'].flatMap(host =>
-        expected.map(text => `the certificate of ${host} ${text}: docs/runbook.md, "CertificateExpires".`),
-      ),
-    );
+const on = `--region sa-east-1 --key-id ${keyArn}`;
+it.each([
+  [{ KeyState: 'Enabled' }, undefined, ''],
+  [
+    { KeyState: 'PendingDeletion', DeletionDate: new Date('2026-12-20T08:00:00Z') },
+    'PendingDeletion, to be deleted on 2026-12-20',
+    ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
+  ],
+  [{ KeyState: 'Disabled' }, 'Disabled', ` aws kms enable-key ${on}.`],
+  [{ KeyState: 'Unavailable' }, 'Unavailable', ''],
+])('a KMS key that is not enabled is reported with the day and the commands: %j', async (KeyMetadata, state, next) => {
+  const target = stageWith(command => {
+    expect(command).toBeInstanceOf(DescribeKeyCommand);
+    return { KeyMetadata };
   });
+  const lost = 'without it no token can be issued and no secret can be read.';
+  const problem = `the KMS key is ${state}: ${lost}${next} docs/runbook.md, "KeysNotRotated".`;
+  expect(awsProblems({ ...none, kmsKey: await readKmsKey(target) })).toEqual(state ? [problem] : []);
+});
+
+it.each([
+  ['ISSUED', 31, undefined],
+  ['ISSUED', 30, 'is ISSUED, and ends on 2026-12-22, in 30 days'], // ACM renews its own long before
+  ['ISSUED', 1, 'is ISSUED, and ends on 2026-11-23, in 1 day'],
+  ['EXPIRED', -3, 'is EXPIRED, and ended on 2026-11-19'],
+  ['PENDING_VALIDATION', undefined, 'is PENDING_VALIDATION'],
+])('a certificate is reported with the days that are left: %s, %s days', async (Status, days, problem) => {
+  const NotAfter = days === undefined ? undefined : new Date(now + days * 86_400_000);
+  const target = stageWith(command => {
+    expect(command).toBeInstanceOf(DescribeCertificateCommand);
+    return { Certificate: { Status, NotAfter } };
+  });
+  const certificates = await readCertificates(target);
+  expect(certificates.map(({ daysLeft }) => daysLeft)).toEqual([days ?? null, days ?? null]);
+  const hosts = problem ? ['auth.emissor.com.br', 'api.emissor.com.br'] : [];
+  expect(awsProblems({ ...none, certificates })).toEqual(
+    hosts.map(host => `the certificate of ${host} ${problem}: docs/runbook.md, "CertificateExpires".`),
+  );
 });
 
 describe('the recipients of alarms', () => {

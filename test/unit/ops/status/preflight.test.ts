@@ -1,29 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stack } from '@aws-sdk/client-cloudformation';
+import type { Stack, StackStatus } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
-import { stageConfiguration } from '../../../../lib/config.ts';
-import type { AwsClient } from '../../../../ops/stage/aws-clock.ts';
-import { type StackName, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
+import type { StackName } from '../../../../ops/stage/stage-stacks.ts';
 import { checks } from '../../../../ops/status/checks.ts';
 import { findBeforeDeployment } from '../../../../ops/status/preflight.ts';
 import type { Template } from '../../../../ops/status/synthesis.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
+import { aStage, connectTo, noStacks, type StackChanges } from '../a-stage.ts';
 
-const account = '111122223333';
-const region = 'sa-east-1';
-const none = Object.fromEntries(stackNames.map(name => [name, undefined]));
+// `npm run preflight` reports in a sentence each what would make a deployment fail or lose data (contract, section 7).
 
-/** A stage, and the answers of AWS, if they are not the best ones. */
+type Templates = Partial<Record<StackName, Template>>;
+type Answer = (input: Readonly<Record<string, string>>) => object;
+
+/** A stage, and the answers of AWS by the names of the commands, if they are not the best ones. */
 interface Case {
   readonly stage?: 'dev' | 'prod';
-  readonly values?: Record<string, unknown>;
-  /** Changes of the deployed stacks; `undefined` for one that is missing. */
-  readonly stacks?: Partial<Record<StackName, Partial<Stack> | undefined>>;
-  readonly next?: Partial<Record<StackName, Template>>;
-  readonly before?: Partial<Record<StackName, Template>>;
-  /** Answers by the name of the command. */
-  readonly answers?: Readonly<Record<string, (input: Record<string, string>) => object>>;
+  readonly values?: object;
+  readonly stacks?: StackChanges;
+  readonly next?: Templates;
+  readonly before?: Templates;
+  readonly answers?: Readonly<Record<string, Answer>>;
 }
 
 const fail = (name: string) => () => Promise.reject(Object.assign(new Error('refused'), { name }));
@@ -31,48 +29,30 @@ const quotaOf = (ConcurrentExecutions: number, UnreservedConcurrentExecutions = 
   GetAccountSettingsCommand: () => ({ AccountLimit: { ConcurrentExecutions, UnreservedConcurrentExecutions } }),
 });
 
-const find = ({ stage = 'dev', values = {}, stacks = {}, next = {}, before = {}, answers = {} }: Case) => {
-  const best: Case['answers'] = {
+const find = ({ stage = 'dev', values, stacks, next = {}, before = {}, answers = {} }: Case) => {
+  const best: Record<string, Answer> = {
     ...quotaOf(1_000),
     GetTemplateCommand: ({ StackName = '' }) => ({
       TemplateBody: JSON.stringify(before[StackName.split('-').at(-1) as StackName] ?? {}),
     }),
-    ListRolesCommand: () => ({ Roles: [{ Path: `/emissor/${stage}/${region}/` }] }),
+    ListRolesCommand: () => ({ Roles: [{ Path: `/emissor/${stage}/sa-east-1/` }] }),
     ...answers,
   };
-  const deployed = {
-    configuration: stageConfiguration(stage, { account, region, ...values }),
-    ...{ account, region },
-    stacks: stackNames.map(name => {
-      const stackName = stackNameOf(stage, name);
-      const isMissing = name in stacks && stacks[name] === undefined;
-      const there = { StackName: stackName, CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE' as const };
-      return { name, stackName, found: isMissing ? undefined : { ...there, ...stacks[name] } };
-    }),
-  };
-  const send = async (command: { readonly constructor: { readonly name: string }; readonly input: never }) =>
-    best[command.constructor.name]?.(command.input) ?? {};
-  const connect = (Service: new (settings: object) => AwsClient) => Object.assign(new Service({ region }), { send });
-  const templates = { Data: {}, Auth: {}, Webhooks: {}, Delivery: {}, ...next };
-  const target = { deployed, outputs: {}, connect, unreachable: 'AWS does not answer.' } as never;
-  return findBeforeDeployment(
-    target,
-    async () => ({ templates }),
-    () => {},
+  const connect = connectTo<{ input: Record<string, string> }>(
+    command => best[command.constructor.name]?.(command.input) ?? {},
   );
+  const deployed = aStage(values, stacks, stage);
+  const target = { deployed, outputs: {}, connect, unreachable: 'AWS does not answer.' } as never;
+  const templates = { Data: {}, Auth: {}, Webhooks: {}, Delivery: {}, ...next };
+  const synthesise = async () => ({ templates });
+  return findBeforeDeployment(target, synthesise, () => {});
 };
-
-const sentences = async (of: Case) => (await find(of)).problems.map(({ check, sentence }) => `${check}: ${sentence}`);
-const aFunction = (name: string, reserved: number): Template => ({
-  Resources: {
-    [name]: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: reserved } },
-  },
-});
 
 describe('the preflight', () => {
   it('finds nothing at a stage where all is well, deployed or not', async () => {
+    const [account, region] = ['111122223333', 'sa-east-1'];
     expect(await find({})).toEqual({ stage: 'dev', account, region, problems: [], unread: [] });
-    expect(await find({ stacks: none })).toMatchObject({ problems: [], unread: [] });
+    expect(await find({ stacks: noStacks })).toMatchObject({ problems: [], unread: [] });
   });
 
   it('continues after a check that it cannot make, and says which permission is missing', async () => {
@@ -94,52 +74,62 @@ describe('the preflight', () => {
   });
 });
 
-const topic: Template = { Resources: { Topic: { Type: 'AWS::SNS::Topic' } } };
-const table: Template = { Resources: { Users: { Type: 'AWS::DynamoDB::Table' } } };
-const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
-const ofDomain = { authDomain: { name: 'auth.acme.com', certificateArn: arn } };
-const certificate = (changes: object | undefined) => ({
-  DescribeCertificateCommand: changes
-    ? () => ({ Certificate: { Status: 'ISSUED', DomainName: 'auth.acme.com', ...changes } })
-    : fail('ResourceNotFoundException'),
+/** The stack `Auth` in a state. */
+const auth = (StackStatus: StackStatus, more: Partial<Stack> = {}): Case => ({
+  stacks: { Auth: { StackStatus, ...more } },
 });
-const withUrl = (AuthUrl: string, AuthDomainTarget?: string) => ({
-  Data: {
-    Outputs: Object.entries({ AuthUrl, AuthDomainTarget }).flatMap(([OutputKey, OutputValue]) =>
-      OutputValue === undefined ? [] : [{ OutputKey, OutputValue }],
-    ),
+/** Templates of `Auth` and `Webhooks` with a function each that reserves so much. */
+const reserving = (inAuth: number, inWebhooks = 0): Templates => {
+  const template = (ReservedConcurrentExecutions: number): Template => ({
+    Resources: { Function: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions } } },
+  });
+  return { Auth: template(inAuth), Webhooks: template(inWebhooks) };
+};
+const authDomain = { name: 'auth.acme.com', certificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/1' };
+/** A domain with a certificate, which is for it unless that changes. */
+const withDomain = (changes: object = {}): Case => ({
+  values: { authDomain },
+  answers: {
+    DescribeCertificateCommand: () => ({ Certificate: { Status: 'ISSUED', DomainName: authDomain.name, ...changes } }),
   },
 });
+/** The URL of the deployed stage, which may be a domain. */
+const at = (url: string, AuthDomainTarget?: string): Case => {
+  const outputs = Object.entries({ AuthUrl: `https://${url}`, AuthDomainTarget });
+  const Outputs = outputs.flatMap(([OutputKey, OutputValue]) => (OutputValue ? [{ OutputKey, OutputValue }] : []));
+  return { stacks: { Data: { Outputs } } };
+};
 const leftOver = {
   ListTablesCommand: () => ({ TableNames: ['Emissor-dev-Data-Clients1-A', 'Emissor-dev-Data2-B'] }),
   ListQueuesCommand: ({ QueueNamePrefix = '' }) => ({
     QueueUrls: QueueNamePrefix.includes('Delivery') ? ['https://sqs/1/Emissor-dev-Delivery-Events1-B'] : [],
   }),
 };
+const table: Templates = { Data: { Resources: { Users: { Type: 'AWS::DynamoDB::Table' } } } };
+const topic: Templates = { Data: { Resources: { Topic: { Type: 'AWS::SNS::Topic' } } } };
 const prod = { demandsUrl: 'https://acme.com', docsUrl: 'https://acme.com/docs', alarmRecipients: ['ops@acme.com'] };
 const retain = { removalPolicy: 'retain' };
-const owned = { Data: { Tags: [{ Key: 'owner', Value: 'payments' }] } };
+const ownedBy = (owner: string): Case => ({
+  values: { tags: { owner } },
+  stacks: { Data: { Tags: [{ Key: 'owner', Value: 'payments' }] } },
+});
 
 describe('the preflight reports', () => {
   it.each<[string, Case, RegExp]>([
     // Bug: it reported neither, and the deployment failed at once.
     [
       'a failed rollback',
-      { stacks: { Auth: { StackStatus: 'UPDATE_ROLLBACK_FAILED' } } },
+      auth('UPDATE_ROLLBACK_FAILED'),
       /^stacks: .*Emissor-dev-Auth is in state UPDATE_ROLLBACK_FAILED.* npx cdk rollback Emissor-dev-Auth -c stage=dev/,
     ],
+    ['an update in progress', auth('UPDATE_ROLLBACK_IN_PROGRESS'), /^stacks: .* Wait until it has ended/],
     [
-      'an update in progress',
-      { stacks: { Auth: { StackStatus: 'UPDATE_ROLLBACK_IN_PROGRESS' } } },
-      /^stacks: .*UPDATE_ROLLBACK_IN_PROGRESS: .* Wait until it has ended/,
-    ],
-    [
-      'a protected stack that cannot be deleted',
-      { stacks: { Auth: { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true } } },
+      'a protected stack',
+      auth('ROLLBACK_COMPLETE', { EnableTerminationProtection: true }),
       /^stacks: .*update-termination-protection/,
     ],
     [
-      'a missing bootstrap',
+      'no bootstrap',
       { answers: { GetParameterCommand: fail('ParameterNotFound') } },
       /^bootstrap: .*npx cdk bootstrap -c stage=dev/,
     ],
@@ -150,27 +140,18 @@ describe('the preflight reports', () => {
     ],
     [
       'a reservation in a new account',
-      { next: { Auth: aFunction('Token', 5) }, answers: quotaOf(10) },
+      { next: reserving(5), answers: quotaOf(10) },
       /^concurrency: .*5 would be left, and AWS requires 10 unreserved/,
     ],
     [
-      'a reservation that leaves less than 100',
-      { next: { Auth: aFunction('Token', 200) }, answers: quotaOf(250) },
-      /^concurrency: .*50 would be left, and AWS requires 100/,
-    ],
-    [
       'a reservation alongside others',
-      { next: { Auth: aFunction('Token', 200) }, answers: quotaOf(1_000, 250) },
-      /^concurrency: .*other functions reserve 750: 50 would be left/,
+      { next: reserving(200), answers: quotaOf(1_000, 250) },
+      /^concurrency: .*other functions reserve 750: 50 would be left, and AWS requires 100/,
     ],
     // Bug: only the end was compared, and Lambda refused the higher value in the middle of the deployment.
     [
       'reservations that do not fit while stacks are deployed one by one',
-      {
-        before: { Auth: aFunction('Token', 150), Webhooks: aFunction('WebhooksApi', 50) },
-        next: { Auth: aFunction('Token', 100), Webhooks: aFunction('WebhooksApi', 100) },
-        answers: quotaOf(300, 100),
-      },
+      { before: reserving(150, 50), next: reserving(100, 100), answers: quotaOf(300, 100) },
       /^concurrency: .* up to 250 of 300 .*: 50 would be left.* deploy the lower value first/,
     ],
     [
@@ -178,56 +159,36 @@ describe('the preflight reports', () => {
       { values: { accountConcurrency: 1_000 }, answers: quotaOf(1_000, 91) },
       /^concurrency: the lanes may use 90 of the 91 /,
     ],
-    ['a missing certificate', { values: ofDomain, answers: certificate(undefined) }, /^certificates: there is no cert/],
     [
-      'a certificate that is not issued',
-      { values: ofDomain, answers: certificate({ Status: 'PENDING_VALIDATION' }) },
-      /^certificates: .*Add the DNS records/,
+      'a missing certificate',
+      { ...withDomain(), answers: { DescribeCertificateCommand: fail('ResourceNotFoundException') } },
+      /^certificates: there is no cert/,
     ],
-    [
-      'a certificate that has ended',
-      { values: ofDomain, answers: certificate({ Status: 'EXPIRED' }) },
-      /^certificates: .*is EXPIRED\. Request/,
-    ],
+    ['an unissued certificate', withDomain({ Status: 'PENDING_VALIDATION' }), /^certificates: .*Add the DNS records/],
+    ['a certificate that has ended', withDomain({ Status: 'EXPIRED' }), /^certificates: .*is EXPIRED\. Request/],
     [
       'a certificate for other names',
-      { values: ofDomain, answers: certificate({ DomainName: '*.com', SubjectAlternativeNames: ['*.auth.acme.com'] }) },
+      withDomain({ DomainName: '*.com', SubjectAlternativeNames: ['*.auth.acme.com'] }),
       /^certificates: .*is for \*\.com and \*\.auth\.acme\.com/,
     ],
-    [
-      'a stage with customers without domains',
-      { stage: 'prod', values: prod },
-      /^domains: .*authDomain and baseDomain/,
-    ],
+    ['a stage for customers without domains', { stage: 'prod', values: prod }, /^domains: .*authDomain and baseDomain/],
     [
       'a domain that is added to a deployed stage',
-      { values: ofDomain, answers: certificate({}), stacks: withUrl('https://x.execute-api.sa-east-1.amazonaws.com') },
+      { ...withDomain(), ...at('x.example.com') },
       /^domains: .*the URL that authDomain names/,
     ],
-    [
-      'a domain that is removed',
-      { stacks: withUrl('https://auth.acme.com', 'd-1.execute-api.sa-east-1.amazonaws.com') },
-      /^domains: .*Restore authDomain/,
-    ],
+    ['a domain that is removed', at('auth.acme.com', 'd-1.example.com'), /^domains: .*Restore authDomain/],
     [
       'a domain that is replaced',
-      {
-        values: ofDomain,
-        answers: certificate({}),
-        stacks: withUrl('https://login.acme.com', 'd-1.execute-api.sa-east-1.amazonaws.com'),
-      },
+      { ...withDomain(), ...at('login.acme.com', 'd-1.example.com') },
       /^domains: .*Restore authDomain/,
     ],
     [
       'protection before the first deployment',
-      { values: { ...retain, protection: true }, stacks: none },
+      { values: { ...retain, protection: true }, stacks: noStacks },
       /^protection: .*Set protection: false/,
     ],
-    [
-      'a stage of another owner',
-      { values: { tags: { owner: 'ana' } }, stacks: owned },
-      /^owner: .*belongs to payments.*names ana/,
-    ],
+    ['a stage of another owner', ownedBy('ana'), /^owner: .*belongs to payments.*names ana/],
     [
       'a stage in another Region',
       { answers: { ListRolesCommand: () => ({ Roles: [{ Path: '/emissor/dev/eu-west-1/' }] }) } },
@@ -235,44 +196,34 @@ describe('the preflight reports', () => {
     ],
     [
       'left-overs',
-      { values: retain, stacks: none, answers: leftOver },
+      { values: retain, stacks: noStacks, answers: leftOver },
       /^left-overs: 2 tables and queues .*Clients1-A, …/,
     ],
     [
       'a table that the deployment would remove',
-      { values: retain, before: { Data: table }, next: { Data: topic } },
+      { values: retain, before: table, next: topic },
       /^removed data: .*Users of Emissor-dev-Data/,
     ],
   ])('%s', async (_what, of, sentence) => {
-    expect(await sentences(of)).toEqual([expect.stringMatching(sentence)]);
+    const { problems } = await find(of);
+    expect(problems.map(found => `${found.check}: ${found.sentence}`)).toEqual([expect.stringMatching(sentence)]);
   });
 
   it.each<[string, Case]>([
-    ['a first deployment that failed', { stacks: { Auth: { StackStatus: 'ROLLBACK_COMPLETE' } } }],
-    ['a deployment that was taken back', { stacks: { Auth: { StackStatus: 'UPDATE_ROLLBACK_COMPLETE' } } }],
-    ['reservations that leave 100', { next: { Auth: aFunction('Token', 200) }, answers: quotaOf(300) }],
+    ['a first deployment that failed', auth('ROLLBACK_COMPLETE')],
+    ['a deployment that was taken back', auth('UPDATE_ROLLBACK_COMPLETE')],
+    ['reservations that leave 100', { next: reserving(200), answers: quotaOf(300) }],
     [
       'reservations that the stage already holds',
-      {
-        before: { Auth: aFunction('Token', 900) },
-        next: { Auth: aFunction('Token', 900) },
-        answers: quotaOf(1_000, 100),
-      },
+      { before: reserving(900), next: reserving(900), answers: quotaOf(1_000, 100) },
     ],
-    ['a wildcard certificate', { values: ofDomain, answers: certificate({ DomainName: '*.acme.com' }) }],
-    [
-      'a domain that stays',
-      {
-        values: ofDomain,
-        answers: certificate({}),
-        stacks: withUrl('https://auth.acme.com', 'd-1.execute-api.sa-east-1.amazonaws.com'),
-      },
-    ],
+    ['a wildcard certificate', withDomain({ DomainName: '*.acme.com' })],
+    ['a domain that stays', { ...withDomain(), ...at('auth.acme.com', 'd-1.example.com') }],
     ['left-overs of a stage that is deployed', { values: retain, answers: leftOver }],
-    ['left-overs of a stage that keeps no data', { stacks: none, answers: leftOver }],
-    ['a table that stays', { values: retain, before: { Data: table }, next: { Data: table } }],
-    ['a stage of the same owner', { values: { tags: { owner: 'payments' } }, stacks: owned }],
+    ['left-overs of a stage that keeps no data', { stacks: noStacks, answers: leftOver }],
+    ['a table that stays', { values: retain, before: table, next: table }],
+    ['a stage of the same owner', ownedBy('payments')],
   ])('nothing of %s', async (_what, of) => {
-    expect(await sentences(of)).toEqual([]);
+    expect(await find(of)).toMatchObject({ problems: [] });
   });
 });

@@ -1,136 +1,103 @@
-import type { Stack } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
-import { stageConfiguration } from '../../../../lib/config.ts';
-import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
+import type { StageStacks } from '../../../../ops/stage/stage-stacks.ts';
 import { findProblems } from '../../../../ops/status/checks.ts';
 import { reportStatus, type Status } from '../../../../ops/status/status.command.ts';
-import { aStatus, noDeliveries } from '../a-status.ts';
+import { aStage, noStacks } from '../a-stage.ts';
+
+// `ops status` names each problem in a sentence with what to do (contract, section 7).
 
 const now = Date.parse('2026-11-22T00:00:00Z');
 
-/** A stage in which all is well, but for some changes of its configuration and its stacks. */
-const stage = (
-  values: Record<string, unknown> = {},
-  changes: Partial<Record<StackName, Partial<Stack> | undefined>> = {},
-): StageStacks => ({
-  configuration: stageConfiguration('dev', values),
-  region: 'sa-east-1',
-  account: '111122223333',
-  stacks: stackNames.map(name => ({
-    name,
-    stackName: stackNameOf('dev', name),
-    found:
-      name in changes && changes[name] === undefined
-        ? undefined
-        : {
-            StackName: stackNameOf('dev', name),
-            CreationTime: new Date(0),
-            StackStatus: 'CREATE_COMPLETE',
-            ...changes[name],
-          },
+const noDeliveries = {
+  ...{ looked: 0, isCutOff: false, failed: [], held: [], slow: [] },
+  late: { groups: [], isCutOff: false },
+};
+
+/** Returns the status of a stage of which all could be read, and where all is well, except for changes. */
+const statusOf = ({ stacks, region, account }: StageStacks, changes: Partial<Status> = {}): Status => ({
+  ...{ target: 'stage dev', stage: 'dev', region, account, checkout: '0.1.0' },
+  stacks: stacks.map(({ name, stackName, found }) => ({
+    name: stackName,
+    state: found?.StackStatus ?? null,
+    version: found ? '0.1.0' : null,
+    release: name === 'Data' ? null : 'r1',
+    updatedAt: null,
+    terminationProtection: found?.EnableTerminationProtection ?? false,
   })),
+  ...{ tables: [], throttles: [], certificates: [], movedAliases: [], queues: [], keys: [], problems: [] },
+  kmsKey: { arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null },
+  recipients: [{ mail: 'page', address: 'ops@acme.com', state: 'confirmed' }],
+  alarms: { total: 28, isCutOff: false, ringing: [] },
+  webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
+  deliveries: noDeliveries,
+  ...changes,
 });
 
-const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [] };
-
-const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}) =>
-  aStatus({
-    stacks: stacks.map(({ stackName, found }) => ({
-      name: stackName,
-      state: found?.StackStatus ?? null,
-      version: found ? '0.1.0' : null,
-      release: null,
-      updatedAt: null,
-      terminationProtection: found?.EnableTerminationProtection ?? false,
-    })),
-    ...more,
-  });
-
-const problems = (deployed: StageStacks, more: Partial<Status> = {}) =>
-  findProblems(statusOf(deployed, more), deployed, now);
+const problems = (deployed: StageStacks, changes: Partial<Status> = {}) =>
+  findProblems(statusOf(deployed, changes), deployed, now);
 
 describe('the problems of a stage', () => {
   it('are none where all is well', () => {
-    expect(problems(stage())).toEqual([]);
+    expect(problems(aStage())).toEqual([]);
   });
 
   it('are stacks that are missing, all or some', () => {
-    const none = Object.fromEntries(stackNames.map(name => [name, undefined]));
-    expect(problems(stage({}, none))).toEqual([
-      'stage dev is not deployed in sa-east-1 of account 111122223333: npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.',
+    const next = 'npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.';
+    expect(problems(aStage({}, noStacks))).toEqual([
+      `stage dev is not deployed in sa-east-1 of account 111122223333: ${next}`,
     ]);
-    expect(problems(stage({}, { Webhooks: undefined, Delivery: undefined }))[0]).toBe(
-      'stage dev is only partly deployed. Missing: Emissor-dev-Webhooks and Emissor-dev-Delivery. npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.',
+    expect(problems(aStage({}, { Webhooks: undefined, Delivery: undefined }))[0]).toBe(
+      `stage dev is only partly deployed. Missing: Emissor-dev-Webhooks and Emissor-dev-Delivery. ${next}`,
     );
   });
 
-  it('are different versions', () => {
-    const deployed = stage();
-    const stacks = statusOf(deployed).stacks?.map((view, index) =>
-      index === 0 ? { ...view, version: '0.2.0' } : view,
-    );
-    expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
-      'the stacks are at different versions, 0.2.0 (Emissor-dev-Data) and 0.1.0 (Emissor-dev-Auth, Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): the last deployment is incomplete. npx cdk deploy --all -c stage=dev.',
-    ]);
-  });
-
-  it('are different commits of one version: the releases of the functions tell', () => {
-    const deployed = stage();
-    const releases = [null, 'r1', 'r2', 'r2', 'r2'];
-    const stacks = statusOf(deployed).stacks?.map((view, index) => ({ ...view, release: releases[index] ?? null }));
-    expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
-      'the stacks are of different releases, r1 (Emissor-dev-Auth) and r2 (Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): the last deployment is incomplete. npx cdk deploy --all -c stage=dev.',
-    ]);
+  it.each([
+    [{ version: '0.2.0' }, 'at different versions, 0.1.0 (Emissor-dev-Data, ', ') and 0.2.0 (Emissor-dev-Auth)'],
+    [{ release: 'r2' }, 'of different releases, r1 (', ') and r2 (Emissor-dev-Auth)'],
+  ])('are stacks of several versions, or of several commits of one: %j', (ofAuth, start, end) => {
+    const [data, auth, ...others] = statusOf(aStage()).stacks ?? [];
+    const stacks = [data, ...others, { ...auth, ...ofAuth }] as Status['stacks'];
+    const names = 'Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke';
+    const next = 'the last deployment is incomplete. npx cdk deploy --all -c stage=dev.';
+    expect(problems(aStage(), { stacks })).toEqual([`the stacks are ${start}${names}${end}: ${next}`]);
   });
 
   it.each([
     [
       'moved',
-      { version: 1, deployedVersion: 5, sharing: [] },
+      { version: 1, sharing: [] },
       'Aliases were moved since the last deployment: Discovery (at version 1, deployed 5). Next deployment: npx cdk deploy --all -c stage=dev -c gradual=false -c release=1',
     ],
     [
       'still shifting',
-      { version: 5, deployedVersion: 5, sharing: [6] },
+      { version: 5, sharing: [6] },
       'No deployment is in progress, but some of the traffic still goes to another version: Discovery (at version 5 and 6, deployed 5). npm run ops -- --stage dev rollback lists the releases; npm run ops -- --stage dev rollback RELEASE sends all traffic to one.',
     ],
   ])('are aliases that are %s, unless a deployment is in progress', (_state, versions, problem) => {
-    const movedAliases = [{ function: 'Discovery', ...versions }];
-    expect(problems(stage(), { movedAliases })).toEqual([problem]);
-    const deploying = problems(stage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } }), { movedAliases });
+    const movedAliases = [{ function: 'Discovery', deployedVersion: 5, ...versions }];
+    expect(problems(aStage(), { movedAliases })).toEqual([problem]);
+    const deploying = problems(aStage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } }), { movedAliases });
     expect(deploying).not.toContain(problem);
   });
 
   // Bug: it said that nothing needs anybody, of queues and keys that it had not been able to read, or not to their end.
-  it.each([
-    ['all', {}, 'No problems found.'],
+  const unread = { unread: 'denied' };
+  const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [] };
+  const partly = { alarms: first, webhooks: first, deliveries: { ...noDeliveries, ...first } };
+  it.each<[Partial<Status>, string]>([
+    [{}, '.'],
+    [{ queues: unread, keys: unread }, ' in the parts that were read. 2 parts could not be read.'],
     [
-      'not all',
-      { queues: { unread: 'denied' } },
-      'No problems found in the parts that were read. 1 part could not be read.',
+      { queues: unread, ...partly },
+      ' in the parts that were read. 1 part could not be read. 3 parts were read only partly.',
     ],
     [
-      'less still',
-      { queues: { unread: 'denied' }, kmsKeys: { unread: 'denied' } },
-      'No problems found in the parts that were read. 2 parts could not be read.',
-    ],
-    [
-      'the first of some',
-      {
-        queues: { unread: 'denied' },
-        alarms: first,
-        webhooks: first,
-        deliveries: { ...noDeliveries, ...first },
-      },
-      'No problems found in the parts that were read. 1 part could not be read. 3 parts were read only partly.',
-    ],
-    [
-      'not all that waits',
       { deliveries: { ...noDeliveries, late: { groups: [], isCutOff: true } } },
-      'No problems found in the parts that were read. 1 part was read only partly.',
+      ' in the parts that were read. 1 part was read only partly.',
     ],
-  ])('says that nothing needs anybody only of what it read: %s', (_case, unread, verdict) => {
-    expect(reportStatus(statusOf(stage(), unread)).text.split('\n').at(-1)).toBe(verdict);
+  ])('are none in the parts that could be read, and it counts the others: %j', (changes, where) => {
+    const { text } = reportStatus(statusOf(aStage(), changes));
+    expect(text.split('\n').at(-1)).toBe(`No problems found${where}`);
   });
 
   it.each([
@@ -140,12 +107,12 @@ describe('the problems of a stage', () => {
     ['DELETE_FAILED', /aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Auth$/],
     ['UPDATE_IN_PROGRESS', /Wait until it has ended\.$/],
   ] as const)('are the state %s of a stack', (StackStatus, message) => {
-    expect(problems(stage({}, { Auth: { StackStatus } }))).toEqual([expect.stringMatching(message)]);
+    expect(problems(aStage({}, { Auth: { StackStatus } }))).toEqual([expect.stringMatching(message)]);
   });
 
   it('are a first deployment that failed in a protected stack: only that stack loses its protection', () => {
     const Auth = { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true } as const;
-    const found = problems(stage({ removalPolicy: 'retain', protection: true }, { Auth }));
+    const found = problems(aStage({ removalPolicy: 'retain', protection: true }, { Auth }));
     expect(found[0]).toMatch(
       /because it is protected\. Run: aws cloudformation update-termination-protection --no-enable-termination-protection --region sa-east-1 --stack-name Emissor-dev-Auth\. The next deployment then deletes it and creates it again\.$/,
     );
@@ -154,7 +121,7 @@ describe('the problems of a stage', () => {
 
   it('are a stack for smoke tests that the file does not ask for any more, whatever its version', () => {
     const elsewhere = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
-    const orphaned = stage(elsewhere);
+    const orphaned = aStage(elsewhere);
     const stacks = statusOf(orphaned).stacks?.map((view, index) => (index === 4 ? { ...view, version: '0' } : view));
     const advice = [
       expect.stringMatching(
@@ -162,11 +129,11 @@ describe('the problems of a stage', () => {
       ),
     ];
     expect(problems(orphaned, { stacks: stacks ?? null })).toEqual(advice);
-    expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'ROLLBACK_COMPLETE' } }))).toEqual(advice);
-    expect(problems(stage(elsewhere, { Smoke: { EnableTerminationProtection: true } }))[0]).toMatch(
+    expect(problems(aStage(elsewhere, { Smoke: { StackStatus: 'ROLLBACK_COMPLETE' } }))).toEqual(advice);
+    expect(problems(aStage(elsewhere, { Smoke: { EnableTerminationProtection: true } }))[0]).toMatch(
       /Run: aws cloudformation update-termination-protection .*, then: aws cloudformation delete-stack/,
     );
-    expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
+    expect(problems(aStage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
   });
 
   it('are stacks and tables that nothing protects, where data is to be kept', () => {
@@ -177,11 +144,11 @@ describe('the problems of a stage', () => {
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };
     const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke holds nothing
-    expect(problems(stage(), { tables })).toEqual([]);
-    expect(problems(stage(keeps, protectedBut), { tables })).toEqual([
+    expect(problems(aStage(), { tables })).toEqual([]);
+    expect(problems(aStage(keeps, protectedBut), { tables })).toEqual([
       '1 stack and 1 table can be deleted by mistake, because protection is off. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
     ]);
-    expect(problems(stage({ ...keeps, protection: true }, protectedBut), { tables })[0]).toMatch(
+    expect(problems(aStage({ ...keeps, protection: true }, protectedBut), { tables })[0]).toMatch(
       /stages\/dev\.ts sets protection: true\. Run npx cdk deploy/,
     );
   });
@@ -189,7 +156,7 @@ describe('the problems of a stage', () => {
   // Bug: of a queue that nobody reads it said which webhooks hold it up, and there are none.
   it('are queues that are behind: held up by slow receivers, or read by nobody', () => {
     const queue = { waiting: 1, delayed: 0, oldestSeconds: 301 };
-    const found = problems(stage(), {
+    const found = problems(aStage(), {
       queues: [
         { ...queue, queue: 'events', waiting: 40, inFlight: 3 },
         { ...queue, queue: 'retry', inFlight: 0 },
@@ -213,7 +180,7 @@ describe('the problems of a stage', () => {
     ['slow', { waiting: 0, inFlight: 60, oldestSeconds: 900 }, false], // how slow receivers are served
     ['slow', { waiting: 20, inFlight: 5, oldestSeconds: null }, true],
   ])('are queues that are behind, by number or by age: %s %o', (queue, depth, isBehind) => {
-    const found = problems(stage(), { queues: [{ queue, delayed: 0, ...depth }] });
+    const found = problems(aStage(), { queues: [{ queue, delayed: 0, ...depth }] });
     expect(found).toHaveLength(isBehind ? 1 : 0);
   });
 
@@ -223,11 +190,11 @@ describe('the problems of a stage', () => {
     const ticket = { ...other, mail: 'ticket' } as const;
     const recipients = [one, other, { ...ticket, address: 'eva@acme.com', state: 'confirmed' } as const, ticket];
     const next = ': docs/runbook.md, "A recipient who never confirmed".';
-    expect(problems(stage(), { recipients })).toEqual([
+    expect(problems(aStage(), { recipients })).toEqual([
       `pages do not reach ana@acme.com (not confirmed) and bia@acme.com (not subscribed)${next}`,
       `tickets do not reach bia@acme.com (not subscribed)${next}`,
     ]);
-    const { text } = reportStatus(statusOf(stage(), { recipients }));
+    const { text } = reportStatus(statusOf(aStage(), { recipients }));
     expect(text).toMatch(/^Alarm recipients\npages +ana@acme\.com: not confirmed$/m);
   });
 
@@ -235,7 +202,7 @@ describe('the problems of a stage', () => {
     const ringing = [{ name: 'a', since: null, description: '' }];
     const key = { kind: 'mac', keys: 1, activeSince: '2026-01-01T00:00:00Z', nextActiveFrom: null } as const;
     expect(
-      problems(stage(), {
+      problems(aStage(), {
         alarms: { total: 2, isCutOff: false, ringing },
         queues: [{ queue: 'dead letters', waiting: 1, inFlight: 1, delayed: 0, oldestSeconds: 5 }],
         keys: [

@@ -3,27 +3,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { dueKey } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
-import { aDelivery, aRecord } from '../../delivery/builders.ts';
+import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
+
+// `ops status` shows how a stage does, and what needs somebody (contract, section 7). Its verdicts are in status-problems.test.ts.
 
 const day = 86_400_000;
+const iso = (moment: number) => new Date(moment).toISOString();
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
-beforeAll(async () => {
-  for (const { kind, generation } of await operated.items('Keyring'))
-    await operated.database.dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
-});
 
 /** Runs `status` with some outputs replaced or (`undefined`) left out. */
 const status = (outputs: Record<string, string | undefined>, ...options: string[]) =>
   operated.under({ outputs }).run('status', ...options);
 
-const read = async (
-  replaced: Record<string, string | undefined> = {},
-): Promise<Omit<Status, 'problems'> & { problems: readonly string[] }> => {
+const read = async (replaced: Record<string, string | undefined> = {}): Promise<Status> => {
   const { code, stdout, stderr } = await status(replaced, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
@@ -31,103 +27,49 @@ const read = async (
 
 const { put } = operated;
 
-const webhook = (accountId: string, more: Record<string, unknown> = {}) =>
-  put('Webhooks', {
-    accountId,
-    eventName: 'demanda.criada',
-    webhookId: 'w',
-    url: 'https://receiver.example.com/',
-    secrets: [],
-    status: 'active',
-    suspensionReason: null,
-    createdAt: 1,
-    updatedAt: Date.parse('2026-03-01T00:00:00Z'),
-    ...more,
-  });
-
-const key = (kind: string, generation: number, activeFrom: number) =>
-  put('Keyring', {
-    kind,
-    generation,
-    keyId: `${kind}${generation}`,
-    createdAt: 1,
-    activeFrom,
-    wrapped: Buffer.from('x'),
-  });
-
 describe('ops status', () => {
-  it('says what is missing in a run without keys', async () => {
-    const { keys, webhooks, problems, stacks } = await read();
-    expect(stacks).toBeNull();
-    expect(keys).toMatchObject([
-      { kind: 'signing', keys: 0, activeSince: null, nextActiveFrom: null },
-      { kind: 'mac', keys: 0 },
-      { kind: 'sealing', keys: 0 },
-    ]);
-    expect(webhooks).toEqual({ read: 0, isCutOff: false, suspended: [], failing: [] });
-    expect(problems).toHaveLength(3);
-    expect(problems[0]).toMatch(/^there is no signing key/);
-  });
-
-  it('counts messages, finds webhooks that are suspended or fail, and tells when the next keys are due', async () => {
+  it('counts messages, finds webhooks that are suspended or fail, and says when the next keys are due', async () => {
     const activeFrom = Date.now() - 10 * day;
-    for (const kind of keyKinds) await key(kind, 1, activeFrom);
-    await key('mac', 2, activeFrom + 11 * day);
-    await webhook('sound');
-    await webhook('fails', { failingSince: Date.parse('2026-03-02T00:00:00Z') });
-    await webhook('gone', { status: 'suspended', suspensionReason: 'gone', failingSince: 1 });
-    await put('Webhooks', {
-      accountId: 'held',
-      eventName: 'demanda.criada',
-      status: 'suspended',
-      suspensionReason: 'operator',
-      updatedAt: Date.parse('2026-02-01T00:00:00Z'),
-    });
+    for (const key of await operated.items('Keyring')) await put('Keyring', { ...key, activeFrom });
+    const next = { kind: 'mac', generation: 2, keyId: 'next', createdAt: 1, activeFrom: activeFrom + 11 * day };
+    await put('Keyring', { ...next, wrapped: Buffer.from('x') });
+    const [february, march] = [Date.parse('2026-02-01T00:00:00Z'), Date.parse('2026-03-01T00:00:00Z')];
+    await put(
+      'Webhooks',
+      aWebhook({ accountId: 'sound' }),
+      aWebhook({ accountId: 'fails', failingSince: march }),
+      aWebhook({ accountId: 'gone', status: 'suspended', suspensionReason: 'gone', failingSince: 1, updatedAt: march }),
+    );
+    const held = { accountId: 'held', eventName: 'demanda.criada', updatedAt: february };
+    await put('Webhooks', { ...held, status: 'suspended', suspensionReason: 'operator' });
     for (const queue of ['events', 'events', 'dead'] as const) await operated.send(queue, 'x');
 
     const found = await read();
-    const iso = (moment: number) => new Date(moment).toISOString();
+    const activeSince = iso(activeFrom);
+    const [dueAt, dueFrom] = [iso(activeFrom + 88 * day), iso(activeFrom + 90 * day)];
+    expect(found.stacks).toBeNull();
     expect(found.keys).toEqual([
-      {
-        kind: 'signing',
-        keys: 1,
-        activeSince: iso(activeFrom),
-        nextMadeAt: iso(activeFrom + 88 * day),
-        nextActiveFrom: iso(activeFrom + 90 * day),
-      },
-      {
-        kind: 'mac',
-        keys: 2,
-        activeSince: iso(activeFrom),
-        nextMadeAt: null,
-        nextActiveFrom: iso(activeFrom + 11 * day),
-      },
+      { kind: 'signing', keys: 1, activeSince, nextMadeAt: dueAt, nextActiveFrom: dueFrom },
+      { kind: 'mac', keys: 2, activeSince, nextMadeAt: null, nextActiveFrom: iso(activeFrom + 11 * day) },
       expect.objectContaining({ kind: 'sealing', keys: 1 }),
     ]);
-    const event1 = 'demanda.criada';
+    const event = 'demanda.criada';
     expect(found.webhooks).toEqual({
       read: 4,
       isCutOff: false,
       suspended: expect.arrayContaining([
-        { account: 'gone', event: event1, reason: 'gone', updatedAt: '2026-03-01T00:00:00.000Z' },
-        { account: 'held', event: event1, reason: 'operador', updatedAt: '2026-02-01T00:00:00.000Z' },
+        { account: 'gone', event, reason: 'gone', updatedAt: iso(march) },
+        { account: 'held', event, reason: 'operador', updatedAt: iso(february) },
       ]),
-      failing: [{ account: 'fails', event: event1, since: '2026-03-02T00:00:00.000Z' }],
+      failing: [{ account: 'fails', event, since: iso(march) }],
     });
-    expect(found.queues).toEqual(
-      [
-        ['events', 2],
-        ['retry', 0],
-        ['slow', 0],
-        ['dead letters', 1],
-      ].map(([queue, waiting]) => ({ queue, waiting, inFlight: 0, delayed: 0, oldestSeconds: null })),
-    );
+    const waiting = { events: 2, retry: 0, slow: 0, 'dead letters': 1 };
+    const noOthers = { inFlight: 0, delayed: 0, oldestSeconds: null };
+    expect(found.queues).toEqual(Object.entries(waiting).map(([queue, waiting]) => ({ queue, waiting, ...noOthers })));
     expect(found.problems).toEqual([
       expect.stringMatching(/^1 dead-letter message: npm run ops -- dlq list/),
       expect.stringMatching(/^1 webhook failing for over a day .*: npm run ops -- webhooks list --failing/),
-      expect.stringMatching(
-        /^1 webhook suspended after failures \(gone for demanda\.criada\): npm run ops -- webhooks list --suspended/,
-      ),
+      expect.stringMatching(/^1 webhook suspended after failures \(gone for demanda\.criada\): .* list --suspended/),
     ]);
     const { stdout } = await status({});
     expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
@@ -137,14 +79,14 @@ describe('ops status', () => {
     expect(stdout).toContain('\nProblems:\n- 1 dead-letter message');
   });
 
-  it('tells what it can where a part cannot be read', async () => {
+  it('reports the parts that it can read, and why it cannot read the others', async () => {
     const { keys, queues: part, webhooks } = await read({ KeyringTable: undefined, SlowQueueUrl: undefined });
     expect(keys).toEqual({ unread: expect.stringContaining('has no output "KeyringTable"') });
     expect(part).toEqual({ unread: expect.stringContaining('has no output "SlowQueueUrl"') });
     expect(webhooks).toMatchObject({ read: expect.any(Number) });
   });
 
-  it('is refused where nothing can be read', async () => {
+  it('is refused if nothing can be read', async () => {
     const ended = 'http://127.0.0.1:9';
     const { code, stdout, stderr } = await status({ DynamoDbEndpoint: ended, SqsEndpoint: ended });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -155,15 +97,10 @@ describe('ops status', () => {
 describe('ops status of deliveries', () => {
   const minute = 60_000;
   const now = Date.now();
-  const stored = () => ({
-    ...systemTime,
-    dynamo: operated.database.dynamo,
-    table: 'Deliveries',
-    now: () => now,
-  });
+  const stored = { ...systemTime, dynamo: operated.database.dynamo, table: 'Deliveries', now: () => now };
   const add = async (id: string, changes: Partial<Delivery>) => {
     const delivery = aDelivery({ accountId: 'acme', createdAt: now - 60 * minute, ...changes, id: `evt_${id}` });
-    expect(await makeDeliveryStore(stored()).create(delivery)).toBe(true);
+    expect(await makeDeliveryStore(stored).create(delivery)).toBe(true);
   };
   const due = (nextAttemptAt: number) => ({
     wait: { nextAttemptAt, sweepAt: nextAttemptAt + 2 * minute, overdueCount: 0 },
@@ -183,7 +120,7 @@ describe('ops status of deliveries', () => {
   it('shows by account, event and cause what is late by three minutes, and since when', async () => {
     const { deliveries } = await read();
     const event = 'demanda.criada';
-    const since = (ago: number) => new Date(now - ago * minute).toISOString();
+    const since = (ago: number) => iso(now - ago * minute);
     expect(deliveries).toMatchObject({
       late: {
         isCutOff: false,
@@ -219,4 +156,13 @@ describe('ops status of deliveries', () => {
     await put('Deliveries', ...late);
     expect((await status({})).stdout).toContain('not all pending deliveries were read: more may be overdue');
   });
+});
+
+it('names the keys that are missing', async () => {
+  for (const { kind, generation } of await operated.items('Keyring'))
+    await operated.database.dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
+  const { keys, problems } = await read();
+  const none = { keys: 0, activeSince: null, nextMadeAt: null, nextActiveFrom: null };
+  expect(keys).toEqual(['signing', 'mac', 'sealing'].map(kind => ({ kind, ...none })));
+  expect(problems.filter(problem => /^there is no \w+ key/.test(problem))).toHaveLength(3);
 });
