@@ -2,45 +2,36 @@ import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
 import { systemTime } from '../../../lambdas/platform/timer.ts';
 import type { SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
 
-/** Secrets of a test: none may occur in what it shows. */
-export const secrets = {
-  clientSecret: 'canary-client-secret',
-  password: 'canary-password',
-  accessToken: 'canary-access-token',
-};
-
+/** The client and the user of a test. Each secret contains "canary": no test may show that. */
 export const identity = {
   clientId: 'client',
-  clientSecret: secrets.clientSecret,
+  clientSecret: 'canary-client-secret',
   username: 'test@smoke.invalid',
-  password: secrets.password,
+  password: 'canary-password',
 };
 
 /** Returns what happens at a call (`METHOD /path`, `identity` or `publish`) instead of the usual. */
 export type Script = (call: string) => { status: number; body?: unknown } | Error | undefined;
 
-/** The delivery after its first attempt. */
-interface Recorded {
-  readonly estado: string;
-  readonly tentativas: readonly object[];
+interface FakeService {
+  readonly script?: Script;
+  /** The delivery after its first attempt; `null` if the message stays in its queue. */
+  readonly delivery?: { readonly estado: string; readonly tentativas: readonly object[] } | null;
+  /** Called when a call took effect, before its answer. */
+  readonly onCall?: (call: string) => void;
 }
 
 /** Creates a service in memory, as a smoke test sees it, and the effects of a test against it. */
 export function makeFakeService({
   script = () => undefined,
   delivery = { estado: 'entregue', tentativas: [] },
-}: {
-  readonly script?: Script;
-  /** `null` if the message stays in its queue. */
-  readonly delivery?: Recorded | null;
-} = {}) {
+  onCall = () => undefined,
+}: FakeService = {}) {
   const webhooks = new Map<string, string>();
-  const deliveries = new Map<string, Recorded>();
+  const deliveries = new Map<string, object>();
   const calls: string[] = [];
   const steps: string[] = [];
-  let onCall: (call: string) => void = () => undefined;
 
-  /** Notes a call and does what the script says. What follows a call happens when it took effect, before its answer. */
   function perform<Value>(call: string, usual: () => Value): Value {
     calls.push(call);
     const scripted = script(call);
@@ -54,7 +45,7 @@ export function makeFakeService({
     const scripted = script(`${method} ${path}`);
     if (scripted && !(scripted instanceof Error)) return answer(scripted.status, scripted.body);
     const [, evento = '', id] = /^\/v1\/webhooks\/([\w.]+)(?:\/entregas\/(.+))?$/.exec(path) ?? [];
-    if (path === '/oauth/v1/token') return answer(200, { access_token: secrets.accessToken });
+    if (path === '/oauth/v1/token') return answer(200, { access_token: 'canary-access-token' });
     if (id !== undefined) return deliveries.has(id) ? answer(200, deliveries.get(id)) : answer(404);
     if (method === 'DELETE') return answer(webhooks.delete(evento) ? 204 : 404);
     const webhook: { evento: string; url: string } = JSON.parse(String(sent));
@@ -91,15 +82,7 @@ export function makeFakeService({
       signal?.throwIfAborted();
     },
   };
-  return {
-    effects,
-    webhooks,
-    calls,
-    steps,
-    onCall: (callback: (call: string) => void) => {
-      onCall = callback;
-    },
-  };
+  return { effects, webhooks, calls, steps };
 }
 
 function answer(status: number, body?: unknown): Response {
