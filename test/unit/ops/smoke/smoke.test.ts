@@ -3,6 +3,8 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { quickHashing } from '../../../support/password-hashing.ts';
 
+// `ops smoke` creates its client and its user once for a stage, and for each test of the local run (contract, section 7).
+
 const credentials = '/emissor/dev/smoke/credentials';
 
 const operated = await startOperatedTables();
@@ -41,6 +43,7 @@ beforeEach(async () => {
 const clients = (): Promise<{ clientId: string }[]> => operated.ask('clients list');
 const users = (): Promise<{ userId: string; email: string }[]> => operated.ask('users list');
 const ops = (...words: string[]) => operated.under({ outputs }).run(...words);
+/** The ids of all clients and the addresses of all users. */
 const names = async () => [
   ...(await clients()).map(({ clientId }) => clientId),
   ...(await users()).map(({ email }) => email),
@@ -82,41 +85,27 @@ describe('ops smoke on the local run', () => {
     delete outputs.SmokeCredentialsParameter;
   });
 
-  it('deletes the client and the user that it created', async () => {
-    const { code, stdout } = await ops('smoke');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^identity +\d+ ms\n$/) });
-    expect([await names(), [...parameters]]).toEqual([[], []]);
-    expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0, stdout: 'There was nothing to remove.\n' });
-  });
-
-  it('returns the step, the reason and all steps to programs, on standard error', async () => {
+  it('returns the step, the reason and all steps to programs, and deletes its client and user', async () => {
     const { code, stdout, stderr } = await ops('smoke', '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr)).toEqual({
       error: expect.stringContaining('failed at "token"'),
-      code: 'refused',
-      exitCode: 1,
-      passed: false,
-      step: 'token',
+      ...{ code: 'refused', exitCode: 1, passed: false, step: 'token', deliveryId: null },
       reason: expect.stringContaining('ECONNREFUSED'),
       lookAt: expect.stringContaining('the token function'),
       durationMs: expect.any(Number),
-      deliveryId: null,
       steps: [{ name: 'identity', durationMs: expect.any(Number) }],
     });
+    expect([await names(), [...parameters]]).toEqual([[], []]);
+    expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0, stdout: 'There was nothing to remove.\n' });
   });
 
-  it('reports that there is no receiver', async () => {
+  it('needs a receiver, and has no credentials to rotate', async () => {
+    const rotated = await ops('smoke', 'rotate-credentials');
+    expect(rotated).toMatchObject({ code: 1, stderr: expect.stringContaining('each smoke test creates its own') });
     delete outputs.SmokeReceiverUrl;
-    expect((await ops('smoke')).stderr).toContain(
-      'has no output "SmokeReceiverUrl". Deploy or start this version first.',
-    );
-    expect(await names()).toEqual([]);
-  });
-
-  it('has no credentials to rotate', async () => {
-    const { code, stderr } = await ops('smoke', 'rotate-credentials');
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('each smoke test creates its own') });
+    const missing = 'has no output "SmokeReceiverUrl". Deploy or start this version first.';
+    expect((await ops('smoke')).stderr).toContain(missing);
     expect(await names()).toEqual([]);
   });
 });
@@ -164,11 +153,8 @@ describe('ops smoke remove', () => {
     const { clientId, username } = storedIdentity();
     const other = await operated.createClient('Smoke test', '--account=acme');
     expect(await ops('smoke', 'remove')).toMatchObject({ code: 1, stderr: expect.stringContaining('Add --yes') });
-    const { code, stdout } = await ops('smoke', 'remove', '--yes');
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: `Removed client ${clientId}, user ${username}, ${credentials}.\n`,
-    });
+    const stdout = `Removed client ${clientId}, user ${username}, ${credentials}.\n`;
+    expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0, stdout });
     expect([...parameters]).toEqual([]);
     expect(await names()).toEqual([other.clientId]);
     expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0 });
