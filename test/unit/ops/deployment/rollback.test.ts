@@ -1,117 +1,91 @@
-import type { Stack } from '@aws-sdk/client-cloudformation';
+import type { Stack, StackStatus } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
-import { stageConfiguration } from '../../../../lib/config.ts';
 import { nextDeployment } from '../../../../ops/deployment/next-deployment.ts';
 import { rollback } from '../../../../ops/deployment/rollback.command.ts';
 import { readReleases, rollBack } from '../../../../ops/deployment/rollback.ts';
 import { refuseWhileDeploying } from '../../../../ops/deployment/stack-states.ts';
+import { aStage, connectTo } from '../a-stage.ts';
 
 // `ops rollback` points every alias to the version of one release, forward or back, as often as it is typed (contract, section 7).
 
-const releases = ['r1', 'r2', 'r3'];
-
-/** Lambda and CloudFormation with the functions Token, of three releases, and Sweep, which the first one did not have. */
-function makeAws({ isMoved = () => true }: { isMoved?: (name: string) => boolean } = {}) {
-  const aliases = new Map([
-    ['Token', { FunctionVersion: '3', RoutingConfig: {}, RevisionId: 'a' } as Record<string, unknown>],
-    ['Sweep', { FunctionVersion: '2', RoutingConfig: {}, RevisionId: 'a' }],
-  ]);
-  const stack: Stack = { StackName: '', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' };
-  const send = async ({ constructor: { name }, input }: { readonly input: Record<string, string> }) => {
-    const { FunctionName = '' } = input;
-    if (name === 'DescribeStacksCommand') return { Stacks: [{ ...stack, StackName: input.StackName }] };
-    if (name === 'GetAliasCommand') return aliases.get(FunctionName);
-    if (name === 'ListStackResourcesCommand') return { StackResourceSummaries: resourcesIn(input.StackName ?? '') };
-    if (name === 'ListVersionsByFunctionCommand') return { Versions: versionsOf(FunctionName) };
-    expect(name).toBe('UpdateAliasCommand');
-    if (!isMoved(FunctionName))
-      throw Object.assign(new Error('changed meanwhile'), { name: 'PreconditionFailedException' });
-    expect(input.RevisionId).toBe(aliases.get(FunctionName)?.RevisionId);
-    const { FunctionVersion, RoutingConfig } = input;
-    aliases.set(FunctionName, {
-      FunctionVersion,
-      RoutingConfig,
-      RevisionId: `${aliases.get(FunctionName)?.RevisionId}+`,
-    });
-    return {};
-  };
-  const resourcesIn = (stackName: string) => {
-    const one = stackName.endsWith('-Auth') ? { name: 'Token', version: 3 } : { name: 'Sweep', version: 2 };
-    if (!/-(Auth|Delivery)$/.test(stackName)) return [];
-    const arn = `arn:aws:lambda:sa-east-1:111122223333:function:${one.name}`;
-    return [
-      {
-        ResourceType: 'AWS::Lambda::Alias',
-        LogicalResourceId: `${one.name}Live0123ABCD`,
-        PhysicalResourceId: `${arn}:live`,
-      },
-      { ResourceType: 'AWS::Lambda::Version', LogicalResourceId: 'Any', PhysicalResourceId: `${arn}:${one.version}` },
-      {
-        ResourceType: 'AWS::Lambda::Version',
-        ResourceStatus: 'DELETE_FAILED',
-        LogicalResourceId: 'Old',
-        PhysicalResourceId: `${arn}:1`,
-      },
-    ];
-  };
-  const versionsOf = (name: string) => [
-    { Version: '$LATEST', LastModified: '2026-11-20T00:00:00.000+0000' },
-    ...(name === 'Token' ? releases : releases.slice(1)).map((Description, at) => ({
-      Version: String(at + 1),
-      Description,
-      LastModified: `2026-11-${10 + releases.indexOf(Description)}T00:00:00.000+0000`,
-    })),
-  ];
-  const connect = (Service: new (settings: object) => object) =>
-    Object.assign(new Service({ region: 'sa-east-1' }), { send });
-  return { connect, aliases, stack };
+interface Command {
+  readonly input: { readonly StackName: string; readonly FunctionName: string; readonly [field: string]: unknown };
 }
 
-/** A stage with these functions; returns what moves it and what was asked, named and moved. */
-function makeStage(options: Parameters<typeof makeAws>[0] = {}, onQuestion: (stack: Stack) => void = () => {}) {
-  const aws = makeAws(options);
-  const names = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
-  const stacks = names.map(name => ({ name, stackName: `Emissor-dev-${name}`, found: { ...aws.stack } }));
-  const deployed = { configuration: stageConfiguration('dev'), region: 'sa-east-1', account: '1', stacks };
-  const asked: string[] = [];
-  const named: object[] = [];
+/** What happens at a question, and whether an alias can be moved. */
+interface Events {
+  readonly onQuestion?: (stack: Stack) => void;
+  readonly isMoved?: (name: string) => boolean;
+}
+
+/** Creates a stage with the functions Token and Sweep. Returns what rolls it back, and what was asked, audited and moved. */
+function makeStage({ onQuestion = () => {}, isMoved = () => true }: Events = {}) {
+  const stack: Stack = { StackName: '', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' };
+  const aliases = new Map<string, Record<string, unknown>>([
+    ['Token', { FunctionVersion: '3', RoutingConfig: {}, RevisionId: 'a' }],
+    ['Sweep', { FunctionVersion: '2', RoutingConfig: {}, RevisionId: 'a' }],
+  ]);
+  const answers: Readonly<Record<string, (input: Command['input']) => unknown>> = {
+    DescribeStacksCommand: ({ StackName }) => ({ Stacks: [{ ...stack, StackName }] }),
+    ListStackResourcesCommand: ({ StackName }) => ({ StackResourceSummaries: resourcesIn(StackName) }),
+    ListVersionsByFunctionCommand: ({ FunctionName }) => ({ Versions: versionsOf(FunctionName) }),
+    GetAliasCommand: ({ FunctionName }) => aliases.get(FunctionName),
+    UpdateAliasCommand: ({ FunctionName, FunctionVersion, RoutingConfig, RevisionId }) => {
+      if (!isMoved(FunctionName)) throw Object.assign(new Error('changed'), { name: 'PreconditionFailedException' });
+      expect(RevisionId).toBe(aliases.get(FunctionName)?.RevisionId);
+      aliases.set(FunctionName, { FunctionVersion, RoutingConfig, RevisionId: `${RevisionId}+` });
+      return {};
+    },
+  };
+  const connect = connectTo<Command>(command => answers[command.constructor.name]?.(command.input));
+  const deployed = aStage();
+  const [asked, named]: [string[], object[]] = [[], []];
   const task = {
-    target: { connect: aws.connect, label: 'stage dev', deployed, unreachable: 'AWS does not answer.' },
+    target: { connect, label: 'stage dev', deployed, unreachable: 'AWS does not answer.' },
     progress: () => {},
     nameDone: (subject: object) => void named.push(subject),
     confirm: async (text: string) => {
       asked.push(text);
-      onQuestion(aws.stack);
+      onQuestion(stack);
     },
   } as never as Parameters<typeof rollBack>[0];
-  const versions = () => Object.fromEntries([...aws.aliases].map(([name, alias]) => [name, alias.FunctionVersion]));
-  return { ...aws, deployed, task, asked, named, versions, to: (release: string) => rollBack(task, deployed, release) };
+  const to = (release: string) => rollBack(task, deployed, release);
+  const versions = () => Object.fromEntries([...aliases].map(([name, alias]) => [name, alias.FunctionVersion]));
+  return { aliases, stack, deployed, task, asked, named, to, versions };
 }
 
-describe('the list of releases', () => {
-  it('has each release that Lambda keeps, the newest first, with its versions', async () => {
+/** Returns the alias of a stack's function, its version, and an earlier version that could not be deleted. */
+function resourcesIn(stackName: string): object[] {
+  if (!/-(Auth|Delivery)$/.test(stackName)) return [];
+  const [name, version] = stackName.endsWith('-Auth') ? ['Token', 3] : ['Sweep', 2];
+  const arn = `arn:aws:lambda:sa-east-1:111122223333:function:${name}`;
+  const published = { ResourceType: 'AWS::Lambda::Version', LogicalResourceId: 'Any' };
+  return [
+    { ResourceType: 'AWS::Lambda::Alias', LogicalResourceId: `${name}Live0123ABCD`, PhysicalResourceId: `${arn}:live` },
+    { ...published, PhysicalResourceId: `${arn}:${version}` },
+    { ...published, PhysicalResourceId: `${arn}:1`, ResourceStatus: 'DELETE_FAILED' },
+  ];
+}
+
+/** Returns the versions of a function in three releases, a day apart. The first one did not have Sweep. */
+function versionsOf(name: string): object[] {
+  const releases = name === 'Token' ? ['r1', 'r2', 'r3'] : ['r2', 'r3'];
+  const published = releases.map((release, at) => ({
+    ...{ Version: `${at + 1}`, Description: release },
+    LastModified: `2026-11-1${release.slice(1)}T00:00:00.000+0000`,
+  }));
+  return [{ Version: '$LATEST', LastModified: '2026-11-20T00:00:00.000+0000' }, ...published];
+}
+
+describe('a rollback without a release', () => {
+  it('lists each release that Lambda keeps, the newest first, with its versions', async () => {
     const { task, deployed } = makeStage();
-    const { releases: found, functions } = await readReleases(task.target, deployed);
-    expect(
-      found.map(({ release, publishedAt, versions }) => [release, publishedAt.slice(0, 10), [...versions]]),
-    ).toEqual([
-      [
-        'r3',
-        '2026-11-12',
-        [
-          ['Sweep', 2],
-          ['Token', 3],
-        ],
-      ],
-      [
-        'r2',
-        '2026-11-11',
-        [
-          ['Sweep', 1],
-          ['Token', 2],
-        ],
-      ],
-      ['r1', '2026-11-10', [['Token', 1]]],
+    const { releases, functions } = await readReleases(task.target, deployed);
+    const rows = releases.map(({ release, publishedAt, versions }) => [release, publishedAt.slice(0, 10), ...versions]);
+    expect(rows).toEqual([
+      ['r3', '2026-11-13', ['Sweep', 2], ['Token', 3]],
+      ['r2', '2026-11-12', ['Sweep', 1], ['Token', 2]],
+      ['r1', '2026-11-11', ['Token', 1]],
     ]);
     expect(functions).toMatchObject([
       { name: 'Sweep', version: 2, deployedVersion: 2, sharing: [] },
@@ -122,34 +96,26 @@ describe('the list of releases', () => {
   it('leaves no audit line and asks nothing', async () => {
     const { task, asked, named } = makeStage();
     const [command] = rollback.commands as unknown as [{ act: (task: unknown, given: object) => Promise<object> }];
-    expect(await command.act(task, {})).toMatchObject({
-      json: { releases: [{ release: 'r3', functions: 2, running: 2 }, {}, {}] },
-    });
+    const releases = [{ release: 'r3', functions: 2, running: 2 }, {}, {}];
+    expect(await command.act(task, {})).toMatchObject({ json: { releases } });
     expect([...asked, ...named]).toEqual([]);
   });
 });
 
 describe('a rollback', () => {
-  it('moves every alias to the release, back and forward, and asks before it', async () => {
-    const stage = makeStage();
-    expect(await stage.to('r2')).toMatchObject({
-      moved: [
-        { function: 'Sweep', from: 2, to: 1 },
-        { function: 'Token', from: 3, to: 2 },
-      ],
-    });
-    expect(stage.versions()).toEqual({ Token: '2', Sweep: '1' });
-    expect(stage.asked).toEqual(['This points Sweep from version 2 to 1, Token from version 3 to 2 of stage dev.']);
-    expect(stage.named).toEqual([{ release: 'r2' }, { functions: ['Sweep 2->1', 'Token 3->2'] }]);
-    await stage.to('r3');
-    expect(stage.versions()).toEqual({ Token: '3', Sweep: '2' });
-  });
-
-  it('changes nothing, and asks nothing, when it is repeated', async () => {
-    const stage = makeStage();
-    await stage.to('r2');
-    expect(await stage.to('r2')).toMatchObject({ moved: [] });
-    expect(stage.asked).toHaveLength(1);
+  it('moves every alias to the release, back and forward, asks before it, and changes nothing when repeated', async () => {
+    const { to, versions, asked, named } = makeStage();
+    const moved = [
+      { function: 'Sweep', from: 2, to: 1 },
+      { function: 'Token', from: 3, to: 2 },
+    ];
+    expect(await to('r2')).toMatchObject({ moved });
+    expect(versions()).toEqual({ Token: '2', Sweep: '1' });
+    expect(named).toEqual([{ release: 'r2' }, { functions: ['Sweep 2->1', 'Token 3->2'] }]);
+    expect(await to('r2')).toMatchObject({ moved: [] });
+    expect(asked).toEqual(['This points Sweep from version 2 to 1, Token from version 3 to 2 of stage dev.']);
+    await to('r3');
+    expect(versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
   it('leaves functions where they are that the release does not have, and names them', async () => {
@@ -160,16 +126,11 @@ describe('a rollback', () => {
 
   it('removes the weights of an alias that still shifts', async () => {
     const stage = makeStage();
-    stage.aliases.set('Token', {
-      FunctionVersion: '2',
-      RoutingConfig: { AdditionalVersionWeights: { 3: 0.1 } },
-      RevisionId: 'a',
-    });
+    const shifting = { FunctionVersion: '2', RevisionId: 'a', RoutingConfig: { AdditionalVersionWeights: { 3: 0.1 } } };
+    stage.aliases.set('Token', shifting);
     await stage.to('r2');
-    expect(stage.aliases.get('Token')).toMatchObject({
-      FunctionVersion: '2',
-      RoutingConfig: { AdditionalVersionWeights: {} },
-    });
+    const RoutingConfig = { AdditionalVersionWeights: {} };
+    expect(stage.aliases.get('Token')).toMatchObject({ FunctionVersion: '2', RoutingConfig });
   });
 
   it('is refused for an unknown release, with the known ones', async () => {
@@ -179,10 +140,10 @@ describe('a rollback', () => {
   });
 
   it('is refused during a deployment, and during one that started while it asked', async () => {
-    const stage = makeStage({}, stack => Object.assign(stack, { StackStatus: 'UPDATE_IN_PROGRESS' }));
+    const stage = makeStage({ onQuestion: stack => Object.assign(stack, { StackStatus: 'UPDATE_IN_PROGRESS' }) });
     await expect(stage.to('r2')).rejects.toThrow(/^A deployment is in progress: stack Emissor-dev-Data/);
     expect(stage.asked).toHaveLength(1);
-    const deploying = { ...stage.deployed, stacks: stage.deployed.stacks.map(one => ({ ...one, found: stage.stack })) };
+    const deploying = aStage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } });
     await expect(rollBack(stage.task, deploying, 'r2')).rejects.toThrow(/in progress/);
     expect(stage.asked).toHaveLength(1);
     expect(stage.versions()).toEqual({ Token: '3', Sweep: '2' });
@@ -203,22 +164,23 @@ describe('a rollback', () => {
   });
 });
 
-describe('the deployment after a rollback', () => {
-  it.each([
-    [['0.2.0-abc', '0.2.0-abc'], 1],
-    [['0.2.0-abc-n3', '0.2.0-abc'], 4],
-    [[], 1],
-  ])('has another number than the release of the stacks: %j', (labels, number) => {
-    const stacks = labels.map(OutputValue => ({ found: { Outputs: [{ OutputKey: 'Release', OutputValue }] } }));
-    expect(nextDeployment({ configuration: stageConfiguration('dev'), stacks } as never)).toBe(
-      `npx cdk deploy --all -c stage=dev -c gradual=false -c release=${number}`,
-    );
-  });
+it.each([
+  [['0.2.0-abc', '0.2.0-abc'], 1],
+  [['0.2.0-abc-n3', '0.2.0-abc'], 4],
+  [[], 1],
+])('the deployment after a rollback has another number than the release of the stacks: %j', (labels, number) => {
+  const [Auth = {}, Delivery = {}] = labels.map(OutputValue => ({ Outputs: [{ OutputKey: 'Release', OutputValue }] }));
+  expect(nextDeployment(aStage({}, { Auth, Delivery }))).toBe(
+    `npx cdk deploy --all -c stage=dev -c gradual=false -c release=${number}`,
+  );
 });
 
 // Bug: during a rollback it named the waiter that fails exactly if the rollback succeeds.
-it.each([
-  ['CREATE_IN_PROGRESS', /\. Wait .*wait stack-create-complete --region sa-east-1 --stack-name Auth\), then/],
+it.each<[StackStatus, RegExp]>([
+  [
+    'CREATE_IN_PROGRESS',
+    /\. Wait .*wait stack-create-complete --region sa-east-1 --stack-name Emissor-dev-Auth\), then/,
+  ],
   ['ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-create-complete .*Auth, which then ends with 255\)/],
   ['UPDATE_IN_PROGRESS', /cancel-update-stack .*Auth, then .*stack-rollback-complete .*wait stack-update-complete/],
   ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-update-complete .*Auth\)/],
@@ -227,10 +189,7 @@ it.each([
   ['DELETE_IN_PROGRESS', /\. Wait .*wait stack-delete-complete .*Auth\)/],
   ['IMPORT_IN_PROGRESS', /\. Wait .*wait stack-import-complete .*Auth\)/],
 ])('a deployment in the state %s is waited for, with the commands', (StackStatus, message) => {
-  const stacks = (state: string) => ({
-    stacks: [{ stackName: 'Auth', found: { StackStatus: state } }],
-    region: 'sa-east-1',
-  });
-  expect(() => refuseWhileDeploying(stacks(StackStatus) as never)).toThrow(message);
-  expect(() => refuseWhileDeploying(stacks('UPDATE_COMPLETE') as never)).not.toThrow();
+  const within = (state: StackStatus) => aStage({}, { Auth: { StackStatus: state } });
+  expect(() => refuseWhileDeploying(within(StackStatus))).toThrow(message);
+  expect(() => refuseWhileDeploying(within('UPDATE_COMPLETE'))).not.toThrow();
 });

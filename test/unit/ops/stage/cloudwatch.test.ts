@@ -1,10 +1,9 @@
 import { startLogs } from '@emissor/cloud/logs';
 import { afterAll, expect, it } from 'vitest';
-import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { openEventLog } from '../../../../ops/stage/cloudwatch.ts';
 import { makeTarget } from '../../../../ops/stage/target.ts';
-import { thisWorld } from '../../../../ops/stage/world.ts';
+import { connectTo } from '../a-stage.ts';
 
 const logs = await startLogs();
 afterAll(() => logs.stop());
@@ -52,30 +51,20 @@ it('finds the lines whose fields have one of some values, at most so many', asyn
 });
 
 it('asks for the answer of a search every half second, at the target’s time', async () => {
-  const answers: object[] = [
+  const answers = [
     { status: 'Scheduled' },
     { status: 'Running', statistics: { recordsScanned: 12 } },
     { status: 'Complete', results: [] },
   ];
   const asked: object[] = [];
-  const waits: number[] = [];
-  const shown: string[] = [];
-  const send = async ({ input }: { readonly input: object }) => {
+  const connect = connectTo(({ input }: { readonly input: object }) => {
     asked.push(input);
     return 'queryString' in input ? { queryId: 'q1' } : answers.shift();
-  };
-  const target = makeTarget(
-    { label: 'the test', outputs: { DeliveryLogGroups: 'first,retry', Region: 'sa-east-1' }, unreachable: '' },
-    {
-      ...thisWorld,
-      makeClient: (Service, settings) => Object.assign(new Service(settings), { send }),
-      time: {
-        ...systemTime,
-        now: () => Date.parse('2026-11-22T12:00:00.400Z'),
-        pause: async milliseconds => void waits.push(milliseconds),
-      },
-    },
-  );
+  });
+  const [waits, shown]: [number[], string[]] = [[], []];
+  const clock = { now: () => Date.parse('2026-11-22T12:00:00.400Z') };
+  const pause = async (milliseconds: number) => void waits.push(milliseconds);
+  const target = { outputs: { DeliveryLogGroups: 'first,retry' }, connect, clock, pause } as never;
   expect(await openEventLog(target).find('evt_1', 0, text => shown.push(text))).toEqual([]);
   expect(waits).toEqual([500, 500]);
   expect(shown.at(-1)).toBe('Searching the log: 12 lines so far');

@@ -15,38 +15,10 @@ const password = 'a password of enough characters';
 const create = (email: string) => service.users.createUser({ email, password, accountId: 'acme', role: 'admin' });
 const logIn = (username: string) => service.logIn(client, { username, password });
 
-/** Parts of addresses: letters of several spellings, separators, and characters that belong in no address. */
+/** Parts of addresses: separators, letters of several spellings, and characters that belong in no address. */
 const part = fc.oneof(
-  fc.constantFrom(
-    '@',
-    '.',
-    '\u3002',
-    'com',
-    'acme',
-    '\u00fc',
-    'U\u0308',
-    'xn--mnchen-3ya',
-    '\u00df',
-    '\u1e9e',
-    '\u0130',
-  ),
-  fc.constantFrom(
-    '\uff21',
-    '\ufe0f',
-    '\u200b',
-    '\u200d',
-    '\u00ad',
-    '\ufeff',
-    ' ',
-    '\u3000',
-    '\n',
-    '/',
-    ':',
-    '%41',
-    '_',
-    '-',
-    '1',
-  ),
+  fc.constantFrom(...'@.\u3002\u00fc\u00df\u1e9e\u0130', 'com', 'acme', 'U\u0308', 'xn--mnchen-3ya'),
+  fc.constantFrom(...'\uff21\ufe0f\u200b\u200d\u00ad\ufeff \u3000\n/:_-1', '%41'),
   fc.string({ unit: 'grapheme', maxLength: 2 }),
   fc.string({ unit: 'binary', maxLength: 1 }),
 );
@@ -118,10 +90,8 @@ describe('an e-mail address that operators may give a user', () => {
     await fc.assert(
       fc.asyncProperty(text, async typed => {
         fc.pre(parseEmailAddress(typed).email === undefined);
-        expect(await logIn(typed)).toMatchObject({
-          status: 400,
-          json: { error: expect.stringMatching(/^invalid_(grant|request)$/) },
-        });
+        const error = expect.stringMatching(/^invalid_(grant|request)$/);
+        expect(await logIn(typed)).toMatchObject({ status: 400, json: { error } });
       }),
       { numRuns: 200 },
     );

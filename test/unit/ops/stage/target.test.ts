@@ -3,39 +3,23 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
-import {
-  accountOf,
-  describeStacks,
-  requireOwnAccount,
-  type StageStacks,
-  stackNameOf,
-} from '../../../../ops/stage/stage-stacks.ts';
-import { findTarget, outputsOf, requireOutput, type TargetFacts } from '../../../../ops/stage/target.ts';
+import { accountOf, describeStacks, requireOwnAccount, stackNames } from '../../../../ops/stage/stage-stacks.ts';
+import { findTarget, outputsOf, requireOutput } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { aStage, noStacks } from '../a-stage.ts';
+
+// `--stage NAME` finds the stacks of a stage in its own account, and says what is missing (contract, section 7).
 
 const account = '111122223333';
-
-const stack = (name: 'Data' | 'Auth', isDeployed: boolean): StageStacks['stacks'][number] => ({
-  name,
-  stackName: stackNameOf('dev', name),
-  found: isDeployed
-    ? {
-        StackName: stackNameOf('dev', name),
-        StackId: `arn:aws:cloudformation:sa-east-1:${account}:stack/${stackNameOf('dev', name)}/1`,
-        CreationTime: new Date(0),
-        StackStatus: 'CREATE_COMPLETE',
-      }
-    : undefined,
-});
+const StackId = `arn:aws:cloudformation:sa-east-1:${account}:stack/Emissor-dev-Auth/1`;
 
 describe('a stage', () => {
-  const configuration = stageConfiguration('dev', { account, region: 'sa-east-1' });
-
-  it('is told apart from another account by the ids of its stacks', () => {
-    expect(accountOf([stack('Data', false), stack('Auth', true)])).toBe(account);
-    expect(accountOf([stack('Data', false)])).toBeUndefined();
+  it('is distinguished from another account by the ids of its stacks', () => {
+    expect(accountOf(aStage({}, { ...noStacks, Auth: { StackId } }).stacks)).toBe(account);
+    expect(accountOf(aStage({}, noStacks).stacks)).toBeUndefined();
+    const { configuration } = aStage();
     expect(() => requireOwnAccount(configuration, account)).not.toThrow();
     expect(() => requireOwnAccount(configuration, '999999999999')).toThrow(
       new CliError(
@@ -46,13 +30,8 @@ describe('a stage', () => {
   });
 
   it('that is half deployed gives the outputs that are there, and names the stack that is missing', () => {
-    const stacks = [stack('Data', true), stack('Auth', false)];
-    const target: TargetFacts = {
-      label: 'stage dev',
-      outputs: { ClientsTable: 'clients' },
-      unreachable: '',
-      deployed: { configuration, region: 'sa-east-1', account, stacks },
-    };
+    const deployed = aStage({}, { Auth: undefined });
+    const target = { label: 'stage dev', outputs: { ClientsTable: 'clients' }, unreachable: '', deployed };
     expect(requireOutput(target, 'ClientsTable')).toBe('clients');
     expect(() => requireOutput(target, 'RotateKeysSettings')).toThrow(
       `stage dev is not deployed in sa-east-1 of account ${account}: stack Emissor-dev-Auth is missing`,
@@ -67,37 +46,29 @@ it('knows the time of a stage by the answers that found it', async () => {
   expect(target.outputs).toEqual({ Region: 'sa-east-1', ClientsTable: 'Emissor-dev-Data-Clients' });
 });
 
-const all = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'];
 it.each([
-  [
-    'is not deployed, and where',
-    [],
-    'dev',
-    `stage dev is not deployed in sa-east-1 of account ${account}: stack Emissor-dev-`,
-  ],
-  ['is not filled in', [], 'prod', 'Stage prod: stages/prod.ts must set account '],
-  ['lacks an output of this version', all, 'dev', 'stage dev has no output "UsersTable". '],
-])('ops --stage says in one line that a stage %s', async (_case, stacks, stage, said) => {
-  const { code, stdout, stderr } = await withStacks(stacks, () => runOpsInProcess(['--stage', stage, 'users', 'list']));
-  expect({ code, stdout, said: stderr.slice(0, said.length + 7) }).toEqual({
-    code: 1,
-    stdout: '',
-    said: `error: ${said}`,
-  });
-  expect(stderr.trimEnd()).not.toContain('\n');
+  ['is missing', [], 'dev', /^error: stage dev is not deployed in sa-east-1 of account 111122223333: stack Emis.*\n$/],
+  ['is not filled in', [], 'prod', /^error: Stage prod: stages\/prod\.ts must set account .*\n$/],
+  ['lacks an output of this version', stackNames, 'dev', /^error: stage dev has no output "UsersTable"\. .*\n$/],
+])('ops --stage says in one line that a stage %s', async (_case, stacks, stage, stderr) => {
+  const result = await withStacks(stacks, () => runOpsInProcess(['--stage', stage, 'users', 'list']));
+  expect(result).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
 });
 
 describe('the stack for smoke tests', () => {
-  const elsewhere = stageConfiguration('dev', { smokeReceiverUrl: 'https://smoke.emissor.com.br' });
+  const smokeReceiverUrl = 'https://smoke.emissor.com.br';
 
   it.each([
-    ['asked for and missing', stageConfiguration('dev'), false, true],
-    ['asked for and there', stageConfiguration('dev'), true, true],
-    ['left over', elsewhere, true, true],
-    ['neither', elsewhere, false, false],
-  ])('is told of where it is %s', async (_case, configuration, isThere, expected) => {
+    ['asked for and missing', {}, false, true],
+    ['asked for and there', {}, true, true],
+    ['left over', { smokeReceiverUrl }, true, true],
+    ['neither', { smokeReceiverUrl }, false, false],
+  ])('is described if it is %s', async (_case, values, isThere, expected) => {
     const { stacks } = await withStacks(isThere ? ['Data', 'Smoke'] : ['Data'], () =>
-      describeStacks(configuration, Service => new Service({ region: 'sa-east-1', maxAttempts: 1 })),
+      describeStacks(
+        stageConfiguration('dev', values),
+        Service => new Service({ region: 'sa-east-1', maxAttempts: 1 }),
+      ),
     );
     expect(stacks.map(({ name }) => name)).toEqual([
       ...['Data', 'Auth', 'Webhooks', 'Delivery'],
@@ -107,12 +78,9 @@ describe('the stack for smoke tests', () => {
   });
 
   it('gives the stage no outputs once it is left over: a test would be sent to its receiver', () => {
-    const smoke = stack('Data', true);
-    const found = { ...smoke.found, Outputs: [{ OutputKey: 'SmokeReceiverUrl', OutputValue: 'old' }] };
-    const stacks = [{ ...smoke, name: 'Smoke', found }] as StageStacks['stacks'];
-    const stage = { region: 'sa-east-1', stacks };
-    expect(outputsOf({ ...stage, configuration: elsewhere })).toEqual({ Region: 'sa-east-1' });
-    expect(outputsOf({ ...stage, configuration: stageConfiguration('dev') }).SmokeReceiverUrl).toBe('old');
+    const Smoke = { Outputs: [{ OutputKey: 'SmokeReceiverUrl', OutputValue: 'old' }] };
+    expect(outputsOf(aStage({ smokeReceiverUrl }, { Smoke }))).toEqual({ Region: 'sa-east-1' });
+    expect(outputsOf(aStage({}, { Smoke })).SmokeReceiverUrl).toBe('old');
   });
 });
 
