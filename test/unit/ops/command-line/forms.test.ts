@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type * as z from 'zod';
 import {
   deliveryId,
@@ -15,11 +15,10 @@ import {
 } from '../../../../ops/command-line/forms.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
-const read = (text: string) => moment.parse(text)(Date.now());
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now }));
-afterEach(() => void vi.useRealTimers());
+const read = (text: string) => moment.parse(text)(now);
+afterEach(() => void vi.unstubAllEnvs());
 
-/** What is said of a value that has another form. */
+/** Returns the problem of a value that has another form. */
 const problemOf = (form: z.ZodType, value: string) => form.safeParse(value).error?.issues[0]?.message;
 
 // Bug: npm changes to the root of the repository, and a file was written and sought there.
@@ -30,7 +29,6 @@ it('a file is named from the folder in which npm was called', () => {
   vi.stubEnv('INIT_CWD', undefined);
   expect(filePath.parse('acme.ndjson')).toBe(`${process.cwd()}/acme.ndjson`);
   expect(problemOf(filePath, '')).toBe('It must not be empty.');
-  vi.unstubAllEnvs();
 });
 
 describe('a moment', () => {
@@ -47,7 +45,6 @@ describe('a moment', () => {
 
   it.each([
     '',
-    ' ',
     'yesterday',
     '2026-11-21',
     '2026-11-21T09:30:00',
@@ -57,9 +54,8 @@ describe('a moment', () => {
     '-1h',
     '1w',
     '1.5h',
-    '9'.repeat(100_000),
     `${'9'.repeat(100_000)}d`,
-  ])('is not read from %.40s, and the form is told', text => {
+  ])('is not read from %.40s, and the problem names the forms', text => {
     expect(problemOf(moment, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or how long ago .* 90m/);
   });
 
@@ -88,7 +84,6 @@ describe('ids', () => {
   });
 
   it.each([
-    ['an empty webhook-id', deliveryId, '', /must not be empty/],
     ['a short webhook-id', deliveryId, 'evt_x', /must be a webhook-id: "evt_" and 27/],
     ['a webhook-id with a blank', deliveryId, `${event} `, /must be a webhook-id/],
     ['an empty message id', messageId, '', /must be a message id: 1 to 128/],
@@ -102,10 +97,8 @@ describe('ids', () => {
     ['a huge client id', principalId, 'x'.repeat(1_000_000), /must be 1 to 64 letters or digits/],
     ['a user id with a blank', userReference, 'a b', /must be 1 to 64 letters or digits/],
     ['a user id with a path', userReference, 'a/b', /must be 1 to 64 letters or digits/],
-    ['an empty user', userReference, '', /must not be empty/],
     ['an address with an invisible character', emailAddress, 'ana\u200b@acme.com', /^It contains .* U\+200B\.$/],
     ['a session id with a blank', sessionId, 'a b', /must be letters, digits and "-"/],
-    ['an empty session id', sessionId, '', /must not be empty/],
   ])('are refused with the form: %s', (_what, take, value, message) => {
     expect(problemOf(take, value)).toMatch(message);
   });

@@ -18,9 +18,7 @@ const ask = async (typed: string | undefined, yes = false) => {
 
 describe('what ends sessions or cannot be undone', () => {
   it('is done after somebody read what it does and typed yes', async () => {
-    const { answer, shown } = await ask(' yes \n');
-    expect(answer).toBe('confirmed');
-    expect(shown).toContain(consequences);
+    expect(await ask(' yes \n')).toEqual({ answer: 'confirmed', shown: expect.stringContaining(consequences) });
   });
 
   it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('is not done after %j', async typed => {

@@ -1,22 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { bundleHandlers, writeBundle } from '../../../../lib/constructs/bundle.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
-/** What a deployed function writes when it has no environment. */
+/** Returns what a deployed function writes when it has no environment. */
 const failWithoutEnvironment = (entry: string): string => {
   mkdirSync(join(root, '.local'), { recursive: true });
   const directory = mkdtempSync(join(root, '.local/trace-'));
-  try {
-    const bundle = writeBundle(bundleHandlers([entry]).get(entry), directory);
-    return spawnSync(process.execPath, [bundle], { encoding: 'utf8', env: {} }).stderr;
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const bundle = writeBundle(bundleHandlers([entry]).get(entry), directory);
+  return spawnSync(process.execPath, [bundle], { encoding: 'utf8', env: {} }).stderr;
 };
 
 const trace = (name: string, logged: string) => runOpsInProcess(['trace', name], logged);

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { artefacts } from '../../../../tools/openapi/artefacts.ts';
 import { removeStageDocuments, writeStageDocuments } from '../../../../tools/openapi/stage-documents.ts';
@@ -54,6 +55,21 @@ describe.each(documents)('%s', (_file, document) => {
   });
 });
 
+describe('the rules that Redocly recommends', async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+
+  it.each(documents)('hold for %s, warnings included', async (file, document) => {
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: file, config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+  });
+
+  it('are applied', async () => {
+    const broken = { openapi: '3.1.1', info: { title: 'T', version: '1' }, paths: { '/a': { get: {} } } };
+    const problems = await lintFromString({ source: JSON.stringify(broken), absoluteRef: 'broken.json', config });
+    expect(problems.map(({ ruleId }) => ruleId)).toContain('operation-summary');
+  });
+});
+
 it('the documents of a stage have its addresses in place of the examples; what another wrote there stays', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-stage-documents-'));
   const urls = { auth: 'http://127.0.0.1:4000/', base: 'https://api.example.net/x' };
@@ -92,21 +108,12 @@ it('the commands of the quick start stand beside their operations', () => {
 });
 
 interface Schema {
-  readonly $ref?: string;
-  readonly type?: unknown;
-  readonly const?: unknown;
-  readonly 'x-nullable'?: unknown;
-  readonly enum?: unknown;
-  readonly anyOf?: unknown;
-  readonly oneOf?: unknown;
-  readonly allOf?: unknown;
-  readonly properties?: unknown;
-  readonly additionalProperties?: unknown;
+  readonly [keyword: string]: unknown;
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
 /** Returns a part of a document, and all that is within it. */
 function partsOf(value: unknown): Schema[] {
   if (typeof value !== 'object' || value === null) return [];
-  return [value, ...Object.values(value).flatMap(partsOf)];
+  return [{ ...value }, ...Object.values(value).flatMap(partsOf)];
 }
