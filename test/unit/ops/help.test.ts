@@ -54,18 +54,17 @@ describe('the commands in help and documents', async () => {
     ...documents.map(file => [file, readFileSync(join(root, file), 'utf8')] as const),
     ...[...helps].map(([name, help]) => [`ops ${name} --help`, help] as const),
   ];
-  const told = texts.flatMap(([where, text]) => commandsIn(text).map(command => [where, command] as const));
+  const found = texts.flatMap(([where, text]) => commandsIn(text).map(command => [where, command] as const));
 
-  it.each(told)('%s: %s', async (_where, command) => {
+  it.each(found)('%s: %s', async (_where, command) => {
     const [silent, words] = command.startsWith('--silent ') ? [true, command.slice(9)] : [false, command];
     const args = wordsOf(words.replace(/--stage \S+ ?/, '').trim());
     // npm puts a banner of its own before the JSON.
     if (args.includes('--json')) expect(silent).toBe(true);
     const refused = { code: 1, stderr: expect.stringContaining('/no/such/file cannot be read') };
     const understood = args[0] === 'trace' ? { code: 0 } : refused; // it reads standard input alone
-    if (!args.includes('--help')) {
-      expect(await runOpsInProcess(['--outputs', '/no/such/file', ...args])).toMatchObject(understood);
-    }
+    if (args.includes('--help')) return;
+    expect(await runOpsInProcess(['--outputs', '/no/such/file', ...args])).toMatchObject(understood);
   });
 
   it('are in the help of every noun', () => {

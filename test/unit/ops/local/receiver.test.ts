@@ -1,17 +1,12 @@
 import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createServer, request } from 'node:http';
+import { afterAll, expect, it } from 'vitest';
 import { makeReceiver, type ReceivedDelivery } from '../../../../ops/local/receiver.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
-let server: Server;
-let url: string;
-const told: ReceivedDelivery[] = [];
-
-beforeAll(async () => {
-  server = createServer(makeReceiver(delivery => told.push(delivery)));
-  url = `http://127.0.0.1:${await listen(server)}`;
-});
+const noted: ReceivedDelivery[] = [];
+const server = createServer(makeReceiver(delivery => noted.push(delivery)));
+const url = `http://127.0.0.1:${await listen(server)}`;
 afterAll(() => closeNow(server));
 
 /** Returns the receiver's answer to a delivery, which comes under its public name. */
@@ -27,7 +22,7 @@ const shown = async () => (await fetch(`${url}/deliveries`)).json() as Promise<R
 it('shows what it got at its own address, as JSON, until that is deleted', async () => {
   expect(await deliver('/hook', '{"a":"<b>"}')).toEqual({ status: 200, body: '' });
   expect(await deliver('/deliveries')).toEqual({ status: 200, body: '' });
-  expect(told.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
+  expect(noted.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
   expect((await shown())[0]).toEqual({
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     method: 'POST',
