@@ -43,7 +43,7 @@ export function makeFakeService({
 
   function respond(method: string, path: string, sent: unknown): Response {
     const scripted = script(`${method} ${path}`);
-    if (scripted && !(scripted instanceof Error)) return answer(scripted.status, scripted.body);
+    if (scripted && 'status' in scripted) return answer(scripted.status, scripted.body);
     const [, evento = '', id] = /^\/v1\/webhooks\/([\w.]+)(?:\/entregas\/(.+))?$/.exec(path) ?? [];
     if (path === '/oauth/v1/token') return answer(200, { access_token: 'canary-access-token' });
     if (id !== undefined) return deliveries.has(id) ? answer(200, deliveries.get(id)) : answer(404);

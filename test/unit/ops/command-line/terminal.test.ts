@@ -4,7 +4,7 @@ import { confirm, makeProgress } from '../../../../ops/command-line/terminal.ts'
 
 const consequences = 'This ends every access token of stage prod.';
 
-/** Asks at a terminal where somebody types this, or without a terminal. */
+/** Asks at a terminal at which somebody types this, or without a terminal. */
 const ask = async (typed: string | undefined, yes = false) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined });
   const stderr = new PassThrough();
@@ -31,7 +31,7 @@ describe('what ends sessions or cannot be undone', () => {
     );
   });
 
-  it('is done without a question where --yes was given', async () => {
+  it('is done without a question if --yes was given', async () => {
     for (const typed of ['no\n', undefined]) expect(await ask(typed, true)).toEqual({ answer: 'confirmed', shown: '' });
   });
 });
@@ -48,16 +48,18 @@ const written = (isTTY: boolean, moments: readonly number[]): string[] => {
 };
 
 describe('progress', () => {
-  it('is not shown in the first second', () => {
-    for (const isTTY of [true, false]) expect(written(isTTY, [0, 500, 999])).toEqual([]);
-  });
-
-  it('is a line every five seconds without a terminal', () => {
-    expect(written(false, [0, 1_000, 2_000, 5_999, 6_000, 7_000])).toEqual(['at 1000\n', 'at 6000\n']);
-  });
-
-  it('is one line at a terminal, which is erased at the end', () => {
-    const erase = '\r\u001b[K';
-    expect(written(true, [0, 1_000, 1_500])).toEqual([`${erase}at 1000`, `${erase}at 1500`, erase]);
+  const erase = '\r\u001b[K';
+  it.each([
+    ['not shown in the first second', false, [0, 500, 999], []],
+    ['not shown in the first second at a terminal', true, [0, 500, 999], []],
+    ['a line every five seconds', false, [0, 1_000, 2_000, 5_999, 6_000, 7_000], ['at 1000\n', 'at 6000\n']],
+    [
+      'one line at a terminal, erased at the end',
+      true,
+      [0, 1_000, 1_500],
+      [`${erase}at 1000`, `${erase}at 1500`, erase],
+    ],
+  ])('is %s', (_what, isTTY, moments, lines) => {
+    expect(written(isTTY, moments)).toEqual(lines);
   });
 });

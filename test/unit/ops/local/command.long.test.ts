@@ -14,6 +14,9 @@ const root = join(import.meta.dirname, '../../../..');
 /** An outputs file that no run comes to write. */
 const never = join(root, '.local/never.json');
 
+const onPosix = it.skipIf(process.platform === 'win32');
+const onLinux = it.skipIf(process.platform !== 'linux');
+
 const start = (...words: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/local.ts', ...words], {
     cwd: root,
@@ -68,7 +71,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     server.close();
   });
 
-  it.skipIf(process.platform === 'win32')('with its parent process: npm may be killed', async () => {
+  onPosix('with its parent process: npm may be killed', async () => {
     const folder = makeFolder();
     const words = `--port 0 --outputs "${folder}/outputs.json" --data "${folder}/data"`;
     const shell = spawnGroup('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
@@ -82,20 +85,16 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     await closed;
   });
 
-  it.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM'] as const)(
-    'on %s to npm alone, before npm does',
-    async signal => {
-      const folder = makeFolder();
-      const data = join(folder, 'data');
-      const options = ['--port', '0', '--outputs', join(folder, 'outputs.json'), '--data', data];
-      const npm = spawnGroup('npm', ['start', '--silent', '--', ...options]);
-      const ended = once(npm, 'exit');
-      await untilLocked(data);
-      npm.kill(signal);
-      await ended;
-      await openDataDirectory(data).release(); // throws while the run is up
-    },
-  );
+  onPosix.each(['SIGINT', 'SIGTERM'] as const)('on %s to npm alone, before npm does', async signal => {
+    const data = join(makeFolder(), 'data');
+    const options = ['--port', '0', '--outputs', join(data, '../outputs.json'), '--data', data];
+    const npm = spawnGroup('npm', ['start', '--silent', '--', ...options]);
+    const ended = once(npm, 'exit');
+    await untilLocked(data);
+    npm.kill(signal);
+    await ended;
+    await openDataDirectory(data).release(); // throws while the run is up
+  });
 });
 
 /** Returns the addresses on which a process listens, as Linux writes them. */
@@ -110,8 +109,6 @@ const listenersOf = (processId: number): string[] => {
     );
 };
 const listening = '0A';
-
-const onLinux = it.skipIf(process.platform !== 'linux');
 
 onLinux('a run is on 127.0.0.1 alone, and leaves nothing beside its outputs', { timeout: 180_000 }, async () => {
   const folder = makeFolder();

@@ -42,10 +42,7 @@ describe('a local run', () => {
   });
 
   it('says what to do next once it is ready, and confirms each mapped name', () => {
-    const mappings = new Map([
-      ['one.example.net', 9000],
-      ['two.example.net', 9001],
-    ]);
+    const mappings = new Map(Object.entries({ 'one.example.net': 9000, 'two.example.net': 9001 }));
     const details = { outputsFile: 'outputs.json', consoleLink: 'http://127.0.0.1:4005/', mappings };
     const text = greeting({ Demo: {} } as Parameters<typeof greeting>[0], details);
     expect(text).toContain('  receiver   https://one.example.net/… is forwarded to http://localhost:9000');

@@ -13,14 +13,13 @@ const openLog = (interruption?: AbortSignal) => {
   return openEventLog(makeTarget({ label: 'the test', outputs, unreachable: '' }), interruption);
 };
 
+const put = (group: string, fields: object) => logs.put(group, JSON.stringify(fields));
+
 it('finds the lines of an id in the groups of the stage, the newest first', async () => {
-  const put = (group: string, message: string, deliveryId = 'evt_1') =>
-    logs.put(group, JSON.stringify({ message, deliveryId }));
-  put('first', 'event.without_webhook');
-  put('first', 'event.duplicate', 'evt_2');
+  put('first', { message: 'event.without_webhook', deliveryId: 'evt_1' });
+  put('first', { message: 'event.duplicate', deliveryId: 'evt_2' });
   logs.put('first', 'evt_1: a line that is no JSON');
-  put('retry', 'delivery.attempt');
-  put('other', 'delivery.attempt');
+  for (const group of ['retry', 'other']) put(group, { message: 'delivery.attempt', deliveryId: 'evt_1' });
   const lines = await openLog().find('evt_1', await openLog().keptSince(), noProgress);
   expect(lines.map(({ fields }) => fields.message)).toEqual(['delivery.attempt', 'event.without_webhook']);
 });
@@ -40,12 +39,12 @@ it('ends a search that is interrupted', async () => {
 it('finds the lines whose fields have one of some values, at most so many', async () => {
   const log = openLog();
   const since = await log.keptSince();
-  for (const message of ['a.b', 'c.d', 'e.f']) logs.put('first', JSON.stringify({ message, account: 'acme' }));
-  logs.put('first', JSON.stringify({ message: 'a.b', account: 'bolt' }));
-  const found = async (most: number) =>
-    (await log.filter({ account: ['acme'], message: ['a.b', 'c.d'] }, since, most, noProgress)).map(
-      ({ fields }) => fields.message,
-    );
+  for (const message of ['a.b', 'c.d', 'e.f']) put('first', { message, account: 'acme' });
+  put('first', { message: 'a.b', account: 'bolt' });
+  const found = async (most: number) => {
+    const lines = await log.filter({ account: ['acme'], message: ['a.b', 'c.d'] }, since, most, noProgress);
+    return lines.map(({ fields }) => fields.message);
+  };
   expect(await found(10)).toEqual(['c.d', 'a.b']);
   expect(await found(1)).toEqual(['c.d']);
 });

@@ -117,26 +117,17 @@ describe('ops status of deliveries', () => {
     await add('recent', due(now - 2 * minute));
   });
 
-  it('shows by account, event and cause what is late by three minutes, and since when', async () => {
-    const { deliveries } = await read();
+  it('shows failed, held and late ones by account, event and cause, each with a command and its section', async () => {
+    const { deliveries, problems } = await read();
     const event = 'demanda.criada';
     const since = (ago: number) => iso(now - ago * minute);
-    expect(deliveries).toMatchObject({
-      late: {
-        isCutOff: false,
-        groups: [
-          { account: 'acme', event, cause: 'overdue', count: 2, since: since(50), first: 'evt_late1' },
-          { account: 'acme', event, cause: 'own fault', count: 1, since: since(-10), first: 'evt_own' },
-        ],
-      },
-    });
-    const { stdout } = await status({});
-    expect(stdout).toMatch(/^acme +demanda\.criada +overdue +2 +2/m);
-  });
-
-  it('names failed, held and late deliveries, each with a command, late ones with a section of the runbook', async () => {
-    const { deliveries, problems } = await read();
+    const groups = [
+      { account: 'acme', event, cause: 'overdue', count: 2, since: since(50), first: 'evt_late1' },
+      { account: 'acme', event, cause: 'own fault', count: 1, since: since(-10), first: 'evt_own' },
+    ];
     expect(deliveries).toMatchObject({ failed: [{ account: 'acme', count: 2 }], held: [{ count: 1 }] });
+    expect(deliveries).toMatchObject({ late: { isCutOff: false, groups } });
+    expect((await status({})).stdout).toMatch(/^acme +demanda\.criada +overdue +2 +2/m);
     expect(problems.filter(problem => /deliver/.test(problem))).toEqual([
       expect.stringMatching(
         /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 .*"RetriesLate"\.$/,
