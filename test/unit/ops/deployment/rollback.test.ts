@@ -77,9 +77,9 @@ function versionsOf(name: string): object[] {
   return [{ Version: '$LATEST', LastModified: '2026-11-20T00:00:00.000+0000' }, ...published];
 }
 
-describe('a rollback without a release', () => {
-  it('lists each release that Lambda keeps, the newest first, with its versions', async () => {
-    const { task, deployed } = makeStage();
+describe('a rollback', () => {
+  it('without a release lists each release that Lambda keeps, the newest first, with its versions, and asks nothing', async () => {
+    const { task, deployed, asked, named } = makeStage();
     const { releases, functions } = await readReleases(task.target, deployed);
     const rows = releases.map(({ release, publishedAt, versions }) => [release, publishedAt.slice(0, 10), ...versions]);
     expect(rows).toEqual([
@@ -91,18 +91,12 @@ describe('a rollback without a release', () => {
       { name: 'Sweep', version: 2, deployedVersion: 2, sharing: [] },
       { name: 'Token', version: 3, deployedVersion: 3, sharing: [] },
     ]);
-  });
-
-  it('leaves no audit line and asks nothing', async () => {
-    const { task, asked, named } = makeStage();
     const [command] = rollback.commands as unknown as [{ act: (task: unknown, given: object) => Promise<object> }];
-    const releases = [{ release: 'r3', functions: 2, running: 2 }, {}, {}];
-    expect(await command.act(task, {})).toMatchObject({ json: { releases } });
+    const listed = [{ release: 'r3', functions: 2, running: 2 }, {}, {}];
+    expect(await command.act(task, {})).toMatchObject({ json: { releases: listed } });
     expect([...asked, ...named]).toEqual([]);
   });
-});
 
-describe('a rollback', () => {
   it('moves every alias to the release, back and forward, asks before it, and changes nothing when repeated', async () => {
     const { to, versions, asked, named } = makeStage();
     const moved = [

@@ -9,32 +9,21 @@ afterEach(() => void vi.unstubAllEnvs());
 
 describe('the command line', () => {
   it('may be empty', () => {
-    expect(parse()).toEqual({
-      port: 4000,
-      mappings: new Map(),
-      stageValues: {},
-      outputsFile: '/project/.local/outputs.json',
-    });
+    const outputsFile = '/project/.local/outputs.json';
+    expect(parse()).toEqual({ port: 4000, mappings: new Map(), stageValues: {}, outputsFile });
   });
 
   it('may have all options', () => {
-    expect(
-      parse(
-        ...'--port 0 --data kept --hosts hosts.json --faults faults.json'.split(' '),
-        ...'--outputs out.json --retry-schedule 1s,2s'.split(' '),
-        ...['--map', 'a.example.com=http://127.0.0.1:1', '--map', 'B.example.com=http://127.0.0.1:2'],
-        ...['--set', 'demandsUrl=https://x.example.com', '--set', 'signingAlgorithm=RS256'],
-      ),
-    ).toEqual({
+    const files = '--data kept --hosts hosts.json --faults faults.json --outputs out.json';
+    const maps = '--map a.example.com=http://127.0.0.1:1 --map B.example.com=http://127.0.0.1:2';
+    const values = '--set demandsUrl=https://x.example.com --set signingAlgorithm=RS256 --retry-schedule 1s,2s';
+    expect(parse(...`--port 0 ${files} ${maps} ${values}`.split(' '))).toEqual({
       port: 0,
       dataDirectory: '/home/ana/kept',
       hostsFile: '/home/ana/hosts.json',
       faultsFile: '/home/ana/faults.json',
       outputsFile: '/home/ana/out.json',
-      mappings: new Map([
-        ['a.example.com', 1],
-        ['b.example.com', 2],
-      ]),
+      mappings: new Map(Object.entries({ 'a.example.com': 1, 'b.example.com': 2 })),
       stageValues: { demandsUrl: 'https://x.example.com', signingAlgorithm: 'RS256', retrySchedule: '1s,2s' },
     });
   });

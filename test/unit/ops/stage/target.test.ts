@@ -84,7 +84,7 @@ describe('the stack for smoke tests', () => {
   });
 });
 
-/** Runs something beside a CloudFormation that has some stacks of the stage, and no others, and an STS. */
+/** Runs something next to an AWS that has some stacks of the stage, and no others. */
 async function withStacks<Value>(names: readonly string[], run: () => Promise<Value>): Promise<Value> {
   const server = createServer(async (request, response) => {
     const asked = new URLSearchParams(await text(request));
@@ -100,12 +100,9 @@ async function withStacks<Value>(names: readonly string[], run: () => Promise<Va
     response.writeHead(isThere || isIdentity ? 200 : 400, { 'content-type': 'text/xml' });
     response.end(isIdentity ? identity : isThere ? found : missing);
   });
-  const port = await listen(server);
-  for (const service of ['CLOUDFORMATION', 'STS'])
-    vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, `http://127.0.0.1:${port}`);
+  vi.stubEnv('AWS_ENDPOINT_URL', `http://127.0.0.1:${await listen(server)}`);
   vi.stubEnv('AWS_REGION', 'sa-east-1');
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
+  for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'local');
   try {
     return await run();
   } finally {

@@ -214,6 +214,7 @@ describe('the preflight reports', () => {
       { before: reserving(900), next: reserving(900), answers: quotaOf(1_000, 100) },
     ],
     ['a wildcard certificate', withDomain({ DomainName: '*.acme.com' })],
+    ['a stage that has no domain', at('x.example.com')],
     ['a domain that stays', { ...withDomain(), ...at('auth.acme.com', 'd-1.example.com') }],
     ['left-overs of a stage that is deployed', { values: retain, answers: leftOver }],
     ['left-overs of a stage that keeps no data', { stacks: noStacks, answers: leftOver }],

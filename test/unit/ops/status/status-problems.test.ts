@@ -84,17 +84,13 @@ describe('the problems of a stage', () => {
   const unread = { unread: 'denied' };
   const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [] };
   const partly = { alarms: first, webhooks: first, deliveries: { ...noDeliveries, ...first } };
+  const manyLate = { ...noDeliveries, late: { groups: [], isCutOff: true } };
+  const inParts = ' in the parts that were read.';
   it.each<[Partial<Status>, string]>([
     [{}, '.'],
-    [{ queues: unread, keys: unread }, ' in the parts that were read. 2 parts could not be read.'],
-    [
-      { queues: unread, ...partly },
-      ' in the parts that were read. 1 part could not be read. 3 parts were read only partly.',
-    ],
-    [
-      { deliveries: { ...noDeliveries, late: { groups: [], isCutOff: true } } },
-      ' in the parts that were read. 1 part was read only partly.',
-    ],
+    [{ queues: unread, keys: unread }, `${inParts} 2 parts could not be read.`],
+    [{ queues: unread, ...partly }, `${inParts} 1 part could not be read. 3 parts were read only partly.`],
+    [{ deliveries: manyLate }, `${inParts} 1 part was read only partly.`],
   ])('are none in the parts that could be read, and it counts the others: %j', (changes, where) => {
     const { text } = reportStatus(statusOf(aStage(), changes));
     expect(text.split('\n').at(-1)).toBe(`No problems found${where}`);
