@@ -29,8 +29,7 @@ export function makeFakeService({
 }: FakeService = {}) {
   const webhooks = new Map<string, string>();
   const deliveries = new Map<string, object>();
-  const calls: string[] = [];
-  const steps: string[] = [];
+  const [calls, steps]: [string[], string[]] = [[], []];
 
   function perform<Value>(call: string, usual: () => Value): Value {
     calls.push(call);
@@ -41,17 +40,16 @@ export function makeFakeService({
     return value;
   }
 
-  function respond(method: string, path: string, sent: unknown): Response {
-    const scripted = script(`${method} ${path}`);
+  function respond(call: string, path: string, sent: unknown): Response {
+    const scripted = script(call);
     if (scripted && 'status' in scripted) return answer(scripted.status, scripted.body);
-    const [, evento = '', id] = /^\/v1\/webhooks\/([\w.]+)(?:\/entregas\/(.+))?$/.exec(path) ?? [];
-    if (path === '/oauth/v1/token') return answer(200, { access_token: 'canary-access-token' });
-    if (id !== undefined) return deliveries.has(id) ? answer(200, deliveries.get(id)) : answer(404);
-    if (method === 'DELETE') return answer(webhooks.delete(evento) ? 204 : 404);
-    const webhook: { evento: string; url: string } = JSON.parse(String(sent));
-    if (webhooks.has(webhook.evento)) return answer(409, { code: 'webhook_exists' });
-    webhooks.set(webhook.evento, webhook.url);
-    return answer(201, {});
+    if (call === 'POST /oauth/v1/token') return answer(200, { access_token: 'canary-access-token' });
+    if (call.startsWith('GET ')) return deliveries.has(path) ? answer(200, deliveries.get(path)) : answer(404);
+    if (call.startsWith('DELETE ')) return answer(webhooks.delete(path.split('/').at(-1) ?? '') ? 204 : 404);
+    const { evento, url }: { evento: string; url: string } = JSON.parse(String(sent));
+    if (webhooks.has(evento)) return answer(409, { code: 'webhook_exists' });
+    webhooks.set(evento, url);
+    return answer(201);
   }
 
   const effects: SmokeEffects = {
@@ -59,12 +57,12 @@ export function makeFakeService({
     authUrl: 'https://auth.example.com',
     baseUrl: 'https://api.example.com',
     receiverUrl: 'https://receiver.example.com/smoke',
-    fetch: async (url, request) => {
-      request.signal?.throwIfAborted();
+    fetch: async (url, { method, body, signal }) => {
+      signal?.throwIfAborted();
       const { pathname } = new URL(url);
-      const call = `${request.method} ${pathname.replace(/\/entregas\/.*/, '/entregas/ID')}`;
-      const response = perform(call, () => respond(request.method ?? '', pathname, request.body));
-      request.signal?.throwIfAborted();
+      const call = `${method} ${pathname.replace(/evt_.*/, 'ID')}`;
+      const response = perform(call, () => respond(call, pathname, body));
+      signal?.throwIfAborted();
       return response;
     },
     readIdentity: async () => perform('identity', () => identity),
@@ -72,7 +70,8 @@ export function makeFakeService({
       perform('publish', () => {
         const parsed = parseEventMessage(message, 'message-id', 'https://demandas.example.com');
         if (parsed.outcome !== 'event' || !delivery || !webhooks.has(parsed.event.eventName)) return;
-        deliveries.set(parsed.event.deliveryId, delivery);
+        const { eventName, deliveryId } = parsed.event;
+        deliveries.set(`/v1/webhooks/${eventName}/entregas/${deliveryId}`, delivery);
       }),
     describeError: error => (error instanceof Error ? error.name : 'unknown'),
     onStep: ({ name }) => void steps.push(name),
@@ -85,6 +84,6 @@ export function makeFakeService({
   return { effects, webhooks, calls, steps };
 }
 
-function answer(status: number, body?: unknown): Response {
-  return new Response(status === 204 ? null : JSON.stringify(body ?? {}), { status });
+function answer(status: number, body: unknown = {}): Response {
+  return new Response(status === 204 ? null : JSON.stringify(body), { status });
 }

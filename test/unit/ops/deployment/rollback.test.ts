@@ -123,8 +123,8 @@ describe('a rollback', () => {
     const shifting = { FunctionVersion: '2', RevisionId: 'a', RoutingConfig: { AdditionalVersionWeights: { 3: 0.1 } } };
     stage.aliases.set('Token', shifting);
     await stage.to('r2');
-    const RoutingConfig = { AdditionalVersionWeights: {} };
-    expect(stage.aliases.get('Token')).toMatchObject({ FunctionVersion: '2', RoutingConfig });
+    expect(stage.versions()).toMatchObject({ Token: '2' });
+    expect(stage.aliases.get('Token')?.RoutingConfig).toEqual({ AdditionalVersionWeights: {} });
   });
 
   it('is refused for an unknown release, with the known ones', async () => {
