@@ -19,10 +19,12 @@ it('the demo client and admin stay those of the file while they are there, and a
   const first = await provisionDemo(outputs, file);
   expect(first).toMatchObject({ Username: 'admin@example.com', AccountId: 'demo' });
   expect(await provisionDemo(outputs, file)).toEqual(first);
+  const before = await operated.items('Credentials');
   const { ClientId, Username, Password } = await provisionDemo(outputs);
   expect(Username).toBe(first.Username);
   expect(ClientId).not.toBe(first.ClientId);
   expect(Password).not.toBe(first.Password);
+  expect(await operated.items('Credentials')).not.toEqual(before);
 });
 
 it('the demo data need their tables', async () => {
