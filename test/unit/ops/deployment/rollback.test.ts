@@ -12,14 +12,8 @@ interface Command {
   readonly input: { readonly StackName: string; readonly FunctionName: string; readonly [field: string]: unknown };
 }
 
-/** What happens at a question, and whether an alias can be moved. */
-interface Events {
-  readonly onQuestion?: (stack: Stack) => void;
-  readonly isMoved?: (name: string) => boolean;
-}
-
 /** Creates a stage with the functions Token and Sweep. Returns what rolls it back, and what was asked, audited and moved. */
-function makeStage({ onQuestion = () => {}, isMoved = () => true }: Events = {}) {
+function makeStage({ onQuestion = (_stack: Stack) => {}, isMoved = (_function: string): boolean => true } = {}) {
   const stack: Stack = { StackName: '', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' };
   const aliases = new Map<string, Record<string, unknown>>([
     ['Token', { FunctionVersion: '3', RoutingConfig: {}, RevisionId: 'a' }],
