@@ -51,7 +51,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
         log: telemetry.log,
         beginInvocation: () => undefined,
         count: (metric, by) => telemetry.count(metric as DeliveryMetric, by),
-        measure: metric => void metric,
+        measure: (metric, by) => telemetry.measure(metric as 'OldestDue', by),
       }),
     },
   });

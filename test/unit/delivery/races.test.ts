@@ -289,10 +289,23 @@ it('a sweep sends the messages that it claimed if one claim fails, and fails the
   expect(stage.waiting('retries')).toHaveLength(29);
 });
 
+// The alarm of overdue retries needs a sample in each minute.
+it('each sweep measures by how much a delivery is overdue while its outcomes are lost', async () => {
+  await fail();
+  stage.faults.fateOf = ({ operation }) => (operation === 'Put' ? 'dies_before' : 'fine');
+  await stage.pass(8 * minute);
+  expect(stage.spans.OldestDue?.map(overdue => Math.round(overdue / minute))).toEqual([0, 0, 3, 4, 5, 6, 7, 8]);
+});
+
 describe('a replay', () => {
   const path = '/v1/webhooks/demanda.criada/reenvios';
   const body = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00Z', estado: 'falhou' };
   const start = () => stage.request('POST', path, { body });
+  const fill = async (failed: number) => {
+    for (let number = 1; number < failed; number++) {
+      await stage.store.create(settled(aDelivery({ id: `evt_${number}` }), 'failed', noon));
+    }
+  };
   beforeEach(async () => {
     await stage.store.create(settled(aDelivery(), 'failed', noon));
     await stage.pass(1);
@@ -307,21 +320,24 @@ describe('a replay', () => {
   });
 
   it('sends each delivery once if two sweeps work on it at the same time', async () => {
-    for (let number = 1; number < 100; number++) {
-      await stage.store.create(settled(aDelivery({ id: `evt_${number}` }), 'failed', noon));
-    }
+    await fill(100);
     await start();
     await Promise.all([stage.sweep(), stage.sweep()]);
     await stage.settle();
     expect(stage.posts).toHaveLength(100);
   });
 
-  it('stays cancelled if its last page ends meanwhile', async () => {
+  it.each([
+    ['its last page', 1, 1],
+    ['a page of 100 after the 50 of its start', 160, 150],
+  ])('stays cancelled if %s ends meanwhile', async (_, failed, sent) => {
+    await fill(failed);
     const { json } = await start();
     const replays = makeReplayStore({ dynamo: stage.dynamo, table: 'Deliveries', now: stage.now });
     const replay = await replays.findLatest('conta-1', 'demanda.criada');
     justBefore('Update', async () => replay && replays.end(replay, 'cancelled'));
     await stage.pass(2 * minute);
-    expect(await stage.request('GET', `${path}/${json.id}`)).toMatchObject({ json: { estado: 'cancelado' } });
+    const shown = await stage.request('GET', `${path}/${json.id}`);
+    expect(shown).toMatchObject({ json: { estado: 'cancelado', enviadas: sent } });
   });
 });
