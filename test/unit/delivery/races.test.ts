@@ -253,6 +253,18 @@ describe('a message of the retry queue', () => {
     await stage.settle();
     expect(stage.posts).toHaveLength(2);
   });
+
+  it('has its outcome written again for 2 s while the store throttles, with pauses that double', async () => {
+    const { execute } = stage.tables;
+    const tries: number[] = [];
+    stage.tables.execute = command => {
+      if (!isOutcome(command)) return execute(command);
+      tries.push(stage.now());
+      throw Object.assign(new Error('slow down'), { name: 'ThrottlingError' }); // the SDK does not repeat it
+    };
+    await stage.pass(6_500);
+    expect(tries.map(at => at - (tries[0] ?? 0))).toEqual([0, 100, 300, 700, 1_500]);
+  });
 });
 
 describe('a conditional write that the SDK repeats after a lost answer', () => {
