@@ -63,6 +63,7 @@ describeWith(['names'], 'the history', () => {
       corpo: sample?.body,
       tentativas: [{ resultado: 'entregue', status: 200, resposta: '{"h":"***"}' }],
     });
+    expectProblem(await call('POST', `/entregas/${json?.id}/reenvio`), 409, 'test_delivery');
   });
 
   it('lists, shows and sends again what was delivered', async () => {

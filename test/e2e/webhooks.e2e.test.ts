@@ -71,6 +71,10 @@ describe('the life of a webhook', () => {
     const withoutIt = await callApi('PUT', path, { token, body: { url } });
     expect(withoutIt.json).toMatchObject({ autorizacao_definida: false });
 
+    const rotated = await callApi('POST', `${path}/segredo`, { token });
+    expect(rotated).toMatchObject({ status: 201, json: { segredo: expect.stringMatching(/^whsec_/) } });
+    expect(rotated.json?.segredo).not.toBe(created.json?.segredo);
+
     const deleted = await callApi('DELETE', path, { token });
     expect(deleted).toMatchObject({ status: 204, text: '' });
     expect((await callApi('GET', path, { token })).status).toBe(404);

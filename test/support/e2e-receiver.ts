@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'n
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { closeNow, listen } from '../../tools/support/listen.ts';
-import { observeDelivery } from './contract/observer.ts';
+import { deliveryFaults, faultsMet } from './contract/judge.ts';
 import { run, until } from './e2e-target.ts';
 
 /** The receiver's reaction to a request: an HTTP answer, or a way of not sending one. */
@@ -59,7 +59,7 @@ export async function startReceiver(name: string) {
   const server = createServer(async (request, response) => {
     const { url: path = '/', method = '', headers } = request;
     const body = await text(request);
-    observeDelivery({ method, headers, body });
+    faultsMet.push(...deliveryFaults({ method, headers, body }));
     const before = received(path);
     arrived.set(path, [...before, { method, path, headers, body, at: Date.now() }]);
     const script = scripts.get(path) ?? [];

@@ -10,7 +10,6 @@ import {
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import type { TestProject } from 'vitest/node';
-import { reportContract } from './contract/report.ts';
 import type { Run } from './e2e-target.ts';
 import { root } from './run-node.ts';
 
@@ -26,26 +25,21 @@ import { root } from './run-node.ts';
  * Starts or finds the run under test and provides it to every test file. `e2e-target.ts` waits for it: here that would delay the tests of
  * all projects.
  *
- * @returns what ends the run. It fails if the run wrote a planted secret, to the terminal or to a log group, or if described answers
- * were never met.
+ * @returns what ends the run. It fails if the run wrote a planted secret, to the terminal or to a log group.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
-  const files = { canaryFile: path.join(folder, 'canaries'), contractFile: path.join(folder, 'contract') };
-  for (const file of Object.values(files)) writeFileSync(file, '');
+  const canaryFile = path.join(folder, 'canaries');
+  writeFileSync(canaryFile, '');
   const outputsFile = process.env.EMISSOR_OUTPUTS;
   const { stop, ...found } = outputsFile ? existingRun(outputsFile) : startRun(folder);
-  const run: Run = { ...found, ...files };
+  const run: Run = { ...found, canaryFile };
   project.provide('run', run);
 
   return async function teardown() {
-    try {
-      reportContract(run, project);
-    } finally {
-      await appendLoggedLines(run)
-        .finally(stop)
-        .finally(() => leave(folder, run, project));
-    }
+    await appendLoggedLines(run)
+      .finally(stop)
+      .finally(() => leave(folder, run, project));
   };
 }
 
@@ -85,7 +79,7 @@ function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestPro
   process.stderr.write([`\nThe run under test wrote ${logFile}`, ...errors.slice(-10), ''].join('\n'));
 }
 
-type Found = Omit<Run, 'canaryFile' | 'contractFile'> & { readonly stop: () => Promise<void> };
+type Found = Omit<Run, 'canaryFile'> & { readonly stop: () => Promise<void> };
 
 function existingRun(outputsFile: string): Found {
   const hostsFile = process.env.EMISSOR_HOSTS;

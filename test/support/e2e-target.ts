@@ -14,8 +14,6 @@ export interface Run {
   readonly processId: number | null;
   /** Secrets that the run's output may not contain, one a line. */
   readonly canaryFile: string;
-  /** The parts of the OpenAPI document that the suites met; `contract/observer.ts` writes it. */
-  readonly contractFile: string;
   /** Attempts a delivery gets, a second apart; `null` if they are hours apart. */
   readonly attempts: number | null;
 }

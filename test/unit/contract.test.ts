@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { webhook } from '../../tools/openapi/examples.ts';
-import { type Exchange, judgeDelivery, judgeResponse } from '../support/contract/judge.ts';
+import { deliveryFaults, type Exchange, responseFaults } from '../support/contract/judge.ts';
 
 // The end-to-end tests and the world judge every answer and delivery by the OpenAPI document. The judge must find each kind of fault.
 
@@ -26,8 +26,7 @@ const refused = (changes: object = {}): Exchange => {
 
 describe('the judgement of an answer', () => {
   it('finds no fault in what is described', () => {
-    expect(judgeResponse(shown())).toEqual({ met: { operation: 'getWebhook', status: '200', code: '' }, faults: [] });
-    expect(judgeResponse(refused())).toMatchObject({ met: { code: 'webhook_not_found' }, faults: [] });
+    expect([...responseFaults(shown()), ...responseFaults(refused())]).toEqual([]);
   });
 
   it.each<[what: string, exchange: Exchange, fault: RegExp]>([
@@ -43,17 +42,14 @@ describe('the judgement of an answer', () => {
     ['content where there is none', { ...shown(), method: 'DELETE', status: 204 }, /content/],
     ['another status at an unknown path', { ...refused(), path: '/v2', status: 403 }, /status 403/],
   ])('reports %s that is not described', (_what, exchange, fault) => {
-    expect(judgeResponse(exchange).faults.join('\n')).toMatch(fault);
+    expect(responseFaults(exchange).join('\n')).toMatch(fault);
   });
 
   it('distinguishes the cases of one OAuth error', () => {
     const body = { error: 'invalid_request', error_description: 'The parameter token is required.' };
     const exchange = { ...shown({ pragma: 'no-cache' }, body), host: 'auth', method: 'POST', status: 400 } as const;
-    expect(judgeResponse({ ...exchange, path: '/oauth/v1/revoke' })).toMatchObject({
-      met: { code: 'token_missing' },
-      faults: [],
-    });
-    expect(judgeResponse({ ...exchange, path: '/oauth/v1/token' }).faults.join()).toMatch(/token is required/);
+    expect(responseFaults({ ...exchange, path: '/oauth/v1/revoke' })).toEqual([]);
+    expect(responseFaults({ ...exchange, path: '/oauth/v1/token' }).join()).toMatch(/token is required/);
   });
 });
 
@@ -74,7 +70,7 @@ describe('the judgement of a delivery', () => {
   };
 
   it('finds no fault in what is described', () => {
-    expect(judgeDelivery(delivery)).toEqual({ event: 'demanda.criada', faults: [] });
+    expect(deliveryFaults(delivery)).toEqual([]);
   });
 
   it.each([
@@ -85,6 +81,6 @@ describe('the judgement of a delivery', () => {
     ['an Accept', {}, { accept: 'application/json' }],
   ])('reports %s that is not described', (_what, changes, headers) => {
     const arrived = { ...delivery, headers: { ...delivery.headers, ...headers }, ...changes };
-    expect(judgeDelivery(arrived).faults).toHaveLength(1);
+    expect(deliveryFaults(arrived)).toHaveLength(1);
   });
 });

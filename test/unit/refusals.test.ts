@@ -16,7 +16,7 @@ import { webhookProblems, webhookRoutes } from '../../lambdas/webhooks/routes.ts
 import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
 import { findingNames, findings, problems } from '../support/refusal-texts.ts';
 
-// The tables of what both hosts refuse. `describeApiRefusals` and `describeFormRefusals` ask for each, in process and over HTTP.
+// The tables of what both hosts refuse. test/unit/api/api-refusals.test.ts and test/e2e/form-refusals.e2e.test.ts ask for each.
 
 const cases = Object.entries(problems).map(([name, row]) => [name, { code: name, ...row }] as const);
 const titles = Object.entries(problemTitles);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { documents, faultsOf, type Host, type Method, type Refusal, type ResponseObject } from './document.ts';
+import { documents, faultsOf, type Host, type Refusal, type ResponseObject } from './document.ts';
 
 /** A request to one of the hosts, and its answer. */
 export interface Exchange {
@@ -12,80 +12,49 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** An answer of an operation. */
-export interface Answered {
-  readonly operation: string;
-  readonly status: string;
-  /** A code, or a case of {auth_url}; `gateway`; empty for a success, and for HEAD, which shows none. */
-  readonly code: string;
-}
+/** The faults of answers and deliveries that the running test has met. */
+export const faultsMet: string[] = [];
 
-/** Judges an answer by the document: status, media type, headers, body, and whether its code is one of the operation's. */
-export function judgeResponse(exchange: Exchange): { met: Answered; faults: readonly string[] } {
-  const { operation, response } = find(exchange);
-  const status = String(exchange.status);
-  if (!response) return { met: { operation, status, code: '?' }, faults: [`The status ${status} is not described.`] };
+/** Returns what of an answer the document does not describe: status, media type, headers, body, or its code for that operation. */
+export function responseFaults(exchange: Exchange): readonly string[] {
+  const response = find(exchange);
+  if (!response) return [`The status ${exchange.status} is not described.`];
   const body = parse(exchange.body);
-  const examples = Object.entries(response.content?.[typeOf(exchange)]?.examples ?? {});
-  const refusal: Refusal = { ...Object(body) };
-  const named = examples.find(([, { value }]) => value.error_description === refusal.error_description);
-  return {
-    met: { operation, status, code: codeOf(named?.[0] ?? refusal.error ?? '', refusal) },
-    faults: [
-      ...headerFaults(response, exchange.headers),
-      ...contentFaults(response, exchange, body),
-      ...(exchange.method === 'HEAD'
-        ? []
-        : codeFaults(
-            examples.map(([, { value }]) => value),
-            exchange.status,
-            refusal,
-          )),
-    ],
-  };
+  const faults = [...headerFaults(response, exchange.headers), ...contentFaults(response, exchange, body)];
+  if (exchange.method === 'HEAD') return faults;
+  const examples = Object.values(response.content?.[typeOf(exchange)]?.examples ?? {});
+  return [
+    ...faults,
+    ...codeFaults(
+      examples.map(({ value }) => value),
+      exchange.status,
+      { ...Object(body) },
+    ),
+  ];
 }
 
-/** Returns every answer that the document describes for an operation; those to HEAD are those to GET, without the content. */
-export function allAnswers(): Answered[] {
-  const items = Object.values(documents).flatMap(({ paths }) => Object.values(paths));
-  const methods = items.flatMap(item => Object.entries(item).filter(isMethod));
-  return methods.flatMap(([method, { operationId: operation, responses }]) =>
-    Object.entries(responses).flatMap(([status, response]) => [
-      ...codesOf(response).map(code => ({ operation, status, code })),
-      ...(method === 'get' ? [{ operation: `${operation}Head`, status, code: '' }] : []),
-    ]),
-  );
-}
-
-function isMethod(member: readonly [string, Method | ResponseObject]): member is [string, Method] {
-  return 'operationId' in member[1];
-}
-
-/** Judges a delivery by the document's `webhooks`: its headers and its body. Returns the event, and what is not described. */
-export function judgeDelivery({ method, headers, body }: Arrived): { event: string; faults: readonly string[] } {
+/** Returns what of a delivery the document's `webhooks` do not describe: a header, or a part of its body. */
+export function deliveryFaults({ method, headers, body }: Arrived): readonly string[] {
   const content = parse(body);
   const event = String(Object(content).event);
   const { webhooks = {} } = documents.base;
   const described = Object.hasOwn(webhooks, event) ? webhooks[event]?.post : undefined;
-  if (!described) return { event, faults: [`The event ${event} is not described.`] };
+  if (!described) return [`The event ${event} is not described.`];
   const parameters = described.parameters.map(({ name, schema }) => ({ name: name.toLowerCase(), schema }));
-  const known = new Set([...parameters.map(({ name }) => name), ...ofEveryRequest]);
-  const undescribed = Object.keys(headers).filter(name => !known.has(name));
-  const fixed = { 'content-type': 'application/json', accept: '*/*' };
-  return {
-    event,
-    faults: [
-      ...(method === 'POST' ? [] : [`The method is ${method}.`]),
-      ...Object.entries(fixed).flatMap(([name, value]) =>
-        headers[name] === value ? [] : [`The header ${name} is ${headers[name]}.`],
-      ),
-      ...parameters.flatMap(({ name, schema }) =>
-        faultsOf(headers[name], schema).map(fault => `The header ${name} (${headers[name]}): ${fault}.`),
-      ),
-      ...undescribed.map(name => `The header ${name} is not described.`),
-      ...faultsOf(content, described.requestBody.content['application/json'].schema),
-    ],
-  };
+  const fixed = { 'content-type': { const: 'application/json' }, accept: { const: '*/*' } };
+  const schemas = new Map<string, object>([
+    ...parameters.map(({ name, schema }) => [name, schema] as const),
+    ...Object.entries(fixed),
+  ]);
+  const undescribed = Object.keys(headers).filter(name => !schemas.has(name) && !ofEveryRequest.includes(name));
+  return [
+    ...(method === 'POST' ? [] : [`The method is ${method}.`]),
+    ...[...schemas].flatMap(([name, schema]) =>
+      faultsOf(headers[name], schema).map(fault => `The header ${name} (${headers[name]}): ${fault}.`),
+    ),
+    ...undescribed.map(name => `The header ${name} is not described.`),
+    ...faultsOf(content, described.requestBody.content['application/json'].schema),
+  ];
 }
 
 /** A delivery as a receiver gets it. */
@@ -96,23 +65,16 @@ export interface Arrived {
 }
 
 /** HTTP's own, and those that OpenAPI does not describe as parameters: `Authorization` is the security scheme of receivers. */
-const ofEveryRequest = 'host connection content-length transfer-encoding accept authorization content-type'.split(' ');
+const ofEveryRequest = 'host connection content-length transfer-encoding authorization'.split(' ');
 
-/** Returns the name of an operation, and its response with the status of the exchange, if there is one. */
-function find({ host, method, path, status }: Exchange): { operation: string; response?: ResponseObject | undefined } {
+/** Returns the response that is described for the status of an exchange, if there is one. */
+function find({ host, method, path, status }: Exchange): ResponseObject | undefined {
   const { paths, 'x-not-found': notFound } = documents[host];
-  const [pattern, item] = Object.entries(paths).find(([known]) => matches(known, path)) ?? [];
-  if (!item) return { operation: `unknown path (${host})`, response: status === 404 ? notFound : undefined };
+  const [, item] = Object.entries(paths).find(([known]) => matches(known, path)) ?? [];
+  if (!item) return status === 404 ? notFound : undefined;
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
-  const operation = Object.hasOwn(item, name) ? item[name] : undefined;
-  if (operation) {
-    const response = operation.responses[status];
-    return { operation: `${operation.operationId}${method === 'HEAD' ? 'Head' : ''}`, response };
-  }
-  return {
-    operation: `other method (${pattern})`,
-    response: status === 405 ? item['x-method-not-allowed'] : undefined,
-  };
+  if (Object.hasOwn(item, name)) return item[name]?.responses[status];
+  return status === 405 ? item['x-method-not-allowed'] : undefined;
 }
 
 function matches(pattern: string, path: string): boolean {
@@ -162,18 +124,6 @@ function codeFaults(examples: readonly Refusal[], status: number, refusal: Refus
     ...(stated === undefined || stated === status ? [] : [`The body has the status ${stated}.`]),
     ...unknown.map(({ code: own }) => `A finding ${own} is not described.`),
   ];
-}
-
-/** Returns the code of an answer. Cases of {auth_url} have the names of their examples. */
-function codeOf(name: string, { code, message, error }: Refusal): string {
-  if (typeof code === 'string') return code;
-  if (typeof message === 'string') return 'gateway';
-  return typeof error === 'string' ? name : '';
-}
-
-function codesOf({ content = {} }: ResponseObject): string[] {
-  const examples = Object.values(content).flatMap(({ examples = {} }) => Object.entries(examples));
-  return examples.length === 0 ? [''] : [...new Set(examples.map(([name, { value }]) => codeOf(name, value)))];
 }
 
 function typeOf({ headers }: Exchange): string {

@@ -3,7 +3,6 @@ import * as z from 'zod/mini';
 import { sampleBody } from '../../../../lambdas/delivery/intake/event.ts';
 import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/representation.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
-import { describeApiRefusals } from '../../../support/api-refusals.ts';
 import type { Answered, Sent } from '../../../support/stage.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, secret } from '../builders.ts';
@@ -48,26 +47,6 @@ const listAll = async (query: string) => {
   return all;
 };
 const oneId = async (): Promise<string> => (await list()).entregas[0].id;
-
-describe('every endpoint', () => {
-  beforeEach(() => stage.register()); // of another account than the callers'
-
-  describeApiRefusals({
-    makeTokens: async () => ({
-      admin: 'admin|webhooks:read webhooks:manage|empty',
-      reader: 'admin|webhooks:read|empty',
-      manager: 'admin|webhooks:manage|empty',
-      unscoped: 'admin||empty',
-      member: 'member|webhooks:manage|empty',
-    }),
-    send: async (method, path, { headers, body, query }) => {
-      const content = { ...(body !== undefined && { raw: body }), ...(query !== undefined && { query }) };
-      const all = { authorization: '', 'content-type': '', ...headers };
-      const { status = 0, headers: answered, json } = await request(method, path, { headers: all, ...content });
-      return { status, headers: answered, text: JSON.stringify(json) };
-    },
-  });
-});
 
 describe('GET …/entregas', () => {
   beforeEach(() => stage.register());

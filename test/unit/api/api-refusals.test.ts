@@ -1,0 +1,248 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
+import type { OperationId } from '../../../lambdas/platform/route-table.ts';
+import type { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
+import { documents, type Method } from '../../support/contract/document.ts';
+import { responseFaults } from '../../support/contract/judge.ts';
+import { type FindingName, findingNames, isProblemOfTables, type Told } from '../../support/refusal-texts.ts';
+import { makeStage, type Sent, type Stage } from '../../support/stage.ts';
+
+// Every operation of {base_url} refuses alike, in both languages and as the OpenAPI document says (contract, section 5; RFC 9457).
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = makeStage();
+  await stage.register(); // of another account than the callers'
+});
+
+const callers = {
+  nobody: { headers: { authorization: '' } },
+  stranger: { headers: { authorization: 'Bearer garbage' } },
+  admin: { token: 'admin|webhooks:read webhooks:manage|empty' },
+  reader: { token: 'admin|webhooks:read|empty' },
+  manager: { token: 'admin|webhooks:manage|empty' },
+  unscoped: { token: 'admin||empty' },
+  member: { token: 'member|webhooks:manage|empty' },
+} as const satisfies Record<string, Sent>;
+
+/**
+ * Sends a request in each language, and reads the code of what must be a problem (RFC 9457), unless it is one of HEAD, which shows
+ * none. The answers differ in their texts alone, which are those of the tables (RFC 9110 section 12.5.4).
+ */
+async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sent: Sent) {
+  const ask = async (language: string, isAs: string) => {
+    const answer = await stage.request(method, path, {
+      ...sent,
+      headers: { 'content-type': '', ...sent.headers, 'accept-language': language },
+    });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'content-language': isAs,
+      'cache-control': 'no-store',
+    });
+    const headers = new Headers({ ...answer.headers, 'apigw-requestid': 'AbCdEfGhIjKlMnO=' });
+    const body = method === 'HEAD' ? '' : JSON.stringify(answer.json);
+    const exchange = { host: 'base', method, path, status: Number(answer.status), headers, body } as const;
+    expect(responseFaults(exchange)).toEqual([]);
+    return answer;
+  };
+  const answer = await ask('fr', 'en');
+  const inPortuguese = await ask('pt-BR,pt;q=0.9,en;q=0.8', 'pt-BR');
+  for (const name of ['allow', 'accept', 'www-authenticate'])
+    expect(inPortuguese.headers[name]).toBe(answer.headers[name]);
+  expect(inPortuguese.status).toBe(answer.status);
+  if (method === 'HEAD') return { ...answer, found: undefined, told: `${answer.status}` };
+  const [problem, told] = [answer.json, inPortuguese.json];
+  const same = ({ title: _title, detail: _detail, requisicao, errors = [], ...others }: typeof problem) => ({
+    ...{ ...others, requisicao: typeof requisicao },
+    errors: errors.map(({ pointer, code }: Record<string, string>) => ({ pointer, code })),
+  });
+  expect(problem).toMatchObject({ status: answer.status, type: expect.any(String) });
+  expect(same(told)).toEqual(same(problem));
+  expect(isProblemOfTables(problem, told), JSON.stringify([problem, told])).toBe(true);
+  const found = (problem.errors ?? []).map((finding: Told, at: number) => findingNames(finding, told.errors[at]));
+  expect(found).not.toContainEqual([]);
+  return { ...answer, found, told: `${answer.status} ${problem.code}` };
+}
+
+const tell = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
+  method === 'HEAD' ? `${status}` : `${status} ${code}`;
+
+const event = 'demanda.criada';
+const json = { 'content-type': 'application/json' };
+const text = { 'content-type': 'text/plain' };
+const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
+const paths = Object.keys(documents.base.paths).filter(path => path.startsWith('/v1/'));
+
+/** Requests that have one finding each, by its name: the operation, and the body or the query. */
+const findings: Readonly<Record<FindingName, readonly [BaseOperation, object | string]>> = {
+  required: ['registerWebhook', { evento: 'demanda.criada' }],
+  unknown_field: ['rotateSecret', { imediata: true }],
+  object_type: ['registerWebhook', []],
+  string_type: ['registerWebhook', { evento: 'demanda.criada', url: 1 }],
+  boolean_type: ['rotateSecret', { imediato: 'sim' }],
+  event: ['registerWebhook', { evento: 'demanda.inventada', url: 'https://8.8.8.8/' }],
+  choice: ['startReplay', { ...range, estado: 'entregue' }],
+  choice_type: ['startReplay', { ...range, estado: 1 }],
+  date_time: ['startReplay', { ...range, ate: '2026-11-20 12:00:00Z' }],
+  plus_sign: ['listDeliveries', 'desde=2026-11-20T12:00:00+03:00'],
+  autorizacao: ['replaceWebhook', { url: 'https://8.8.8.8/', autorizacao: ' x' }],
+  header_name: ['replaceWebhook', { url: 'https://8.8.8.8/', autorizacao: ' AUTHORIZATION : Bearer x' }],
+  well_formed: ['replaceWebhook', { url: 'https://8.8.8.8/\ud800' }],
+  length: ['replaceWebhook', { url: `https://8.8.8.8/${'a'.repeat(2_048)}` }],
+  characters: ['replaceWebhook', { url: 'https://8.8.8.8/a b' }],
+  absolute: ['replaceWebhook', { url: 'nonsense' }],
+  https: ['replaceWebhook', { url: 'http://8.8.8.8/' }],
+  userinfo: ['replaceWebhook', { url: 'https://a:b@8.8.8.8/' }],
+  fragment: ['replaceWebhook', { url: 'https://8.8.8.8/#a' }],
+  port: ['replaceWebhook', { url: 'https://8.8.8.8:80/' }],
+  ipv6_literal: ['replaceWebhook', { url: 'https://[2606:4700::1]/' }],
+  dns_name: ['replaceWebhook', { url: 'https://a..example.com/' }],
+  single_label: ['replaceWebhook', { url: 'https://receiver/' }],
+  private_suffix: ['replaceWebhook', { url: 'https://receiver.internal/' }],
+  public_address: ['replaceWebhook', { url: 'https://10.0.0.1/' }],
+  limite_number: ['listDeliveries', 'limite=x'],
+  limite_range: ['listDeliveries', 'limite=0'],
+  cursor: ['listDeliveries', 'cursor=x'],
+  range: ['startReplay', { ...range, ate: range.desde }],
+  unknown_parameter: ['listDeliveries', 'pagina=1'],
+  repeated: ['listDeliveries', 'limite=1&limite=1'],
+  own_host: ['replaceWebhook', { url: 'https://base.example.com/' }],
+  ipv4: ['replaceWebhook', { url: 'https://six.example.com/' }],
+  not_found: ['replaceWebhook', { url: 'https://nowhere.example.com/' }],
+  temporary: ['replaceWebhook', { url: 'https://silent.example.com/' }],
+};
+
+type BaseOperation = OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>;
+
+describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
+  const { id, method, path, scope, takesBody, isBodyRequired, mayHaveBody, body } = operation;
+  const type = takesBody ? { headers: json } : {};
+
+  it.each(['', 'Bearer', 'Basic eDp5'])('requires a token, not %j (RFC 6750 section 3.1)', async authorization => {
+    const missing = await refusal(operation, { headers: { authorization } });
+    expect(missing.told).toBe(tell(operation, 401, 'token_missing'));
+    expect(missing.headers['www-authenticate']).toMatch(
+      /^Bearer realm="webhooks", resource_metadata="https?:\/\/[^"\\]+\/\.well-known\/oauth-protected-resource"$/,
+    );
+  });
+
+  it('requires one that holds', async () => {
+    const invalid = await refusal(operation, callers.stranger);
+    expect(invalid.told).toBe(tell(operation, 401, 'invalid_token'));
+    expect(invalid.headers['www-authenticate']).toMatch(
+      /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+", resource_metadata="[^"\\]+"$/,
+    );
+  });
+
+  it('requires an administrator, before any scope', async () => {
+    expect((await refusal(operation, callers.member)).told).toBe(tell(operation, 403, 'admin_required'));
+  });
+
+  it('requires its scope, before the body is read', async () => {
+    const sent = { ...callers.unscoped, headers: text };
+    const refused = await refusal(operation, mayHaveBody ? { ...sent, raw: 'x' } : sent);
+    expect(refused.told).toBe(tell(operation, 403, 'insufficient_scope'));
+    expect(refused.headers['www-authenticate']).toBe(
+      `Bearer realm="webhooks", error="insufficient_scope", scope="${scope}"`,
+    );
+    const reading = await stage.request(method, path, callers.reader);
+    expect(reading.status === 403).toBe(scope === 'webhooks:manage');
+    expect((await stage.request(method, path, callers.manager)).status).not.toBe(403);
+  });
+
+  if (mayHaveBody)
+    it('takes a body of at most 16 KiB', async () => {
+      const headers = takesBody ? json : text;
+      const raw = 'x'.repeat(16_385);
+      expect((await refusal(operation, { ...callers.admin, headers, raw })).told).toBe('413 payload_too_large');
+      const first = await refusal(operation, { headers: { ...callers.stranger.headers, ...headers }, raw });
+      expect(first.told).toBe('401 invalid_token');
+    });
+
+  if (takesBody)
+    it('takes JSON only', async () => {
+      const codeOf = async (headers: Sent['headers'], raw: string) =>
+        (await refusal(operation, { ...callers.admin, ...(headers && { headers }), raw })).told;
+      for (const headers of [text, undefined]) expect(await codeOf(headers, '{}')).toBe('415 unsupported_media_type');
+      for (const raw of ['{', ...(isBodyRequired ? [''] : [])])
+        expect(await codeOf(json, raw)).toBe('400 invalid_json');
+    });
+
+  if (takesBody)
+    it('takes no field that it does not know, whatever the event', async () => {
+      const other = { ...operation, path: path.replace(event, 'demanda.inventada') };
+      const refused = await refusal(other, { ...callers.admin, headers: json, raw: '{"campo":1}' });
+      expect(refused.found).toContainEqual(['unknown_field']);
+    });
+
+  const ofOperation = Object.entries(findings).filter(([, [operationId]]) => operationId === id);
+  it.each(ofOperation)('finds %s', async (name, [, sent]) => {
+    const content = typeof sent === 'string' ? { query: sent } : { headers: json, raw: JSON.stringify(sent) };
+    const refused = await refusal(operation, { ...callers.admin, ...content });
+    expect(refused.told).toBe(tell(operation, 422, 'validation_failed'));
+    if (refused.found) expect(refused.found).toEqual([[name]]);
+  });
+
+  if (path.includes(event))
+    it('finds no webhook of the account, whatever the event', async () => {
+      const content = takesBody ? { ...type, raw: body } : {};
+      for (const name of [event, 'demanda.finalizada', 'demanda.inventada', '__proto__']) {
+        const refused = await refusal(
+          { ...operation, path: path.replace(event, name) },
+          { ...callers.admin, ...content },
+        );
+        expect(refused.told, name).toBe(tell(operation, 404, 'webhook_not_found'));
+      }
+    });
+});
+
+describe.each(paths)('%s', pattern => {
+  const path = exampleOf(pattern);
+
+  it('takes its methods only, whoever asks (RFC 9110 section 15.5.6)', async () => {
+    const allowed = operationsOf(pattern).map(({ method }) => method);
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(other => !allowed.includes(other))) {
+      const refused = await refusal({ method, path }, callers.stranger);
+      expect(refused.told, method).toBe(tell({ method }, 405, 'method_not_allowed'));
+      expect(refused.headers.allow, method).toBe(allowed.join(', '));
+    }
+  });
+
+  it('is another one with a slash behind it, whoever asks', async () => {
+    for (const caller of [callers.nobody, callers.admin])
+      expect((await refusal({ method: 'GET', path: `${path}/` }, caller)).told).toBe('404 not_found');
+  });
+});
+
+type Operation = ReturnType<typeof operationsOf>[number];
+
+/** Returns the operations of a path, with ids of nothing, HEAD next to GET, in the order of `Allow`. */
+function operationsOf(pattern: string) {
+  const methods = Object.entries(documents.base.paths[pattern] ?? {}).filter(([name]) =>
+    /^(?:get|post|put|delete)$/.test(name),
+  );
+  return methods.flatMap(([name, described]) => {
+    const { operationId: id, security, requestBody } = described as Method;
+    const method = name.toUpperCase();
+    const operation = {
+      id,
+      method,
+      path: exampleOf(pattern),
+      scope: security.flatMap(({ login = [] }) => login)[0],
+      takesBody: requestBody !== undefined,
+      isBodyRequired: requestBody?.required === true,
+      mayHaveBody: method !== 'GET', // `fetch` sends none with GET and HEAD
+      /** A body that is taken. */
+      body: JSON.stringify(pattern.endsWith('/reenvios') ? range : method === 'PUT' ? { url: 'https://8.8.8.8/' } : {}),
+    };
+    return method === 'GET' ? [operation, { ...operation, method: 'HEAD' }] : [operation];
+  });
+}
+
+function exampleOf(pattern: string): string {
+  return pattern
+    .replace('{evento}', event)
+    .replace('reenvios/{id}', 'reenvios/reenvio_0000000000000000000000')
+    .replace('entregas/{id}', 'entregas/evt_000000000000000000000000000');
+}
