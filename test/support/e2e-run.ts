@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -10,8 +8,8 @@ import {
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import type { TestProject } from 'vitest/node';
+import { spawnLocalRun } from '../../tools/support/local-run.ts';
 import type { Run } from './e2e-target.ts';
-import { root } from './run-node.ts';
 
 // Vitest's global set-up of the end-to-end project: the run under test, for all suites together.
 //   EMISSOR_OUTPUTS=FILE  targets what that outputs file describes: a run that is up already, or a deployed stage
@@ -94,32 +92,11 @@ function existingRun(outputsFile: string): Found {
 }
 
 function startRun(folder: string): Found {
-  const file = (name: string) => path.join(folder, name);
-  writeFileSync(file('hosts.json'), '{}');
-  const log = openSync(file('run.log'), 'a');
-  const options = ['--port', '0', '--outputs', file('outputs.json'), '--hosts', file('hosts.json')];
-  const settings = ['--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];
-  const child = spawn(process.execPath, ['bin/local.ts', ...options, ...settings], {
-    cwd: root,
-    env: { ...process.env, npm_lifecycle_event: 'start' }, // it ends with vitest, as with npm, however that ends
-    stdio: ['ignore', log, log],
-  });
-  return {
-    outputsFile: file('outputs.json'),
-    hostsFile: file('hosts.json'),
-    logFile: file('run.log'),
-    processId: child.pid ?? null,
-    attempts: retrySchedule.split(',').length + 1,
-    stop: () => end(child),
-  };
+  const hostsFile = path.join(folder, 'hosts.json');
+  writeFileSync(hostsFile, '{}');
+  const options = ['--hosts', hostsFile, '--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];
+  const { outputsFile, logFile, processId, end: stop } = spawnLocalRun(folder, ...options);
+  return { outputsFile, logFile, processId, hostsFile, attempts: retrySchedule.split(',').length + 1, stop };
 }
 
 const retrySchedule = '1s,1s,1s';
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-  clearTimeout(timer);
-}

@@ -53,21 +53,10 @@ export interface LocalRun {
  */
 export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-run-'));
-  const outputsFile = path.join(folder, 'outputs.json');
-  const logFile = path.join(folder, 'run.log');
-  const log = openSync(logFile, 'a');
   const start = performance.now();
-  const run = spawn(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', outputsFile, ...options], {
-    cwd: root,
-    // It ends with this process, as with npm, however that ends. Files are named from the root.
-    env: { ...process.env, npm_lifecycle_event: 'start', INIT_CWD: root },
-    stdio: ['ignore', log, log],
-  });
-  closeSync(log);
-  const hasEnded = () => run.exitCode !== null || run.signalCode !== null;
+  const { outputsFile, logFile, processId, hasEnded, end } = spawnLocalRun(folder, ...options);
   const stop = async () => {
-    run.kill('SIGTERM');
-    if (!hasEnded()) await once(run, 'exit');
+    await end();
     const output = readFileSync(logFile, 'utf8');
     rmSync(folder, { recursive: true });
     return output;
@@ -80,7 +69,29 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   }
   const readyMs = performance.now() - start;
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8'));
-  return { outputs, outputsFile, logFile, readyMs, processId: run.pid ?? 0, stop };
+  return { outputs, outputsFile, logFile, readyMs, processId, stop };
+}
+
+/** Spawns a local run on free ports, with its outputs and its log in a folder. It writes the outputs when it is ready. */
+export function spawnLocalRun(folder: string, ...options: string[]) {
+  const outputsFile = path.join(folder, 'outputs.json');
+  const logFile = path.join(folder, 'run.log');
+  const log = openSync(logFile, 'a');
+  const run = spawn(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', outputsFile, ...options], {
+    cwd: root,
+    // It ends with this process, as with npm, however that ends. Files are named from the root.
+    env: { ...process.env, npm_lifecycle_event: 'start', INIT_CWD: root },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const hasEnded = () => run.exitCode !== null || run.signalCode !== null;
+  const end = async () => {
+    const timer = setTimeout(() => run.kill('SIGKILL'), 10_000);
+    run.kill('SIGTERM');
+    if (!hasEnded()) await once(run, 'exit');
+    clearTimeout(timer);
+  };
+  return { outputsFile, logFile, processId: run.pid ?? 0, hasEnded, end };
 }
 
 /** Returns the demo client and the demo admin of a local run. */
