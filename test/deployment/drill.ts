@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import type { CommandResult } from '../support/run-node.ts';
 import { type Emulator, pythonRequirements, startEmulator } from './emulator.ts';
-import { commandLimit, makeSteps } from './steps.ts';
-import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
+import { makeWorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
 
 /**
@@ -16,7 +16,9 @@ import './localhost-names.ts';
  * @returns what further steps are written with. `python` has the packages of `pythonRequirements`.
  */
 export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string, unknown>>>>) {
-  let started: { readonly emulator: Emulator; readonly copy: WorkCopy; readonly python: string } | undefined;
+  let started:
+    | { readonly emulator: Emulator; readonly copy: ReturnType<typeof makeWorkCopy>; readonly python: string }
+    | undefined;
   const { step, inFolder } = makeSteps(() => started?.emulator);
   const running = () => {
     if (!started) throw new Error('The emulator was not started.');
@@ -141,4 +143,51 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
 export function succeeded(result: CommandResult): CommandResult {
   if (result.code !== 0) throw new Error(`It ended with ${result.code}:\n${result.output}`);
   return result;
+}
+
+/** The time that a command may take on a busy machine, in milliseconds. */
+export const commandLimit = 240_000;
+
+/** Makes steps on one emulator, which is ended after the last of them. */
+function makeSteps(emulatorOf: () => Emulator | undefined) {
+  const began = performance.now();
+  let folder = '';
+  let failed: string | undefined;
+
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'emissor-deployment-'));
+  });
+
+  afterAll(async () => {
+    const emulator = emulatorOf();
+    console.log(`${secondsSince(began)} s  all`);
+    if (failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
+    await emulator?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 30_000);
+
+  return {
+    /** Returns a path in the folder of this run, which is deleted at its end. */
+    inFolder: (...names: readonly string[]) => path.join(folder, ...names),
+    /** Registers a test that builds on the one before it, and is skipped if that failed. It prints what `run` returns, and its time. */
+    step: (name: string, run: () => Promise<string | undefined>, limit = 2 * commandLimit) => {
+      it(name, { timeout: limit }, async ({ skip }) => {
+        if (failed !== undefined) skip(`"${failed}" failed`);
+        const start = performance.now();
+        let note: string | undefined = 'FAILED';
+        try {
+          note = await run();
+        } catch (error) {
+          failed = name;
+          throw error;
+        } finally {
+          console.log(`${secondsSince(start)} s  ${name}${note === undefined ? '' : `: ${note}`}`);
+        }
+      });
+    },
+  };
+}
+
+function secondsSince(start: number): string {
+  return ((performance.now() - start) / 1_000).toFixed(1).padStart(6);
 }

@@ -9,28 +9,13 @@ import { makeReceiver } from '../../ops/local/receiver.ts';
 import { freePort } from '../support/free-port.ts';
 import { cleanEnvironment } from '../support/run-node.ts';
 import { recordedResources } from './infidelities.ts';
-import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
+import { makeInventory } from './inventory.ts';
 
 /** The packages of PyPI that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
 export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0', 'awscli==1.46.3'] as const;
 
 /** MiniStack, an emulator of AWS that knows nothing of this product. */
-export interface Emulator {
-  /** The variables with which a program takes the emulator for AWS. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly endpoint: string;
-  /** The settings with which a client of the SDK does the same. */
-  readonly settings: ClientSettings;
-  readonly inventory: Inventory;
-  /** The hosts file of the functions' Internet, see `packages/cloud/src/local/README.md`. */
-  readonly hostsFile: string;
-  /** Lets a name of that Internet lead to the emulator. Not while anything else writes the hosts file. */
-  mapHost(name: string): void;
-  /** The end of what it and the functions wrote. */
-  tail(lines: number): string;
-  /** Ends it and every function. */
-  stop(): Promise<void>;
-}
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /** The account and the Region that the emulator stands for. */
 export const account = '000000000000';
@@ -44,7 +29,7 @@ export const region = 'us-east-1';
  * @param folder - where its files are put.
  * @throws when it does not start.
  */
-export async function startEmulator(python: string, folder: string): Promise<Emulator> {
+export async function startEmulator(python: string, folder: string) {
   mkdirSync(folder, { recursive: true });
   const hostsFile = path.join(folder, 'hosts.json');
   writeFileSync(hostsFile, '{}');
@@ -79,6 +64,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
   closeSync(log);
   const endNow = () => endGroup(child);
   process.once('exit', endNow);
+  /** Ends it and every function. */
   const stop = async () => {
     process.removeListener('exit', endNow);
     const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
@@ -86,6 +72,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     await ended;
     await internet.stop();
   };
+  /** Returns the end of what it and the functions wrote. */
   const tail = (lines: number) => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
 
   try {
@@ -96,6 +83,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     throw new Error(`MiniStack did not start:\n${output}`, { cause: error });
   }
   const settings = { endpoint, region, credentials: { accessKeyId: 'emulated', secretAccessKey: 'emulated' } };
+  /** The variables with which a program uses the emulator as AWS. */
   const environment = {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
@@ -104,6 +92,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     NODE_OPTIONS: localhostNames,
   };
   const inventory = makeInventory(settings);
+  /** Lets a name of the functions' Internet lead to the emulator. Not while anything else writes the hosts file. */
   const mapHost = (name: string) => {
     const hosts = JSON.parse(readFileSync(hostsFile, 'utf8'));
     writeFileSync(hostsFile, JSON.stringify({ ...hosts, [name]: `http://127.0.0.1:${port}` }));

@@ -1,6 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { JsonTestResults } from 'vitest/node';
+import { root, runNode } from '../support/run-node.ts';
 import type { Emulator } from './emulator.ts';
 import { failing } from './infidelities.ts';
-import { isSkipped, type ReportedTest, runEndToEndSuites } from './suite-run.ts';
 
 /** The values written into the file of each stage, so that the suites need not wait for hours, or for a lock to end. */
 export const trialValues = {
@@ -15,22 +18,11 @@ const attempts = trialValues.retrySchedule.split(',').length + 1;
 /** Besides, for a stage that tests itself on a schedule: with a receiver of the functions' Internet, not one of the stage's own. */
 export const smokeValues = { smokeReceiverUrl: 'https://receiver.example.com/smoke', smokeSchedule: '12h' };
 
-/** The report of the suites. */
-export interface EndToEndResult {
-  readonly counts: Readonly<Record<'passed' | 'failed' | 'skipped', number>>;
-  /** The number of tests that passed at their second attempt only. */
-  readonly again: number;
-  /** Problems beyond what the emulator does otherwise: one line each. */
-  readonly problems: readonly string[];
-  /** All output, for when there are problems. */
-  readonly output: string;
-}
-
 /**
  * Runs the end-to-end suites, unchanged, against a deployed stage whose file has `trialValues`. Exactly the tests that
  * `infidelities.ts` names must fail.
  */
-export async function runEndToEnd(emulator: Emulator, outputsFile: string): Promise<EndToEndResult> {
+export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
   const environment = {
     ...emulator.environment,
     EMISSOR_TESTS: 'full',
@@ -41,35 +33,58 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string): Prom
   // Suites share a dead-letter queue. A reader hides its messages from the others for a moment, which is long here. Some start ten
   // programs, while other drills take the processors.
   const options = ['--retry=1', '--testTimeout=180000'];
-  const { tests, output } = await runEndToEndSuites(`${outputsFile}.report.json`, environment, options);
-  const again = output.match(/\(retry x1\)/g)?.length ?? 0;
-  const skipped = tests.filter(isSkipped).filter(({ file }) => !localSuites.includes(file));
-  const { counts, problems } = judge(tests);
-  return {
-    counts,
-    problems: [...problems, ...skipped.map(({ file, name }) => `${file}: "${name}" was skipped.`)],
-    again,
-    output,
-  };
+  const reportFile = `${outputsFile}.report.json`;
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
+  const words = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'e2e', ...reporters, ...options];
+  const { output } = await runNode({ words, directory: root, environment, limit: 480_000 });
+  const { testResults }: JsonTestResults = existsSync(reportFile)
+    ? JSON.parse(readFileSync(reportFile, 'utf8'))
+    : { testResults: [] };
+  const tests = testResults.flatMap(testsOf);
+  const again = output.match(/\(retry x1\)/g)?.length ?? 0; // passed at the second attempt only
+  return { counts: countsOf(tests), again, problems: problemsIn(tests), output };
 }
 
 /** Suites about local runs: all that a run writes, and the deaths of its processes. */
 const localSuites = ['secrets.e2e.test.ts', 'killed-processes.long.e2e.test.ts'];
 
-function judge(tests: readonly ReportedTest[]): Pick<EndToEndResult, 'counts' | 'problems'> {
+interface ReportedTest {
+  readonly file: string;
+  readonly name: string;
+  readonly status: 'passed' | 'failed' | 'skipped';
+  readonly message: string;
+}
+
+function countsOf(tests: readonly ReportedTest[]): Readonly<Record<ReportedTest['status'], number>> {
   const count = (wanted: string) => tests.filter(({ status }) => status === wanted).length;
-  const isTold = (test: ReportedTest) => failing.some(([file, name]) => file === test.file && name === test.name);
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+}
+
+/** Returns the problems beyond what the emulator does otherwise: one line each. */
+function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
+  const isExpected = (test: ReportedTest) => failing.some(([file, name]) => file === test.file && name === test.name);
   const unexpected = tests
-    .filter(test => test.status === 'failed' && !isTold(test))
+    .filter(test => test.status === 'failed' && !isExpected(test))
     .map(({ file, name, message }) => `${file}: "${name}" failed: ${message}`);
+  const skipped = tests
+    .filter(({ status, file }) => status === 'skipped' && !localSuites.includes(file))
+    .map(({ file, name }) => `${file}: "${name}" was skipped.`);
   const gone = failing.flatMap(([file, wanted]) => {
-    const found = tests.find(test => test.file === file && test.name === wanted);
-    if (!found) return [`infidelities.ts names "${wanted}" of ${file}, which is no test.`];
-    return found.status === 'failed' ? [] : [`infidelities.ts names "${wanted}" of ${file}, but it ${found.status}.`];
+    const status = tests.find(test => test.file === file && test.name === wanted)?.status ?? 'is no test';
+    return status === 'failed' ? [] : [`infidelities.ts names "${wanted}" of ${file}, but it ${status}.`];
   });
-  const none = count('passed') === 0 ? ['No end-to-end test passed.'] : [];
-  return {
-    counts: { passed: count('passed'), failed: count('failed'), skipped: tests.filter(isSkipped).length },
-    problems: [...unexpected, ...gone, ...none],
-  };
+  const none = countsOf(tests).passed === 0 ? ['No end-to-end test passed.'] : [];
+  return [...unexpected, ...skipped, ...gone, ...none];
+}
+
+/** Returns the tests of a suite. One that could not be loaded, or whose set-up failed, has no test that did. */
+function testsOf({ name, status, message, assertionResults }: JsonTestResults['testResults'][number]): ReportedTest[] {
+  const file = path.basename(name);
+  const tests = assertionResults.map(result => {
+    const [failure = ''] = result.failureMessages ?? [];
+    const outcome = result.status === 'passed' || result.status === 'failed' ? result.status : 'skipped';
+    return { file, name: result.fullName.trim(), status: outcome, message: failure.split('\n')[0] ?? '' } as const;
+  });
+  const isBroken = status === 'failed' && !tests.some(test => test.status === 'failed');
+  return isBroken ? [...tests, { file, name: '(the suite)', status, message }] : tests;
 }

@@ -9,22 +9,16 @@ import {
   SetAlarmStateCommand,
 } from '@aws-sdk/client-cloudwatch';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
-import {
-  CreateQueueCommand,
-  DeleteQueueCommand,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { SNSClient } from '@aws-sdk/client-sns';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import { blocksOf, readPage } from '../support/markdown-page.ts';
 import { cleanEnvironment } from '../support/run-node.ts';
-import { makeDrill, succeeded } from './drill.ts';
+import { subscribeQueue } from '../support/topic-queue.ts';
+import { commandLimit, makeDrill, succeeded } from './drill.ts';
 import { account, region } from './emulator.ts';
 import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
-import { commandLimit } from './steps.ts';
 
 // An operator's first days, in order: two stages are deployed, tried, changed and destroyed.
 
@@ -253,35 +247,20 @@ async function statefulNames(stage: string): Promise<readonly string[]> {
   });
 }
 
-/** Subscribes a queue to a topic. Returns the alarms of the mails since the last time, sorted. */
-async function hear(TopicArn: string) {
-  const sqs = new SQSClient(emulator().settings);
-  const { QueueUrl } = await sqs.send(
-    new CreateQueueCommand({
-      QueueName: `hears-${TopicArn.split(':').at(-1)}`,
-      Attributes: { VisibilityTimeout: '3600' },
-    }),
-  );
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
-  const subscription = {
-    TopicArn,
-    Protocol: 'sqs',
-    Endpoint: Attributes?.QueueArn,
-    Attributes: { RawMessageDelivery: 'true' },
-  };
-  await new SNSClient(emulator().settings).send(new SubscribeCommand(subscription));
-  return { heard, stop: () => sqs.send(new DeleteQueueCommand({ QueueUrl })) };
-
-  async function heard(): Promise<readonly string[]> {
+/** Subscribes to a topic. `heard` returns the alarms of the mails since the last time, sorted. */
+async function hear(topicArn: string) {
+  const { settings } = emulator();
+  const { receive, stop } = await subscribeQueue(new SQSClient(settings), new SNSClient(settings), topicArn);
+  const heard = async (): Promise<readonly string[]> => {
     const texts: string[] = [];
     for (let quiet = 0; quiet < 2; ) {
-      const ask = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 });
-      const { Messages = [] } = await sqs.send(ask);
-      quiet = Messages.length === 0 ? quiet + 1 : 0;
-      texts.push(...Messages.map(({ Body = '' }) => Body));
+      const messages = await receive();
+      quiet = messages.length === 0 ? quiet + 1 : 0;
+      texts.push(...messages.map(({ Body = '' }) => Body));
     }
     return texts.map(text => /\] prod (\w+):/.exec(text)?.[1] ?? text).sort();
-  }
+  };
+  return { heard, stop };
 }
 
 /** Runs the command line of AWS on the emulator. @throws with its output, when it fails. */

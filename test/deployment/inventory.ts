@@ -12,28 +12,15 @@ import { ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { paginateDescribeParameters, SSMClient } from '@aws-sdk/client-ssm';
 
-/** A resource: `KIND NAME`, and what tells it from another one that was made in its place under the same name. */
-type Identities = ReadonlyMap<string, string>;
-
 /** The settings that make a client of the SDK call the emulator. */
-export interface ClientSettings {
+interface ClientSettings {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** The contents of an account. */
-export interface Inventory {
-  /** Names and states of the stacks that are there. */
-  stacks(): Promise<ReadonlyMap<string, string>>;
-  /** The resources of a stack. */
-  resources(stack: string): Promise<readonly StackResourceSummary[]>;
-  /** Tables, queues, log groups, keys, topics, functions and parameters, whichever stack made them. Keys that are being deleted are left out. */
-  identities(): Promise<Identities>;
-}
-
 /** Looks into the account of an emulator. */
-export function makeInventory(settings: ClientSettings): Inventory {
+export function makeInventory(settings: ClientSettings) {
   const cloudFormation = new CloudFormationClient(settings);
   const dynamo = new DynamoDBClient(settings);
   const sqs = new SQSClient(settings);
@@ -42,78 +29,54 @@ export function makeInventory(settings: ClientSettings): Inventory {
   const sns = new SNSClient(settings);
   const lambda = new LambdaClient(settings);
   const ssm = new SSMClient(settings);
+  return { stacks, resources, identities };
 
-  async function* tables() {
+  /** Returns the names and states of the stacks. */
+  async function stacks(): Promise<ReadonlyMap<string, string>> {
+    const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({}));
+    return new Map(Stacks.map(({ StackName = '', StackStatus = '' }) => [StackName, StackStatus]));
+  }
+
+  async function resources(StackName: string): Promise<readonly StackResourceSummary[]> {
+    const found: StackResourceSummary[] = [];
+    for await (const page of paginateListStackResources({ client: cloudFormation }, { StackName }))
+      found.push(...(page.StackResourceSummaries ?? []));
+    return found;
+  }
+
+  /**
+   * Returns tables, queues, log groups, keys, topics, functions and parameters, whichever stack made them: `KIND NAME`, and what
+   * distinguishes it from another one that was made in its place under the same name. Keys that are being deleted are left out.
+   */
+  async function identities(): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
     for await (const { TableNames = [] } of paginateListTables({ client: dynamo }, {})) {
       for (const TableName of TableNames) {
         const { Table } = await dynamo.send(new DescribeTableCommand({ TableName }));
-        yield [`table ${TableName}`, `${Table?.TableId} ${Table?.CreationDateTime?.toISOString()}`] as const;
+        found.set(`table ${TableName}`, `${Table?.TableId} ${Table?.CreationDateTime?.toISOString()}`);
       }
     }
-  }
-
-  async function* queues() {
     const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({ MaxResults: 1_000 }));
     for (const QueueUrl of QueueUrls) {
       const wanted = { QueueUrl, AttributeNames: ['CreatedTimestamp' as const] };
       const { Attributes } = await sqs.send(new GetQueueAttributesCommand(wanted));
-      yield [`queue ${QueueUrl.split('/').at(-1)}`, `${Attributes?.CreatedTimestamp}`] as const;
+      found.set(`queue ${QueueUrl.split('/').at(-1)}`, `${Attributes?.CreatedTimestamp}`);
     }
-  }
-
-  async function* logGroups() {
-    for await (const { logGroups: groups = [] } of paginateDescribeLogGroups({ client: logs }, {})) {
-      for (const { logGroupName, creationTime } of groups) {
-        yield [`log group ${logGroupName}`, `${creationTime}`] as const;
-      }
-    }
-  }
-
-  async function* keys() {
+    for await (const { logGroups = [] } of paginateDescribeLogGroups({ client: logs }, {}))
+      for (const group of logGroups) found.set(`log group ${group.logGroupName}`, `${group.creationTime}`);
     for await (const { Keys = [] } of paginateListKeys({ client: kms }, {})) {
       for (const { KeyId } of Keys) {
         const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
-        if (KeyMetadata?.KeyManager !== 'CUSTOMER' || KeyMetadata.KeyState === 'PendingDeletion') continue;
-        yield [`key ${KeyId}`, `${KeyMetadata.CreationDate?.toISOString()}`] as const;
+        if (KeyMetadata?.KeyManager === 'CUSTOMER' && KeyMetadata.KeyState !== 'PendingDeletion')
+          found.set(`key ${KeyId}`, `${KeyMetadata.CreationDate?.toISOString()}`);
       }
     }
-  }
-
-  async function* topics() {
     const { Topics = [] } = await sns.send(new ListTopicsCommand());
-    for (const { TopicArn } of Topics) yield [`topic ${TopicArn?.split(':').at(-1)}`, ''] as const;
+    for (const { TopicArn } of Topics) found.set(`topic ${TopicArn?.split(':').at(-1)}`, '');
+    for await (const { Functions = [] } of paginateListFunctions({ client: lambda }, {}))
+      for (const { FunctionName } of Functions) found.set(`function ${FunctionName}`, '');
+    for await (const { Parameters = [] } of paginateDescribeParameters({ client: ssm }, {}))
+      for (const { Name = '' } of Parameters) if (!Name.startsWith('/cdk-')) found.set(`parameter ${Name}`, '');
+    return found;
   }
-
-  async function* functions() {
-    for await (const { Functions = [] } of paginateListFunctions({ client: lambda }, {})) {
-      for (const { FunctionName } of Functions) yield [`function ${FunctionName}`, ''] as const;
-    }
-  }
-
-  async function* parameters() {
-    for await (const { Parameters = [] } of paginateDescribeParameters({ client: ssm }, {})) {
-      for (const { Name = '' } of Parameters) if (!Name.startsWith('/cdk-')) yield [`parameter ${Name}`, ''] as const;
-    }
-  }
-
-  return {
-    stacks: async () => {
-      const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({}));
-      return new Map(Stacks.map(({ StackName = '', StackStatus = '' }) => [StackName, StackStatus]));
-    },
-    resources: async StackName => {
-      const found: StackResourceSummary[] = [];
-      for await (const page of paginateListStackResources({ client: cloudFormation }, { StackName })) {
-        found.push(...(page.StackResourceSummaries ?? []));
-      }
-      return found;
-    },
-    identities: async () => {
-      const found = new Map<string, string>();
-      for (const list of [tables(), queues(), logGroups(), keys(), topics(), functions(), parameters()]) {
-        for await (const [name, identity] of list) found.set(name, identity);
-      }
-      return found;
-    },
-  };
 }

@@ -1,29 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type CommandResult, root, runNode } from '../support/run-node.ts';
-
-/** A copy of this tree, in which a test changes files as an operator would. */
-export interface WorkCopy {
-  /** Replaces a text that a file holds exactly once. Returns a function that undoes it. */
-  edit(file: string, text: string, replacement: string): () => void;
-  /** Writes values into the file of a stage. */
-  configure(stage: string, values: Readonly<Record<string, unknown>>): void;
-  /** Runs the CDK's command line, the one in `node_modules`. */
-  cdk(...words: readonly string[]): Promise<CommandResult>;
-  /** Runs a program of `bin/`, as the npm script of its name does. */
-  program(name: string, words: readonly string[], input?: string): Promise<CommandResult>;
-}
-
-/** Environment variables. */
-type Variables = Readonly<Record<string, string>>;
+import { root, runNode } from '../support/run-node.ts';
 
 /**
- * Copies what git knows of this tree, with the changes that are not committed, and links `node_modules`.
+ * Copies what git knows of this tree, with the changes that are not committed, and links `node_modules`. A test changes its files as an
+ * operator would.
  *
  * @param environment - what every command gets: an emulator's addresses and credentials.
  */
-export function makeWorkCopy(folder: string, environment: Variables, limit: number): WorkCopy {
+export function makeWorkCopy(folder: string, environment: Readonly<Record<string, string>>, limit: number) {
   const directory = path.join(folder, 'tree');
   const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
   for (const file of list.toString('utf8').split('\0').filter(Boolean)) {
@@ -39,7 +25,8 @@ export function makeWorkCopy(folder: string, environment: Variables, limit: numb
   git('add', '--all');
   git('-c', 'user.name=drill', '-c', 'user.email=drill@example.com', 'commit', '--quiet', '--message', 'test: drill');
 
-  const edit: WorkCopy['edit'] = (file, text, replacement) => {
+  /** Replaces a text that a file holds exactly once. Returns a function that undoes it. */
+  const edit = (file: string, text: string, replacement: string) => {
     const where = path.join(directory, file);
     const before = readFileSync(where, 'utf8');
     if (before.split(text).length !== 2) throw new Error(`${file} does not hold "${text}" exactly once.`);
@@ -53,22 +40,27 @@ export function makeWorkCopy(folder: string, environment: Variables, limit: numb
   const run = (words: readonly string[], input?: string) =>
     runNode({ words, directory, environment, limit, ...(input === undefined ? {} : { input }) });
 
-  return {
-    edit,
-    cdk: (...words) => run(['node_modules/aws-cdk/bin/cdk', '--no-notices', ...words]),
-    program: (name, words, input) => run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], input),
-    configure: (stage, values) => {
-      const file = path.join(directory, 'stages', `${stage}.ts`);
-      let content = readFileSync(file, 'utf8');
-      for (const [key, value] of Object.entries(values)) {
-        const line = `  ${key}: ${JSON.stringify(value)},`;
-        const present = new RegExp(`^  ${key}: .*,$`, 'm');
-        content = present.test(content)
-          ? content.replace(present, () => line)
-          : content.replace(/^};$/m, () => `${line}\n};`);
-        if (!content.includes(line)) throw new Error(`stages/${stage}.ts has no place for ${key}.`);
-      }
-      writeFileSync(file, content);
-    },
+  /** Runs the CDK's command line, the one in `node_modules`. */
+  const cdk = (...words: readonly string[]) => run(['node_modules/aws-cdk/bin/cdk', '--no-notices', ...words]);
+
+  /** Runs a program of `bin/`, as the npm script of its name does. */
+  const program = (name: string, words: readonly string[], input?: string) =>
+    run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], input);
+
+  /** Writes values into the file of a stage. */
+  const configure = (stage: string, values: Readonly<Record<string, unknown>>) => {
+    const file = path.join(directory, 'stages', `${stage}.ts`);
+    let content = readFileSync(file, 'utf8');
+    for (const [key, value] of Object.entries(values)) {
+      const line = `  ${key}: ${JSON.stringify(value)},`;
+      const present = new RegExp(`^  ${key}: .*,$`, 'm');
+      content = content.replace(present.test(content) ? present : /^};$/m, found =>
+        found === '};' ? `${line}\n};` : line,
+      );
+      if (!content.includes(line)) throw new Error(`stages/${stage}.ts has no place for ${key}.`);
+    }
+    writeFileSync(file, content);
   };
+
+  return { edit, cdk, program, configure };
 }

@@ -1,16 +1,36 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
+import { snsClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { send } from '../support/e2e-service.ts';
-import { describeWith, plant, until } from '../support/e2e-target.ts';
-import { type NoticeQueue, type ReceivedNotice, subscribeToRefusals } from './notices.ts';
+import { describeWith, output, outputs, plant, until } from '../support/e2e-target.ts';
+import { subscribeQueue } from '../support/topic-queue.ts';
 
-/** Sends a message until a notice tells of one of the copies: others may have used up the minute's notices of this reason. */
-const toldOf = async (queue: NoticeQueue, body: () => string, sender?: string): Promise<ReceivedNotice> => {
+// The publisher of a rejected event is notified by a topic (contract, section 6).
+
+type Notices = Awaited<ReturnType<typeof subscribe>>;
+
+/** Subscribes to the notices. `received` returns all that came so far. */
+async function subscribe(filterPolicy?: object) {
+  const topic = output('RefusedEventsTopicArn');
+  const queue = await subscribeQueue(sqsClientOf(outputs), snsClientOf(outputs), topic, filterPolicy);
+  const notices: { text: string; body: Record<string, unknown>; attributes: Record<string, string | undefined> }[] = [];
+  const received = async () => {
+    for (const { Body: text = '', MessageAttributes = {} } of await queue.receive()) {
+      const attributes = Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]);
+      notices.push({ text, body: JSON.parse(text), attributes: Object.fromEntries(attributes) });
+    }
+    return notices;
+  };
+  return { received, stop: queue.stop };
+}
+
+/** Sends a message until a notice names one of the copies: others may have used up the minute's notices of this reason. */
+const noticeOf = async (queue: Notices, body: string, sender: string) => {
   const messageIds: string[] = [];
   for (let tries = 1; ; tries++) {
-    messageIds.push(await send(body(), 'e2e', sender));
-    const isOurs = (notice: ReceivedNotice) => messageIds.includes(String(notice.body.messageId));
-    const find = async () => (await queue.received()).find(isOurs);
+    messageIds.push(await send(body, 'e2e', sender));
+    const find = async () =>
+      (await queue.received()).find(({ body: notice }) => messageIds.includes(String(notice.messageId)));
     const notice = await until('the notice', find, 6_000, 100).catch(error => {
       if (tries === 15) throw error;
       return undefined;
@@ -19,54 +39,41 @@ const toldOf = async (queue: NoticeQueue, body: () => string, sender?: string): 
   }
 };
 
-const patient = 120_000;
+const patient = { timeout: 120_000 };
 
 describeWith(['engines'], 'a refused event', () => {
-  let queue: NoticeQueue;
+  let queue: Notices;
   beforeAll(async () => {
-    queue = await subscribeToRefusals();
+    queue = await subscribe();
   });
   afterAll(() => queue?.stop());
 
-  it(
-    'is told to who subscribed: message id, own id, sender, reason, detail, and nothing else of its body',
-    async () => {
-      const canary = plant(`Canary${unique()}`);
-      const id = `own-${unique()}`;
-      const body = {
-        id_conta: 'e2e',
-        event: 'demanda.criada',
-        id_demanda: canary,
-        id,
-        autorizacao: canary,
-        [canary]: 1,
-      };
-      const { body: notice, attributes } = await toldOf(queue, () => JSON.stringify(body), `AIDA${unique()}`);
-      expect(notice).toEqual({
-        messageId: expect.stringMatching(/\S/),
-        id,
-        sender: expect.stringMatching(/\S/),
-        reason: 'malformed',
-        detail: expect.stringMatching(/^id_demanda: /),
-      });
-      expect(attributes).toEqual({ sender: notice.sender, reason: 'malformed' });
-      for (const { text } of await queue.received()) expect(text).not.toContain(canary);
-    },
-    patient,
-  );
+  it('is notified with message id, own id, sender, reason, detail, and nothing else of its body', patient, async () => {
+    const canary = plant(`Canary${unique()}`);
+    const own = { id_conta: 'e2e', event: 'demanda.criada', id: `own-${unique()}` };
+    const body = JSON.stringify({ ...own, id_demanda: canary, autorizacao: canary, [canary]: 1 });
+    const { body: notice, attributes } = await noticeOf(queue, body, `AIDA${unique()}`);
+    expect(notice).toEqual({
+      messageId: expect.stringMatching(/\S/),
+      id: own.id,
+      sender: expect.stringMatching(/\S/),
+      reason: 'malformed',
+      detail: expect.stringMatching(/^id_demanda: /),
+    });
+    expect(attributes).toEqual({ sender: notice.sender, reason: 'malformed' });
+    for (const { text } of await queue.received()) expect(text).not.toContain(canary);
+  });
 });
 
 describeWith(['engines'], 'a subscription with a filter by sender', () => {
-  it('gets notices of all sessions of a role, and none of another role', { timeout: patient }, async () => {
+  it('gets notices of all sessions of a role, and none of another role', patient, async () => {
     const [mine, other] = [`AROA${unique()}`, `AROA${unique()}`];
-    const queue = await subscribeToRefusals({ sender: [{ prefix: mine }] });
-    const others = await subscribeToRefusals({ sender: [{ prefix: other }] });
+    const queue = await subscribe({ sender: [{ prefix: mine }] });
+    const others = await subscribe({ sender: [{ prefix: other }] });
     try {
-      await toldOf(others, () => 'no JSON', `${other}:session`);
-      for (const sender of [`${mine}:one`, `${mine}:two`]) {
-        const { body } = await toldOf(queue, () => 'no JSON', sender);
-        expect(body.sender).toBe(sender);
-      }
+      await noticeOf(others, 'no JSON', `${other}:session`);
+      for (const sender of [`${mine}:one`, `${mine}:two`])
+        expect((await noticeOf(queue, 'no JSON', sender)).body.sender).toBe(sender);
       for (const { body } of await queue.received()) expect(body.sender).toMatch(new RegExp(`^${mine}:`));
     } finally {
       await queue.stop();
