@@ -25,11 +25,7 @@ export const recordedResources: readonly { readonly type: string; readonly prope
 export const failing: readonly (readonly [file: string, test: string])[] = [
   // It takes every OPTIONS for a CORS preflight, and answers 403. An HTTP API without CORS hands it to its function.
   ...['token', 'revoke', 'introspect'].map(
-    endpoint =>
-      [
-        'form-refusals.e2e.test.ts',
-        `what /oauth/v1/${endpoint} refuses method OPTIONS: method_not_post (RFC 9110 15.5.6)`,
-      ] as const,
+    endpoint => ['form-refusals.e2e.test.ts', `what /oauth/v1/${endpoint} refuses method_not_post: OPTIONS`] as const,
   ),
   // Every message has one sender. AWS names the principal that sent it, and so do local runs.
   [
@@ -37,5 +33,5 @@ export const failing: readonly (readonly [file: string, test: string])[] = [
     'a subscription with a filter by sender gets notices of all sessions of a role, and none of another role',
   ],
   // The header of a request and its event name different ids. API Gateway has one, and so do local runs.
-  ['requests.e2e.test.ts', 'a refusal tells the id of its request in the body, too'],
+  ['requests.e2e.test.ts', 'a refusal has the id of its request in the body, too'],
 ];

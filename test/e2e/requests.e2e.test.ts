@@ -1,25 +1,42 @@
 import { expect, it } from 'vitest';
 import { documents } from '../support/contract/document.ts';
 import { callApi, expectProblem, postForm } from '../support/e2e-service.ts';
+import { authUrl, baseUrl } from '../support/e2e-target.ts';
 
-// test/unit/api/api-refusals.test.ts asks the functions for each refusal. Here requests reach them through the gateway.
+// Requests reach the functions through the gateway. Unit tests ask the functions for each refusal (test/unit/api/api-refusals.test.ts).
 
-const paths = Object.keys(documents.base.paths).filter(path => path.startsWith('/v1/'));
-it.each(paths)(
-  'the gateway has a function answer each method at %s, and no function does with a slash behind it',
-  async pattern => {
-    const path = pattern.replace('{evento}', 'demanda.criada').replace('{id}', 'id');
-    const { headers, status } = await callApi('PATCH', path);
-    expect([status, headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
-    for (const method of headers.get('allow')?.split(', ') ?? []) {
-      const { status, headers } = await callApi(method, path);
-      expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('resource_metadata=')]);
-    }
-    expectProblem(await callApi('GET', `${path}/`), 404, 'not_found');
-  },
-);
+const metadata = `${baseUrl}/.well-known/oauth-protected-resource`;
+const urls = [
+  ...Object.keys(documents.auth.paths).map(path => authUrl + path),
+  ...Object.keys(documents.base.paths).map(path => baseUrl + path.replace('{evento}', 'demanda.criada')),
+].map(url => url.replace('{id}', 'id'));
 
-it('every answer of both hosts tells the id of its request, and no two the same', async () => {
+// RFC 9110 sections 9.3.2 and 15.5.6, RFC 9728 section 5.1.
+it.each(urls)('the gateway has a function answer each method of %s, and none with a slash behind it', async url => {
+  const other = await fetch(url, { method: 'PATCH' });
+  expect([other.status, other.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
+  const expected = url.includes('/.well-known/') ? 200 : url.startsWith(authUrl) ? 400 : 401;
+  for (const method of other.headers.get('allow')?.split(', ') ?? []) {
+    const { status, headers } = await fetch(url, { method });
+    expect([method, status]).toEqual([method, expected]);
+    if (status === 401) expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
+  }
+  expect((await fetch(`${url}/`, { method: 'POST' })).status).toBe(404);
+});
+
+it('{base_url} names the issuer of its tokens to everyone, for an hour (RFC 9728)', async () => {
+  const response = await fetch(metadata);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+  expect(await response.json()).toEqual({
+    resource: baseUrl,
+    authorization_servers: [authUrl],
+    scopes_supported: ['webhooks:read', 'webhooks:manage'],
+    bearer_methods_supported: ['header'],
+  });
+});
+
+it('every answer of both hosts has the id of its request, and no two the same', async () => {
   const answers = [
     await callApi('GET', '/v1/webhooks'),
     await callApi('GET', '/v1/webhooks'),
@@ -31,7 +48,7 @@ it('every answer of both hosts tells the id of its request, and no two the same'
   expect(new Set(ids).size).toBe(answers.length);
 });
 
-it('a refusal tells the id of its request in the body, too', async () => {
+it('a refusal has the id of its request in the body, too', async () => {
   const answer = await callApi('GET', '/v1/webhooks');
   expectProblem(answer, 401, 'token_missing');
   expect(answer.json?.requisicao).toBe(answer.headers.get('apigw-requestid'));

@@ -4,8 +4,7 @@ import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.ts';
-import { type AlarmProperties, rings, watchedMetrics } from '../support/cloudwatch/alarm.ts';
-import type { Metrics } from '../support/cloudwatch/metrics.ts';
+import { type AlarmProperties, type Metrics, rings, watchedMetrics } from './cloudwatch.ts';
 import { authDomain, bare, baseDomain, resourcesOf, stageTemplates } from './templates.ts';
 import { collectMetrics, invoke, startDelivery, throttled } from './watched-stage.ts';
 

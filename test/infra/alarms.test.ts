@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { savedQueries } from '../../lib/saved-queries.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
-import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
+import { type AlarmProperties, watchedMetrics } from './cloudwatch.ts';
 import { authDomain, baseDomain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
 
 // An alarm reports what users feel (ADR 29), and the runbook has a section for each. releases.test.ts has those of a release.

@@ -5,8 +5,8 @@ import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.ts';
-import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
 import { httpRequest } from '../support/http-request.ts';
+import { type AlarmProperties, watchedMetrics } from './cloudwatch.ts';
 import { resourcesOf, stageTemplates } from './templates.ts';
 import { collectMetrics, invoke, startDelivery, throttled } from './watched-stage.ts';
 

@@ -11,8 +11,8 @@ import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { failureRecorder } from '../../lambdas/platform/aws/failed-call.ts';
 import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry, type Telemetry } from '../../lambdas/platform/telemetry.ts';
-import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
 import { immediate } from '../support/stage.ts';
+import { type Metrics, makeMetrics } from './cloudwatch.ts';
 
 /** The namespace of the stage whose alarms are tried. */
 const namespace = 'Emissor/prod';

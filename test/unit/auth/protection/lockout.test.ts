@@ -1,5 +1,6 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 import { type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
@@ -30,7 +31,8 @@ const login = (username: string, password: string, from = client) => service.log
 const fail = async (times: number, username: string): Promise<void> => {
   for (let time = 0; time < times; time++) await login(username, 'wrong');
 };
-const refused = { status: 400, json: { error: 'invalid_grant' } };
+const [status, error, error_description] = oauthCases.credentials_refused;
+const refused = { status, json: { error, error_description } };
 
 it('The fifth failure locks for 1 s, and each further one doubles the lock.', async () => {
   const { username, password } = await service.makeUser();

@@ -1,0 +1,155 @@
+/** The values of a metric, period by period; `undefined` if a period has none. */
+type Series = readonly (number | undefined)[];
+
+/** A metric: its namespace, its name, and its dimensions in any order. */
+interface Metric {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+}
+
+/** The samples of metrics, as CloudWatch keeps them. */
+export type Metrics = ReturnType<typeof makeMetrics>;
+
+/** Creates an empty store of metrics. */
+export function makeMetrics() {
+  const samples = new Map<string, { readonly at: number; readonly value: number }[]>();
+  return { addLine, add, read, /** Returns all metrics so far. */ names: () => [...samples.keys()] };
+
+  /** Adds a line of a function's log if it has the embedded metric format. */
+  function addLine(line: string): void {
+    const fields = line.startsWith('{') ? JSON.parse(line) : {};
+    for (const { Namespace: namespace, Dimensions, Metrics } of fields._aws?.CloudWatchMetrics ?? []) {
+      for (const names of Dimensions as string[][]) {
+        const dimensions = Object.fromEntries(names.map(name => [name, fields[name]]));
+        for (const { Name: name } of Metrics as { Name: string }[])
+          add({ namespace, name, dimensions }, fields._aws.Timestamp, ...[fields[name]].flat());
+      }
+    }
+  }
+
+  function add(metric: Metric, at: number, ...values: number[]): void {
+    const known = samples.get(keyOf(metric)) ?? [];
+    for (const value of values) known.push({ at, value });
+    samples.set(keyOf(metric), known);
+  }
+
+  /** Returns the statistic of a metric in periods that end at a moment, the earliest first. Times are in milliseconds. */
+  function read(metric: Metric, statistic: string, period: number, periods: number, end: number): Series {
+    const statisticOf = statistics[statistic];
+    if (!statisticOf) throw new Error(`The tests do not know the statistic ${statistic}.`);
+    const start = end - periods * period;
+    const found: number[][] = Array.from({ length: periods }, () => []);
+    for (const { at, value } of samples.get(keyOf(metric)) ?? []) found[Math.floor((at - start) / period)]?.push(value);
+    return found.map(values => (values.length === 0 ? undefined : statisticOf(values)));
+  }
+}
+
+/** Returns the unique name of a metric. */
+function keyOf({ namespace, name, dimensions }: Metric): string {
+  const pairs = Object.entries(dimensions).map(pair => pair.join('='));
+  return [namespace, name, ...pairs.sort()].join(' ');
+}
+
+const statistics: Readonly<Record<string, (values: readonly number[]) => number>> = {
+  Sum: values => values.reduce((total, value) => total + value, 0),
+  SampleCount: values => values.length,
+  Maximum: values => Math.max(...values),
+  Minimum: values => Math.min(...values),
+};
+
+/** The properties of an alarm in a template. */
+export interface AlarmProperties extends Partial<MetricStat['Metric']> {
+  readonly AlarmDescription: string;
+  readonly Metrics?: readonly { readonly Id: string; readonly Expression?: string; readonly MetricStat?: MetricStat }[];
+  readonly Statistic?: string;
+  readonly Period?: number;
+  readonly EvaluationPeriods: number;
+  readonly DatapointsToAlarm: number;
+  readonly Threshold: number;
+  readonly ComparisonOperator: 'GreaterThanThreshold' | 'LessThanThreshold';
+  readonly TreatMissingData: 'breaching' | 'notBreaching';
+}
+
+interface MetricStat {
+  readonly Metric: {
+    readonly Namespace: string;
+    readonly MetricName: string;
+    readonly Dimensions?: readonly { readonly Name: string; readonly Value: unknown }[];
+  };
+  readonly Period: number;
+  readonly Stat: string;
+}
+
+/**
+ * Returns whether an alarm of a template rings at a moment, by its own expression, periods and threshold. As CloudWatch does, it judges the
+ * newest values that are there, also of some periods before; a missing one counts only where these are too few.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
+ */
+export function rings(alarm: AlarmProperties, metrics: Metrics, moment: number): boolean {
+  const { EvaluationPeriods, DatapointsToAlarm, Threshold } = alarm;
+  const found = valuesOf(alarm, metrics, moment).filter(value => value !== undefined);
+  const judged = found.slice(-EvaluationPeriods);
+  const missing = alarm.TreatMissingData === 'breaching' ? EvaluationPeriods - judged.length : 0;
+  const isAbove = alarm.ComparisonOperator === 'GreaterThanThreshold';
+  const breaching = judged.filter(value => (isAbove ? value > Threshold : value < Threshold));
+  return breaching.length + missing >= DatapointsToAlarm;
+}
+
+/** Returns the metrics that an alarm watches, one for each statistic: these are what it is billed by. */
+export function watchedMetrics(alarm: AlarmProperties): readonly Metric[] {
+  return statisticsOf(alarm).map(({ Metric }) => metricOf(Metric));
+}
+
+/** AWS documents no number: its examples and reports say two to four. It matters to rules that do not fill, those on silence. */
+const fartherBack = 3;
+
+function valuesOf(alarm: AlarmProperties, metrics: Metrics, moment: number): Series {
+  const periods = alarm.EvaluationPeriods + fartherBack;
+  const series = statisticsOf(alarm).map(
+    ({ Id, Metric, Stat, Period }) =>
+      [Id, metrics.read(metricOf(Metric), Stat, Period * 1_000, periods, moment)] as const,
+  );
+  const expression = alarm.Metrics?.flatMap(({ Expression }) => Expression ?? []).join();
+  if (expression === undefined) return series[0]?.[1] ?? [];
+  const evaluate = expressions[expression];
+  if (!evaluate) throw new Error(`The tests do not know the metric math ${expression}.`);
+  return evaluate(Object.fromEntries(series));
+}
+
+function statisticsOf({ Metrics, Namespace = '', MetricName = '', Dimensions = [], ...alarm }: AlarmProperties) {
+  if (Metrics) return Metrics.flatMap(({ Id, MetricStat }) => (MetricStat ? [{ Id, ...MetricStat }] : []));
+  const { Statistic: Stat = '', Period = Number.NaN } = alarm;
+  return [{ Id: '', Metric: { Namespace, MetricName, Dimensions }, Stat, Period }];
+}
+
+/**
+ * The expressions of the templates. Of a series without any value, `FILL` makes none either: CloudWatch's documentation leaves that open.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+ */
+const expressions: Readonly<Record<string, (series: Readonly<Record<string, Series>>) => Series>> = {
+  'FILL(1 - errors, 0)': ({ errors = [] }) =>
+    errors.every(value => value === undefined) ? errors : errors.map(value => 1 - (value ?? 1)),
+  'IF(attempts >= 20, delivered / attempts, 1)': ({ attempts = [], delivered = [] }) =>
+    attempts.map((count, at) => {
+      if (count === undefined || count < 20) return count === undefined ? undefined : 1;
+      return delivered[at] === undefined ? undefined : delivered[at] / count;
+    }),
+};
+
+function metricOf({ Namespace, MetricName, Dimensions = [] }: MetricStat['Metric']): Metric {
+  const dimensions = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, nameOf(Value)]));
+  return { namespace: Namespace, name: MetricName, dimensions };
+}
+
+/** The logical id of what a dimension refers to, without the hash at its end. */
+function nameOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const [id = ''] =
+    /(?<=(?:Ref|GetAtt)?)[A-Z][A-Za-z]+(?=[0-9A-F]{8})/.exec(
+      JSON.stringify(value).replace(/.*ExportsOutput(?:Ref|FnGetAtt)/, ''),
+    ) ?? [];
+  return id;
+}
