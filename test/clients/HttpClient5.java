@@ -10,7 +10,7 @@ import org.apache.hc.core5.http.io.entity.StringEntity;
 import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
 import org.apache.hc.core5.net.WWWFormCodec;
 
-/** Posts a form in the ways that Apache HttpClient 5 offers. Prints the way, the status and the body of the answer of each. */
+/** Posts a form in the ways that Apache HttpClient offers. Prints the way, the status and the body of the answer of each. */
 public class HttpClient5 {
     public static void main(String[] args) throws Exception {
         String url = args[0], form = args[1], authorization = args[2];

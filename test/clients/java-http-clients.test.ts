@@ -1,4 +1,5 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,30 +9,25 @@ import { passwordGrant } from '../../tools/support/service-client.ts';
 import { command } from '../generators/commands.ts';
 import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, plant } from '../support/e2e-target.ts';
-import { classPath, compileJava } from './java-program.ts';
+import { copyLibraries } from '../support/maven.ts';
 
 // Apache HttpClient, with which many Java programs post forms. Its default charset is ISO-8859-1, in the content type and in the form.
 
-const dependencies = [
-  'org.apache.httpcomponents.client5:httpclient5:5.5',
-  'org.apache.httpcomponents:httpclient:4.5.14',
-  'org.slf4j:slf4j-nop:2.0.17',
-];
-const programs = ['HttpClient5', 'HttpClient4'] as const;
+const libraries = ['org.apache.httpcomponents.client5:httpclient5:5.5', 'org.slf4j:slf4j-nop:2.0.17'];
 const home = mkdtempSync(path.join(tmpdir(), 'emissor-java-http-clients-'));
 let client: Client;
 
 beforeAll(async () => {
-  const files = programs.map(program => `${program}.java`);
-  for (const file of files) cpSync(path.join(import.meta.dirname, file), path.join(home, file));
-  compileJava(home, dependencies, files);
+  copyLibraries(home, libraries);
+  const source = path.join(import.meta.dirname, 'HttpClient5.java');
+  execFileSync('javac', ['-encoding', 'UTF-8', '-d', '.', '-cp', '*', source], { cwd: home });
   client = await createClient();
 });
 afterAll(() => rmSync(home, { recursive: true }));
 
-describe.each(programs)('%s', program => {
+describe('Apache HttpClient 5', () => {
   it.each(['', 'Bearer stale'])('logs in in every way, with the Authorization header %j', async authorization => {
-    const answers = await logIn(program, `Senha-${unique()}`, authorization);
+    const answers = await logIn(`Senha-${unique()}`, authorization);
     expect(answers).toEqual({
       'UrlEncodedFormEntity(pairs)': 200,
       'UrlEncodedFormEntity(pairs, UTF_8)': 200,
@@ -42,7 +38,7 @@ describe.each(programs)('%s', program => {
 
   it('logs in with a password that is not ASCII if the program encodes it as UTF-8', async () => {
     const [, , description] = oauthCases.malformed_form;
-    expect(await logIn(program, `Senha-${unique()}-ção`)).toEqual({
+    expect(await logIn(`Senha-${unique()}-ção`)).toEqual({
       'UrlEncodedFormEntity(pairs)': description,
       'UrlEncodedFormEntity(pairs, UTF_8)': 200,
       'addParameters(pairs)': description,
@@ -51,10 +47,10 @@ describe.each(programs)('%s', program => {
   });
 });
 
-/** Logs in in each way that a program has. Returns the status of each success, and the description of each refusal. */
-async function logIn(program: string, password: string, authorization = '') {
+/** Logs in in each way that the program has. Returns the status of each success, and the description of each refusal. */
+async function logIn(password: string, authorization = '') {
   const form = new URLSearchParams(passwordGrant(client, await createUser({ password }))).toString();
-  const words = ['java', '-cp', classPath, program, `${authUrl}/oauth/v1/token`, form, authorization] as const;
+  const words = ['java', '-cp', '.:*', 'HttpClient5', `${authUrl}/oauth/v1/token`, form, authorization] as const;
   const lines = (await command(words, { cwd: home })).trim().split('\n');
   return Object.fromEntries(
     lines.map(line => {

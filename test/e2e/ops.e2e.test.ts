@@ -91,6 +91,10 @@ const findKnown = (...reference: string[]) =>
     return found.verdict === 'unknown' ? undefined : found;
   });
 
+/** Returns the answer of a command about a dead-letter message. Another reader of the queue may hide the message for a moment. */
+const onceVisible = (...words: string[]) =>
+  until(`dlq ${words.join(' ')}`, () => ops<object>(['dlq', ...words]).catch(() => undefined));
+
 describeWith(['names'], 'an event that an operator publishes', () => {
   it('is received, and found by each of its names', async () => {
     const receiver = await startReceiver('ops');
@@ -127,6 +131,10 @@ describeWith(['engines'], 'an event that no table holds', () => {
       const { why } = await findKnown(rejected);
       return why.includes(`"dlq show ${rejected}`) || undefined;
     });
+    const shown = { reason: 'malformed', detail: expect.stringMatching(/^id_demanda/), sender: expect.any(String) };
+    expect(await onceVisible('show', rejected)).toMatchObject({ messageId: rejected, ...shown, copies: 1 });
+    expect(await onceVisible('discard', rejected)).toEqual({ discarded: 1 });
+    await expect(ops(['dlq', 'show', rejected])).rejects.toThrow(rejected);
     await send(JSON.stringify({ id_conta: account, event: 'demanda.inventada', id_demanda: 1, id: 'x' }), account);
     expect(await findKnown('--account', account, '--event', 'demanda.inventada', '--id', 'x')).toMatchObject({
       verdict: 'rejected',

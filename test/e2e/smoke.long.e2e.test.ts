@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
-import path from 'node:path';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { OpsResult } from '../../tools/support/ops.ts';
-import { ops, runOps } from '../support/e2e-ops.ts';
+import { ops, runOps, startOps } from '../support/e2e-ops.ts';
 import { outputs, run } from '../support/e2e-target.ts';
 
 /** Returns what a test left in the reserved account. A stage keeps its one client and user. */
@@ -51,20 +51,15 @@ describe('ops smoke', () => {
 });
 
 /** Runs the test as a process of its own, and interrupts it at a text of its output: twice, as npm does with Ctrl-C. */
-async function interruptAfter(text: string): Promise<OpsResult> {
-  const child = spawn(process.execPath, ['bin/ops.ts', '--outputs', run.outputsFile, 'smoke'], { cwd: root });
-  const streams = { stdout: '', stderr: '' };
-  child.stderr.setEncoding('utf8').on('data', (part: string) => {
-    streams.stderr += part;
-  });
-  let interruptions = 0;
+async function interruptAfter(awaited: string): Promise<OpsResult> {
+  const child = startOps(['--outputs', run.outputsFile, 'smoke']);
+  const stderr = text(child.stderr);
+  let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    streams.stdout += part;
-    if (!streams.stdout.includes(text) || interruptions > 0) return;
-    for (; interruptions < 2; interruptions++) child.kill('SIGINT');
+    const isLate = stdout.includes(awaited);
+    stdout += part;
+    if (stdout.includes(awaited) && !isLate) for (const signal of ['SIGINT', 'SIGINT'] as const) child.kill(signal);
   });
-  const code = await new Promise<number | null>(resolve => child.once('close', resolve));
-  return { code, ...streams };
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr: await stderr };
 }
-
-const root = path.join(import.meta.dirname, '../..');

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
 import { listen } from '../../../tools/support/listen.ts';
 import { keptFolder } from '../kept-folder.ts';
+import { copyLibraries } from '../maven.ts';
 
 // Vitest's global set-up of the unit tests: the DynamoDB that their tables are in. The laboratory starts DynamoDB Local by it, too.
 //   EMISSOR_DYNAMODB=memory          (or nothing) that of packages/cloud, in each test file's own process
@@ -78,14 +79,7 @@ function fetchJars(): Promise<string> {
   }
   return keptFolder(`dynamodb-local-${version}`, draft => {
     process.stderr.write(`Fetching DynamoDB Local ${version} ...\n`);
-    const copy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
-    const settings = [`-Ddynamodb-local.version=${version}`, '-DincludeScope=runtime', `-DoutputDirectory=${draft}`];
-    const project = path.join(import.meta.dirname, 'pom.xml');
-    const { status, error } = spawnSync('mvn', ['--batch-mode', '--quiet', '--file', project, copy, ...settings], {
-      stdio: ['ignore', process.stderr, process.stderr],
-    });
-    if (status === 0) return;
-    throw new Error(`Maven could not fetch DynamoDB Local ${version}: ${error?.message ?? 'its output is above'}.`);
+    copyLibraries(draft, [`com.amazonaws:DynamoDBLocal:${version}`]);
   });
 }
 
