@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { pairs } from '../../site/pages.ts';
 import { documents } from '../support/contract/document.ts';
 import { mapHost, startReceiver } from '../support/e2e-receiver.ts';
-import { callApi, createClient, createUser, deliveryId, logIn, publish, register } from '../support/e2e-service.ts';
+import { callApi, createClient, createUser, logIn, publish, register } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, describeWith, plant, until } from '../support/e2e-target.ts';
 import { freePort } from '../support/free-port.ts';
 import { type CodeBlock, readPage } from '../support/markdown-page.ts';
@@ -94,8 +94,7 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
       const { user, token, values } = await newReader();
       const url = receiver.url('/emissor');
       await register({ user, token }, { evento: event, url });
-      const message = await publish(user.account, { event, id_proposta: 20, id_demanda: 10 });
-      const id = deliveryId(user.account, event, message);
+      const id = await publish(user.account, { event, id_proposta: 20, id_demanda: 10 });
       await until('the delivery', async () => {
         const { json } = await callApi('GET', `/v1/webhooks/${event}/entregas/${id}`, { token });
         return json?.estado === 'entregue' || undefined;

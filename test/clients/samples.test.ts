@@ -6,15 +6,7 @@ import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../tools/support/accounts.ts';
 import { mapHost } from '../support/e2e-receiver.ts';
-import {
-  callApi,
-  createClient,
-  deliveryId,
-  openSession,
-  publish,
-  register,
-  type Session,
-} from '../support/e2e-service.ts';
+import { callApi, createClient, openSession, publish, register, type Session } from '../support/e2e-service.ts';
 import { describeWith, plant, until } from '../support/e2e-target.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from './sample-receiver.ts';
@@ -96,8 +88,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
     });
 
     it('takes a repeated event, and stores it once', async () => {
-      await publish(user.account, { event, id_demanda: 10, id: 'once' });
-      const id = deliveryId(user.account, event, 'once');
+      const id = await publish(user.account, { event, id_demanda: 10, id: 'once' });
       expect(await resultOf(id)).toMatchObject({ estado: 'entregue', tentativas: 1 });
       const resend = await callApi('POST', `/v1/webhooks/${event}/entregas/${id}/reenvio`, { token: session.token });
       expect(resend.status).toBe(202);

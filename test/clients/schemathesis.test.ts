@@ -5,15 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
 import { mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import {
-  createClient,
-  deliveryId,
-  openSession,
-  publish,
-  register,
-  type Session,
-  settled,
-} from '../support/e2e-service.ts';
+import { createClient, openSession, publish, register, type Session, settled } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
@@ -46,7 +38,7 @@ describeWith(['names'], 'Schemathesis', () => {
     session = await openSession(client);
     const { account } = session.user;
     await register(session, { evento, url: 'https://hooks.example.com/emissor' });
-    delivered = deliveryId(account, evento, await publish(account, { event: evento, id_demanda: 1 }));
+    delivered = await publish(account, { event: evento, id_demanda: 1 });
     expect(await settled(delivered)).toMatchObject({ state: 'entregue' });
     return () => receiver.stop();
   });

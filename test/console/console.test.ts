@@ -14,7 +14,6 @@ import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import {
   callApi,
   createClient,
-  deliveryId,
   openSession,
   publish,
   register,
@@ -76,8 +75,7 @@ beforeAll(async () => {
   await register(session, { evento: 'proposta.recebida', url: receiver.url('/fails') });
   await register(session, { evento: 'demanda.finalizada', url: receiver.url('/gone') });
   const { account } = session.user;
-  const send = async (event: string, more = {}) =>
-    deliveryId(account, event, await publish(account, { event, id_demanda: 4711, ...more }));
+  const send = (event: string, more = {}) => publish(account, { event, id_demanda: 4711, ...more });
   for (let sent = 0; sent < 25; sent++) await send('demanda.criada');
   failedId = await send('proposta.recebida', { id_proposta: 77 });
   const heldId = await send('demanda.finalizada');

@@ -8,7 +8,6 @@ import {
   callApi,
   createClient,
   createUser,
-  deliveryId,
   openSession,
   publish,
   register,
@@ -68,7 +67,7 @@ async function active(): Promise<string> {
 async function after(status: number): Promise<string> {
   await active();
   receiver.script('/hooks', { status });
-  const id = deliveryId(session.user.account, event, await publish(session.user.account, { event, id_demanda: 1 }));
+  const id = await publish(session.user.account, { event, id_demanda: 1 });
   await settled(id);
   receiver.script('/hooks', { status: 200 });
   return id;

@@ -7,10 +7,9 @@ import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
 // The libraries that integrators use, as they are: nothing here speaks HTTP by itself. On this machine {auth_url} is plain HTTP,
-// which the strict ones want to be told.
+// which the strict ones must allow.
 
 const isPlain = authUrl.startsWith('http:');
-const insecure = { [oauth.allowInsecureRequests]: isPlain };
 
 let client: Client;
 let user: User;
@@ -28,54 +27,20 @@ const plantTokens = <Tokens extends { access_token: string; refresh_token?: stri
 };
 const bothTokens = { access_token: expect.any(String), refresh_token: expect.any(String), expires_in: 900 };
 
-describe('oauth4webapi', () => {
-  let server: oauth.AuthorizationServer;
-  let self: oauth.Client;
-  beforeAll(async () => {
-    const issuer = new URL(authUrl);
-    const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure });
-    server = await oauth.processDiscoveryResponse(issuer, response);
-    self = { client_id: client.clientId };
-  });
-  const logIn = async (secret: oauth.ClientAuth, more: Record<string, string> = {}) => {
-    const form = { ...credentials(), ...more };
-    const response = await oauth.genericTokenEndpointRequest(server, self, secret, 'password', form, insecure);
-    return plantTokens(await oauth.processGenericTokenEndpointResponse(server, self, response));
-  };
-
-  it.each([
-    ['Basic', oauth.ClientSecretBasic],
-    ['the body', oauth.ClientSecretPost],
-  ])('is told what is wrong in its own terms, with the client secret by %s', async (_way, authenticate) => {
-    const secret = authenticate(client.clientSecret);
-    const refusal = { error: 'invalid_grant', status: 400, error_description: expect.any(String) };
-    await expect(logIn(secret, { password: 'wrong' })).rejects.toMatchObject(refusal);
-    await expect(logIn(secret, { scope: 'everything' })).rejects.toMatchObject({ error: 'invalid_scope' });
-    await expect(logIn(authenticate('wrong'))).rejects.toMatchObject({
-      name: 'WWWAuthenticateChallengeError',
-      status: 401,
-      cause: [{ scheme: 'basic', parameters: { realm: 'oauth', error: 'invalid_client' } }],
-    });
-  });
-
-  it('validates the access token as a resource server would (RFC 9068 section 4)', async () => {
-    const { access_token } = await logIn(oauth.ClientSecretPost(client.clientSecret));
-    const request = new Request(`${baseUrl}/v1/webhooks`, { headers: { authorization: `Bearer ${access_token}` } });
-    const claims = await oauth.validateJwtAccessToken(server, request, baseUrl, insecure);
-    expect(claims).toMatchObject({ sub: user.userId, client_id: client.clientId });
-  });
-});
-
+// It calls oauth4webapi, which judges each answer, and validates access tokens.
 describe('openid-client', () => {
-  it.each([
-    ['Basic', openid.ClientSecretBasic],
-    ['the body', openid.ClientSecretPost],
-  ])('logs in, refreshes, introspects and revokes, with the client secret by %s', async (_way, authenticate) => {
-    const { clientId, clientSecret } = client;
-    const config = await openid.discovery(new URL(authUrl), clientId, undefined, authenticate(clientSecret), {
+  const connect = (authenticate: openid.ClientAuth) =>
+    openid.discovery(new URL(authUrl), client.clientId, undefined, authenticate, {
       algorithm: 'oauth2',
       execute: isPlain ? [openid.allowInsecureRequests] : [],
     });
+  const methods = [
+    ['Basic', openid.ClientSecretBasic],
+    ['the body', openid.ClientSecretPost],
+  ] as const;
+
+  it.each(methods)('logs in, refreshes, introspects and revokes, with the client secret by %s', async (_way, by) => {
+    const config = await connect(by(client.clientSecret));
     const first = plantTokens(await openid.genericGrantRequest(config, 'password', credentials()));
     expect(first).toMatchObject(bothTokens);
     expect(first.expiresIn()).toBeGreaterThan(890);
@@ -89,11 +54,29 @@ describe('openid-client', () => {
     const resource = new URL(`${baseUrl}/v1/webhooks`);
     const { status } = await openid.fetchProtectedResource(config, third.access_token, resource, 'GET');
     expect(status).toBe(200);
+    const request = new Request(resource, { headers: { authorization: `Bearer ${third.access_token}` } });
+    const insecure = { [oauth.allowInsecureRequests]: isPlain };
+    const claims = await oauth.validateJwtAccessToken(config.serverMetadata(), request, baseUrl, insecure);
+    expect(claims).toMatchObject({ sub: user.userId, client_id: client.clientId }); // RFC 9068 section 4
     expect(await openid.tokenIntrospection(config, third.access_token)).toMatchObject({ active: true });
     await openid.tokenRevocation(config, third.access_token);
     expect(await openid.tokenIntrospection(config, third.access_token)).toEqual({ active: false });
     await expect(openid.refreshTokenGrant(config, third.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
+    });
+  });
+
+  it.each(methods)('reports what is wrong in its own terms, with the client secret by %s', async (_way, by) => {
+    const logIn = async (secret: string, more: Record<string, string> = {}) =>
+      openid.genericGrantRequest(await connect(by(secret)), 'password', { ...credentials(), ...more });
+    const refusal = { error: 'invalid_grant', status: 400, error_description: expect.any(String) };
+    await expect(logIn(client.clientSecret, { password: 'wrong' })).rejects.toMatchObject(refusal);
+    const tooMuch = logIn(client.clientSecret, { scope: 'everything' });
+    await expect(tooMuch).rejects.toMatchObject({ error: 'invalid_scope' });
+    await expect(logIn('wrong')).rejects.toMatchObject({
+      name: 'WWWAuthenticateChallengeError',
+      status: 401,
+      cause: [{ scheme: 'basic', parameters: { realm: 'oauth', error: 'invalid_client' } }],
     });
   });
 });

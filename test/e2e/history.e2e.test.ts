@@ -6,7 +6,6 @@ import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import {
   callApi,
   createClient,
-  deliveryId,
   expectProblem,
   openSession,
   publish,
@@ -39,7 +38,7 @@ describeWith(['names'], 'the history', () => {
   /** Publishes an event that the receiver refuses for good, which suspends the webhook. */
   const hold = async (): Promise<string> => {
     receiver.script('/history', { status: 410 });
-    const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 2 }));
+    const id = await publish(account(), { event: evento, id_demanda: 2 });
     expect(await settled(id)).toMatchObject({ state: 'retida' });
     expect((await call('GET', '')).json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'gone' });
     receiver.script('/history', { status: 200 });
@@ -67,7 +66,7 @@ describeWith(['names'], 'the history', () => {
   });
 
   it('lists, shows and sends again what was delivered', async () => {
-    const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 1 }));
+    const id = await publish(account(), { event: evento, id_demanda: 1 });
     expect(await settled(id)).toMatchObject({ state: 'entregue' });
     const listed = await call('GET', '/entregas?estado=entregue&limite=1');
     expect(listed.json).toMatchObject({ entregas: [{ id, estado: 'entregue', tentativas: 1 }] });
@@ -111,7 +110,7 @@ describeWith(['names'], 'the history', () => {
     const options = ['--account', account(), '--event', evento];
     expect(await ops(['webhooks', 'suspend', ...options])).toMatchObject({ suspensionReason: 'operador' });
     expectProblem(await call('POST', '/reativacao'), 409, 'suspended_by_operator');
-    const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 3 }));
+    const id = await publish(account(), { event: evento, id_demanda: 3 });
     expect(await settled(id)).toMatchObject({ state: 'retida' });
     const suspended = await ops<object[]>(['webhooks', 'list', '--account', account(), '--status', 'suspended']);
     expect(suspended).toMatchObject([{ evento, status: 'suspenso', suspensionReason: 'operador' }]);

@@ -16,7 +16,6 @@ import {
   newAccount,
   openSession,
   postForm,
-  publish,
   register,
   send,
   settled,
@@ -118,7 +117,10 @@ describeWith(['names'], 'an event that an operator publishes', () => {
 describeWith(['engines'], 'an event that no table holds', () => {
   it('is found in the log: it had no webhook, or was rejected', async () => {
     const account = newAccount();
-    const messageId = await publish(account, { event: evento, id_demanda: 1, id: 'nobody' });
+    const messageId = await send(
+      JSON.stringify({ id_conta: account, event: evento, id_demanda: 1, id: 'nobody' }),
+      account,
+    );
     const named = ['--account', account, '--event', evento];
     for (const reference of [[...named, '--id', 'nobody'], [messageId]])
       expect(await findKnown(...reference)).toMatchObject({ verdict: 'no webhook', messageId });

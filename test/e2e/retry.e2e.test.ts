@@ -5,15 +5,7 @@ import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { listen } from '../../tools/support/listen.ts';
 import { type Answer, mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import {
-  createClient,
-  deliveryId,
-  openSession,
-  type PublishedEvent,
-  publish,
-  register,
-  settled,
-} from '../support/e2e-service.ts';
+import { createClient, openSession, publish, register, settled } from '../support/e2e-service.ts';
 import { describeWith, run } from '../support/e2e-target.ts';
 
 const attempts = run.attempts ?? 0;
@@ -31,10 +23,6 @@ beforeAll(async () => {
 afterAll(() => receiver?.stop());
 
 // Each try of a test has an account and paths of its own: on a busy machine, one may be repeated.
-
-/** Publishes an event of an account and returns the id of its delivery. */
-const deliver = async (account: string, event: PublishedEvent): Promise<string> =>
-  deliveryId(account, event.event, await publish(account, event));
 
 describeWith(['names', 'schedule'], 'an attempt that fails', () => {
   const failures: readonly (readonly [string, Answer])[] = [
@@ -68,7 +56,7 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
     receiver.script(path, { status: 500 }, redirect);
     const session = await openSession(client);
     await register(session, { evento: 'demanda.cancelada', url: receiver.url(path) });
-    const id = await deliver(session.user.account, { event: 'demanda.cancelada', id_demanda: 2 });
+    const id = await publish(session.user.account, { event: 'demanda.cancelada', id_demanda: 2 });
 
     await receiver.waitFor(path, attempts, exhaustion);
     const { state, attempts: made } = await settled(id, exhaustion);
@@ -95,7 +83,7 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
       const session = await openSession(client);
       await register(session, { evento: 'proposta.recebida', url: `https://${name}:${port}/` });
       await mapHost(name, ['127.0.0.1']);
-      const id = await deliver(session.user.account, { event: 'proposta.recebida', ...businessEvents.exampleValues });
+      const id = await publish(session.user.account, { event: 'proposta.recebida', ...businessEvents.exampleValues });
 
       const { state, attempts: made } = await settled(id, exhaustion);
       expect(state).toBe('falhou');

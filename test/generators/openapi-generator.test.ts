@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startReceiver } from '../support/e2e-receiver.ts';
-import { createClient, deliveryId, openSession, publish, register, settled } from '../support/e2e-service.ts';
+import { createClient, openSession, publish, register, settled } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { command } from './commands.ts';
 import { generatorJar } from './downloads.ts';
@@ -77,7 +77,7 @@ async function liveEnvironment(): Promise<Record<string, string>> {
   await register(session, { evento: 'demanda.criada', url: receiver.url('/emissor') });
   const ids: string[] = [];
   for (const id_demanda of [1, 2, 3]) {
-    const id = deliveryId(account, 'demanda.criada', await publish(account, { event: 'demanda.criada', id_demanda }));
+    const id = await publish(account, { event: 'demanda.criada', id_demanda });
     expect(await settled(id)).toMatchObject({ state: 'entregue' });
     ids.push(id);
   }

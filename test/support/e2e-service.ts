@@ -92,9 +92,10 @@ export interface PublishedEvent extends EventValues {
   readonly id?: string;
 }
 
-/** Publishes an event of an account; returns the queue's message id. */
-export function publish(account: string, event: PublishedEvent): Promise<string> {
-  return send(JSON.stringify({ id_conta: account, ...event }), account);
+/** Publishes an event of an account; returns the id of its delivery. */
+export async function publish(account: string, event: PublishedEvent): Promise<string> {
+  const messageId = await send(JSON.stringify({ id_conta: account, ...event }), account);
+  return deliveryId(account, event.event, event.id ?? messageId);
 }
 
 /** Returns the id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
