@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
-import { command } from '../generators/commands.ts';
+import { command } from '../support/command.ts';
 import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, plant } from '../support/e2e-target.ts';
 import { copyLibraries } from '../support/maven.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { command } from '../support/command.ts';
 import { keptFolder } from '../support/kept-folder.ts';
-import { command, say } from './commands.ts';
 import { generatorVersion, npmVersions } from './versions.ts';
 
 /* Programs of others, in exact versions. They are no dependencies of the tree, and are kept in the user's cache directory. */
@@ -46,3 +46,8 @@ export async function oasdiff(): Promise<string> {
 }
 
 const jarHash = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae';
+
+/** Says on the terminal what is being done: the stage takes minutes. */
+function say(line: string): void {
+  process.stdout.write(`generators: ${line}\n`);
+}

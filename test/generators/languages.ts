@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { command } from '../support/command.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
-import { command } from './commands.ts';
 import { npmPackages } from './downloads.ts';
 
 /** A language that clients are generated in. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { command } from './commands.ts';
+import { command } from '../support/command.ts';
 import { oasdiff } from './downloads.ts';
 
 /** Returns the changes from one document to another that break clients, as oasdiff finds them: its rule, and what it says. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { it } from 'vitest';
-import { command } from './commands.ts';
+import { command } from '../support/command.ts';
 import { npmPackages } from './downloads.ts';
 import { compileTypeScript, type DocumentName, documentFile, documentNames } from './languages.ts';
 import { npmVersions } from './versions.ts';

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { command } from './command.ts';
 import { keptFolder } from './kept-folder.ts';
 
 /**
@@ -30,11 +29,6 @@ export async function pythonEnvironment(name: string, requirements: readonly str
 const missing =
   'Python 3.10 or newer with its module venv is needed (Debian and Ubuntu: apt-get install python3 python3-venv)';
 
-async function run(command: string, args: readonly string[], advice: string): Promise<string> {
-  try {
-    return (await promisify(execFile)(command, args, { timeout: 300_000 })).stdout;
-  } catch (error) {
-    const { stderr = '', message = '' } = error as { stderr?: string; message?: string };
-    throw new Error(`${advice}: ${(stderr || message).trim()}`);
-  }
+async function run(program: string, args: readonly string[], advice: string): Promise<string> {
+  return command([program, ...args]).catch(({ message }) => Promise.reject(new Error(`${advice}: ${message}`)));
 }
