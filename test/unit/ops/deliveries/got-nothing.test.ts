@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import { readPage, sectionOf } from '../../../support/markdown-page.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
@@ -48,97 +49,90 @@ const storeItems = async () => {
 };
 
 /** Prints what the operator sees a day later: the command, and its answer. */
-/** The table above the notes. */
-const rowsOf = (stdout: string): readonly string[] => (stdout.split('\n\n')[0] ?? '').split('\n');
-
 const ask = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
   const { code, stdout, stderr } = await operated.run(...args);
   expect([code, stderr]).toEqual([0, '']);
-  if (stdout.startsWith('AT ')) expect(rowsOf(stdout).filter(line => line.length > 120)).toEqual([]);
+  const [table = ''] = stdout.split('\n\n');
+  if (stdout.startsWith('AT ')) expect(table.split('\n').filter(line => line.length > 120)).toEqual([]);
   return `$ ops ${args.join(' ')}\n${stdout.trimEnd().replaceAll('\n    ', ' ')}`; // a reason is below its row
 };
 
-interface Cause {
-  readonly play: () => Promise<unknown>;
-  /** The words of each answer that name the cause. */
-  readonly named: readonly RegExp[];
-}
+/** Registers a webhook whose receiver answers so, and publishes an event. */
+const deliver = async (answers: Parameters<typeof stage.answers.push>, changes: object = {}) => {
+  await stage.register();
+  stage.answers.push(...answers);
+  await publish(changes);
+};
+const late = (...given: Parameters<typeof answer>) => ({ ...answer(...given), takesMs: 12 });
 
 const eventsOf = ['events', 'list', '--account', 'conta-1', '--since', '24h'] as const;
 const webhooksOf = ['webhooks', 'list', '--account', 'conta-1'] as const;
 
-const causes: Readonly<Record<string, Cause>> = {
-  'There was no webhook': {
-    play: () => publish(),
-    named: [/no webhook +at .* account conta-1 had no webhook for demanda\.criada/, /No such webhooks/],
-  },
-  'The receiver fails': {
-    play: async () => {
-      await stage.register();
-      stage.answers.push(...[1, 2, 3, 4].map(() => ({ ...answer(503, {}, 'Closed for maintenance'), takesMs: 12 })));
-      await publish();
-      await stage.settle();
-    },
-    named: [/failed +attempt 4 at .*: http, status 503/, /2026-11-20T12:00:00.012Z/, /Closed for maintenance/],
-  },
-  'The webhook is suspended': {
-    play: async () => {
-      await stage.register();
-      stage.answers.push(answer(410));
-      await publish();
-    },
-    named: [/held +its webhook is suspended: gone\./, /suspended \(suspenso\) +gone/],
-  },
-  'Its events are held still': {
-    play: async () => {
-      await stage.register();
-      stage.answers.push(answer(410));
-      await publish();
+/** The causes, with the words of each answer that name them. */
+const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
+  [
+    'There was no webhook',
+    () => publish(),
+    /no webhook +at .* account conta-1 had no webhook for demanda\.criada/,
+    /No such webhooks/,
+  ],
+  [
+    'The receiver fails',
+    () => deliver(Array(4).fill(late(503, {}, 'Closed for maintenance'))).then(stage.settle),
+    /failed +attempt 4 at .*: http, status 503/,
+    /2026-11-20T12:00:00.012Z/,
+    /Closed for maintenance/,
+  ],
+  [
+    'The webhook is suspended',
+    () => deliver([answer(410)]),
+    /held +its webhook is suspended: gone\./,
+    /suspended \(suspenso\) +gone/,
+  ],
+  [
+    'Its events are held still',
+    async () => {
+      await deliver([answer(410)]);
       await stage.pass(hour);
       await stage.webhooks.reactivate('conta-1', 'demanda.criada', stage.now());
     },
-    named: [/held +its webhook was suspended and is active again: run "deliveries resend" or "deliveries replay"/],
-  },
-  'The receiver is slow': {
-    play: async () => {
-      await stage.register();
+    /held +its webhook was suspended and is active again: run "deliveries resend" or "deliveries replay"/,
+  ],
+  [
+    'The receiver is slow',
+    async () => {
       await stage.slowDown();
-      stage.answers.push({ ...answer(200), takesMs: 10_000 });
-      await publish();
+      await deliver([{ ...answer(200), takesMs: 10_000 }]);
     },
-    named: [/pending .*Its receiver has been slow since 2026-11-20T12:00:00\.000Z/, / +- +2026-11-20T12:00:00\.000Z$/],
-  },
-  'It was delivered after all': {
-    play: async () => {
-      await stage.register();
-      stage.answers.push({ ...answer(500, {}, 'Oops'), takesMs: 12 }, { ...answer(204), takesMs: 12 });
-      await publish();
-      await stage.pass(5_000);
-    },
-    named: [
-      /delivered +attempt 2 at .*: delivered \(entregue\), status 204/,
-      /active \(ativo\)/,
-      /response to attempt 1:\nOops/,
-    ],
-  },
-  'The message was no event': {
-    play: async () => {
-      await stage.register();
-      await publish({ id_demanda: '7' });
-    },
-    named: [/rejected +its message (\S+) was rejected at .* as malformed \(id_demanda: .*"dlq show \1"/],
-  },
-  'Nothing was published': {
-    play: () => stage.register(),
-    named: [/No events for account conta-1 since.*\("dlq list"\)\.\n/, /active \(ativo\)/],
-  },
-  'It stands in our own queue': {
-    play: () => operated.send('events', '{}'),
-    named: [/No events for .* About 1 message waits in the events queue, and the account's may be among them/],
-  },
-};
+    /pending .*Its receiver has been slow since 2026-11-20T12:00:00\.000Z/,
+    / +- +2026-11-20T12:00:00\.000Z$/,
+  ],
+  [
+    'It was delivered after all',
+    () => deliver([late(500, {}, 'Oops'), late(204)]).then(() => stage.pass(5_000)),
+    /delivered +attempt 2 at .*: delivered \(entregue\), status 204/,
+    /active \(ativo\)/,
+    /response to attempt 1:\nOops/,
+  ],
+  [
+    'The message was no event',
+    () => deliver([], { id_demanda: '7' }),
+    /rejected +its message (\S+) was rejected at .* as malformed \(id_demanda: .*"dlq show \1"/,
+  ],
+  [
+    'Nothing was published',
+    () => stage.register(),
+    /No events for account conta-1 since.*\("dlq list"\)\.\n/,
+    /active \(ativo\)/,
+  ],
+  [
+    'It is in the events queue',
+    () => operated.send('events', '{}'),
+    /No events for .* About 1 message waits in the events queue, and the account's may be among them/,
+  ],
+];
 
 describe('"I got nothing since yesterday"', () => {
   /** A verdict, if there is one, and the words of its reason: `no webhook` and `had no webhook for`. */
@@ -148,39 +142,46 @@ describe('"I got nothing since yesterday"', () => {
     ),
   ].map(([, verdict = '', reason = '']) => [verdict, reason]);
 
-  it.each(Object.entries(causes))('%s: three commands at most say so, as the runbook does', async (_, cause) => {
-    await cause.play();
+  it.each(causes)('%s: at most three commands show it, in the words of the runbook', async (_, play, ...named) => {
+    await play();
     writeLogs();
     const printed = [await ask(...eventsOf)];
-    if (cause.named.length > 1) printed.push(await ask(...webhooksOf));
-    if (cause.named.length > 2) {
+    if (named.length > 1) printed.push(await ask(...webhooksOf));
+    if (named.length > 2) {
       const [id = ''] = /evt_[A-Za-z0-9_-]{27}/.exec(printed[0] ?? '') ?? [];
       printed.push(await ask('deliveries', 'show', id));
     }
-    expect(printed.length).toBeLessThanOrEqual(3);
-    for (const [at, words] of cause.named.entries()) expect(printed[at]).toMatch(words);
+    for (const [at, words] of named.entries()) expect(printed[at]).toMatch(words);
     expect(described.filter(words => words.every(word => printed[0]?.includes(word)))).toHaveLength(1);
   });
 
-  it('lists an event that waits for a fault of the service to pass: no table holds it', async () => {
+  it.each([
+    ['its first message', []],
+    ['the message of a later attempt', [answer(500)]],
+  ])('lists and finds an event that waits while the store is down by %s', async (_message, earlier) => {
     await stage.register();
-    const at = noon + hour;
-    vi.setSystemTime(at);
-    const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: `evt_${'x'.repeat(27)}`, seconds: 40 };
-    operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1', event: 'demanda.criada' }));
-    operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'other', event: 'demanda.criada' }));
-    expect((await ask(...eventsOf)).match(/pending +at .* internal error/g)).toHaveLength(1);
+    stage.answers.push(...earlier);
+    if (earlier.length > 0) await publish();
+    stage.faults.fateOf = ({ service }) => (service === 'dynamodb' ? 'failed' : 'fine');
+    if (earlier.length === 0) await publish();
+    await stage.pass(6_000);
+    writeLogs();
+    const ofAnother = { message: 'message.deferred', messageId: 'm', account: 'other', seconds: 40 };
+    operated.logs.put('delivery', JSON.stringify(ofAnother));
+    const { events } = await operated.ask('events list --account conta-1');
+    const deliveryId = deliveryIdOf('conta-1', 'demanda.criada', 'demand-7');
+    const waits = { verdict: 'pending', deliveryId, why: expect.stringContaining('internal error') };
+    expect(events).toMatchObject([{ ...waits, evento: 'demanda.criada' }]);
+    for (const id of [deliveryId, events[0].messageId])
+      expect(await operated.ask('events', 'find', id)).toMatchObject({ ...waits, messageId: events[0].messageId });
   });
 
-  it('lists one event once, however often its message was deferred before it was stored', async () => {
-    await stage.register();
-    await publish();
-    const [stored] = stage.deliveries();
-    const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: stored?.id, seconds: 40 };
-    for (let times = 0; times < 3; times++)
-      operated.logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1' }));
+  it('finds a message that is not an event while it cannot be rejected', async () => {
+    stage.faults.fateOf = ({ operation }) => (operation === 'SendMessage' ? 'failed' : 'fine');
+    const messageId = stage.publish('no event');
+    await stage.pass(100);
     writeLogs();
-    expect((await ask(...eventsOf)).match(/evt_/g)).toHaveLength(1);
+    expect(await operated.ask(`events find ${messageId}`)).toMatchObject({ verdict: 'pending', messageId });
   });
 
   it('says how far back it looked, and whether there is more', async () => {
