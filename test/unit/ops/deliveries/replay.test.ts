@@ -1,15 +1,18 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../../../lambdas/platform/clock.ts';
-import { startOperatedTables } from '../../../support/operated-tables.ts';
+import { replayEach } from '../../../../ops/deliveries/replay.ts';
+import { fail, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aWebhook, noon } from '../../delivery/builders.ts';
+import { unread } from '../a-task.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 const { ask, run } = operated;
+const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
 
 /** Stores failed deliveries, one a second from a moment on. Those that are resent stay in the index. */
 const store = async (name: (number: number) => string, count: number, resent = 0, from = noon) => {
@@ -67,8 +70,50 @@ it('ops deliveries replay ends the range now by default, and the audit trail has
   expect(await run(`deliveries replay --account nobody ${late}`)).toEqual({ code: 1, stdout: '', stderr });
 });
 
+it('ops deliveries replay of many webhooks reports each by a line, skips those that it cannot replay, and names the others', async () => {
+  const from = noon - 7 * 86_400_000;
+  await store(number => `each${number}`, 3, 0, from);
+  await operated.put('Webhooks', ...['each1', 'each2'].map(accountId => aWebhook({ accountId })));
+  const { stderr } = await run(`--yes deliveries replay ${span(from, from + 1)}`);
+  expect(stderr.trimEnd().split('\n').toSorted()).toEqual([
+    expect.stringMatching(/^each0 demanda\.criada: skipped: .*no webhook/),
+    'each1 demanda.criada: 1 deliveries queued',
+    'each2 demanda.criada: 1 deliveries queued',
+  ]);
+  const [line] = await operated.trail();
+  expect(line).toMatchObject({ outcome: 'done', target: { count: 2 } });
+  const replay = expect.stringMatching(/^reenvio_/);
+  const named = ['each1', 'each2'].map(account => ({ account, event: 'demanda.criada', replay }));
+  expect(line?.parts).toEqual(expect.arrayContaining(named));
+});
+
+describe('the replays of many webhooks', () => {
+  const webhooks = Array.from({ length: 35 }, (_, number) => ({
+    account: `${number}`,
+    event: 'demanda.criada' as const,
+  }));
+  const task = { tell: () => {}, progress: () => {}, ...unread };
+
+  it('run ten at once, and no more', async () => {
+    let [running, most] = [0, 0];
+    const outcomes = await replayEach(webhooks, task, async ({ account }) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+      return { id: `reenvio_${account}`, state: 'completed', sent: 2 };
+    });
+    expect([most, outcomes.length]).toEqual([10, 35]);
+  });
+
+  it('start no more after a failure that does not concern one webhook alone', async () => {
+    const replayOne = vi.fn(async () => fail());
+    await expect(replayEach(webhooks, task, replayOne)).rejects.toThrow('half-way');
+    expect(replayOne.mock.calls.length).toBeLessThanOrEqual(10);
+  });
+});
+
 describe('ops deliveries replay of one webhook', () => {
-  const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
   /** Runs a replay of 100 deliveries, and does something with it when it waits. */
   const replay = async (
     account: string,
@@ -93,21 +138,14 @@ describe('ops deliveries replay of one webhook', () => {
     expect(await operated.trail()).toMatchObject([{ outcome: 'done', target }]);
   });
 
+  const gone = { status: 'suspended', suspensionReason: 'gone' };
+  const cancel = (latest: Replay) => replays.end(latest, 'cancelled');
+  const replace = (latest: Replay) => replays.start({ ...latest, id: `reenvio_${'2'.repeat(22)}` }, latest);
   it.each<[string, object | undefined, (latest: Replay) => Promise<unknown>, RegExp]>([
     ['without a webhook', undefined, finish, /no webhook for demanda\.criada/],
-    [
-      'of a suspended webhook',
-      { status: 'suspended', suspensionReason: 'gone' },
-      finish,
-      /suspended: gone\. Run "webhooks reactivate"/,
-    ],
-    ['that is cancelled', {}, latest => replays.end(latest, 'cancelled'), /cancelled after \d+ deliveries/],
-    [
-      'that is replaced',
-      {},
-      latest => replays.start({ ...latest, id: `reenvio_${'2'.repeat(22)}` }, latest),
-      /replaced/,
-    ],
+    ['of a suspended webhook', gone, finish, /suspended: gone\. Run "webhooks reactivate"/],
+    ['that is cancelled', {}, cancel, /cancelled after \d+ deliveries/],
+    ['that is replaced', {}, replace, /replaced/],
   ])('fails %s', async (title, webhook, whileItWaits, problem) => {
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(problem) };
     expect(await replay(title.replaceAll(' ', '-'), webhook, whileItWaits)).toEqual(refused);
@@ -128,7 +166,6 @@ describe('deliveries replay --cancel', () => {
   const id = `reenvio_${'0'.repeat(22)}`;
   const webhook = { accountId: 'running', eventName: 'demanda.criada' } as const;
   const named = `--account ${webhook.accountId} --event ${webhook.eventName}`;
-  const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
   const cancel = (replay = id) => run(`deliveries replay ${named} --cancel ${replay}`);
   const begin = async (changes: Partial<Replay> = {}) => {
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
