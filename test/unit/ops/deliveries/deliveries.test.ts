@@ -4,15 +4,8 @@ import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { frozenClock } from '../../../support/clock.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
-
-interface Listed {
-  readonly id: string;
-  readonly evento: string;
-  readonly createdAt: string;
-}
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -38,92 +31,76 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
   await put('Deliveries', ...made.map(delivery => itemFromDelivery(delivery)));
 };
 
-const list = (...args: string[]) => run('deliveries', 'list', ...args);
-const listed = (...args: string[]) => ask('deliveries', 'list', ...args);
+const listed = (options: string) => ask(`deliveries list ${options}`);
+const list = async (options: string) => (await run(`deliveries list ${options}`)).stdout;
 
 const at = (second: number) => new Date(noon + second * 1_000).toISOString();
-const newest = (count: number) => new Date(noon + (count - 1) * 1_000).toISOString();
-const failing = [
-  { accountId: 'acme', evento: 'demanda.criada', state: 'falhou', count: 4_500, newestAcceptedAt: newest(4_500) },
-  { accountId: 'bolt', evento: 'demanda.cancelada', state: 'falhou', count: 7, newestAcceptedAt: newest(7) },
+const countOf = (accountId: string, evento: string, state: string, count: number, newest = count - 1) => {
+  return { accountId, evento, state, count, newestAcceptedAt: at(newest) };
+};
+const failedOf = (...counts: readonly [acme: number, bolt: number, newest?: number]) => [
+  countOf('acme', 'demanda.criada', 'falhou', counts[0], counts[2]),
+  countOf('bolt', 'demanda.cancelada', 'falhou', counts[1], counts[2]),
 ];
-const others = [
-  { accountId: 'bolt', evento: 'demanda.criada', state: 'retida', count: 9, newestAcceptedAt: newest(9) },
-  { accountId: 'acme', evento: 'demanda.criada', state: 'pendente', count: 3, newestAcceptedAt: newest(3) },
-];
+const [failing, cancelled] = failedOf(4_500, 7);
+const held = countOf('bolt', 'demanda.criada', 'retida', 9);
+const pending = countOf('acme', 'demanda.criada', 'pendente', 3);
 
 describe('ops deliveries list', () => {
-  it('counts failed deliveries of all accounts, the greatest numbers first', async () => {
-    expect(await listed('--state', 'failed')).toEqual(failing);
-    const { stdout } = await list('--state', 'failed');
-    expect(stdout.split('\n')[0]).toBe('ACCOUNT  EVENT              STATE            DELIVERIES  NEWEST ACCEPTED');
-    expect(stdout.split('\n')[1]).toBe(
+  it.each([
+    ['', [failing, held, cancelled, pending]],
+    ['--limit 2', [failing, held]],
+    ['--state failed', [failing, cancelled]],
+    ['--event demanda.criada --state held', [held]],
+    ['--event mensagem.recebida', []],
+    [`--state failed --since ${at(5)} --until ${at(7)}`, failedOf(2, 2, 6)],
+  ])('counts undelivered deliveries of all accounts, the greatest numbers first: %s', async (options, counts) => {
+    expect(await ask(`deliveries list ${options}`.trim())).toEqual(counts);
+  });
+
+  const created = (seconds: readonly number[]) => seconds.map(second => at(second));
+  it.each([
+    ['--account acme --event demanda.criada --state pending', [2, 1, 0]],
+    ['--account acme --event demanda.criada --state delivered', Array.from({ length: 30 }, (_, back) => 29 - back)],
+    [
+      '--account acme --event demanda.criada --state failed --limit 300',
+      Array.from({ length: 300 }, (_, back) => 4_499 - back),
+    ],
+    ['--account bolt', [8, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0]],
+    ['--account bolt --limit 5', [8, 7, 6, 6, 5]],
+    ['--account bolt --state held', [8, 7, 6, 5, 4, 3, 2, 1, 0]],
+    [`--account bolt --since ${at(2)} --until ${at(4)}`, [3, 3, 2, 2]],
+    ['--account nobody', []],
+  ])('lists the deliveries of an account or a webhook once each, newest first: %s', async (options, seconds) => {
+    const found: { id: string; createdAt: string }[] = await listed(options);
+    expect(found.map(({ createdAt }) => createdAt)).toEqual(created(seconds));
+    expect(new Set(found.map(({ id }) => id)).size).toBe(seconds.length);
+  });
+
+  it('prints a table with a heading, or one sentence if there are no deliveries', async () => {
+    expect((await list('--state failed')).split('\n').slice(0, 2)).toEqual([
+      'ACCOUNT  EVENT              STATE            DELIVERIES  NEWEST ACCEPTED',
       'acme     demanda.criada     failed (falhou)  4500        2026-11-20T13:14:59.000Z',
-    );
-  });
-
-  it('counts undelivered deliveries of all accounts, of one, or of an event', async () => {
-    expect(await listed()).toEqual([failing[0], others[0], failing[1], others[1]]);
-    expect(await listed('--limit', '2')).toEqual([failing[0], others[0]]);
-    expect(await listed('--event', 'demanda.criada', '--state', 'held')).toEqual([others[0]]);
-    expect((await list('--event', 'mensagem.recebida')).stdout).toBe('No such deliveries.\n');
-  });
-
-  it('lists the deliveries of one webhook, newest first', async () => {
-    const named = ['--account', 'acme', '--event', 'demanda.criada'];
-    const waiting = await listed(...named, '--state', 'pending');
-    expect(waiting.map(({ createdAt }: { createdAt: string }) => createdAt)).toEqual([newest(3), newest(2), newest(1)]);
-    expect(await listed(...named, '--state', 'delivered')).toHaveLength(30);
-    const many: Listed[] = await listed(...named, '--state', 'failed', '--limit', '300'); // several pages
-    expect(new Set(many.map(({ id }) => id)).size).toBe(300);
-    expect(
-      many
-        .map(({ createdAt }) => createdAt)
-        .toSorted()
-        .reverse(),
-    ).toEqual(many.map(({ createdAt }) => createdAt));
-  });
-
-  it('counts those of events that were accepted in a span', async () => {
-    expect(await listed('--state', 'failed', '--since', at(5), '--until', at(7))).toEqual([
-      { ...failing[0], count: 2, newestAcceptedAt: at(6) },
-      { ...failing[1], count: 2, newestAcceptedAt: at(6) },
     ]);
+    expect(await list('--account bolt --limit 1')).toMatch(/^DELIVERY +EVENT +STATE +ACCEPTED /);
+    for (const none of ['--event mensagem.recebida', '--account nobody'])
+      expect(await list(none)).toBe('No such deliveries.\n');
   });
 
-  it('lists the deliveries of all events of an account, newest first', async () => {
-    const all = await listed('--account', 'bolt');
-    expect(all).toHaveLength(16);
-    expect(all.slice(0, 4).map(({ evento, createdAt }: Listed) => [evento, createdAt])).toEqual([
-      ['demanda.criada', at(8)],
-      ['demanda.criada', at(7)],
-      ['demanda.criada', at(6)],
-      ['demanda.cancelada', at(6)],
-    ]);
-    expect(await listed('--account', 'bolt', '--limit', '5')).toEqual(all.slice(0, 5));
-    expect(await listed('--account', 'bolt', '--state', 'held')).toHaveLength(9);
-    const { stdout } = await list('--account', 'bolt', '--limit', '1');
-    expect(stdout.split('\n')[0]).toMatch(/^DELIVERY +EVENT +STATE +ACCEPTED /);
-    expect((await list('--account', 'nobody')).stdout).toBe('No such deliveries.\n');
-  });
-
-  it('lists those of a span: from its beginning, before its end', async () => {
-    const inSpan = await listed('--account', 'bolt', '--since', at(2), '--until', at(4));
-    expect(inSpan.map(({ createdAt }: Listed) => createdAt)).toEqual([at(3), at(3), at(2), at(2)]);
+  it('merges the events of an account by time', async () => {
+    const found: { evento: string }[] = await listed('--account bolt --limit 4');
+    const [own, other] = ['demanda.criada', 'demanda.cancelada'];
+    expect(found.map(({ evento }) => evento)).toEqual([own, own, own, other]);
   });
 
   // Bug: after an outage it showed a hundred, and nothing said that there were more.
   it.each([
-    ['deliveries', ['--account', 'bolt'], 16],
-    ['counts', [], 4],
-  ])('says where there are more %s than it shows', async (_, args, all) => {
-    const shown = async (limit: number) => (await list(...args, '--limit', `${limit}`)).stdout;
-    const most = all - 1;
-    expect(await shown(most)).toMatch(
-      new RegExp(`\n\nOnly the first ${most} are shown\\. A larger --limit shows more\\.\n$`),
-    );
-    expect(await shown(all)).not.toContain('--limit');
-    expect(await listed(...args, '--limit', `${most}`)).toHaveLength(most);
+    ['--account bolt ', 16],
+    ['', 4],
+  ])('says where there are more than it shows: %s', async (options, all) => {
+    const more = `\n\nOnly the first ${all - 1} are shown. A larger --limit shows more.\n`;
+    expect((await list(`${options}--limit ${all - 1}`)).endsWith(more)).toBe(true);
+    expect(await list(`${options}--limit ${all}`)).not.toContain('--limit');
   });
 });
 
@@ -132,12 +109,8 @@ describe('ops deliveries show', () => {
   const show = (...args: string[]) => run('deliveries', 'show', id, ...args);
 
   beforeAll(async () => {
-    const store = makeDeliveryStore({
-      ...systemTime,
-      dynamo: operated.database.dynamo,
-      table: 'Deliveries',
-      now: frozenClock(noon).now,
-    });
+    const { dynamo } = operated.database;
+    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', now: () => noon });
     const made = aDelivery({ id, body: '{"event":"demanda.criada","id_demanda":7}' });
     const answered = (number: number, response: string) =>
       aRecord({ number, startedAt: iso(number), status: 503, response });
@@ -145,37 +118,25 @@ describe('ops deliveries show', () => {
     const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
     const first = { ...made, wait, attempt: 2, attempts: [answered(1, 'try later')] };
     await store.create(first);
-    const [stored] = await store.read([id]);
-    if (!stored) throw new Error('it was not stored');
-    const second = { ...first, attempt: 3, attempts: [...first.attempts, answered(2, 'still\u001b[31m closed')] };
+    const [stored = first] = await store.read([id]);
     const failed = aRecord({ ...answered(3, ''), result: 'tls', cause: 'self_signed', status: null, response: null });
-    const attempts = [...second.attempts, failed, { ...failed, number: 4, startedAt: iso(4) }];
-    await store.update(stored, { ...second, attempt: 5, attempts });
+    const others = [answered(2, 'still\u001b[31m closed'), failed, { ...failed, number: 4, startedAt: iso(4) }];
+    await store.update(stored, { ...first, attempt: 5, attempts: [...first.attempts, ...others] });
   });
 
-  it('shows what the receiver answered each attempt, as its account sees it', async () => {
+  it('shows the response to each attempt as its account sees it, and what the owner can do about a failure once', async () => {
     const { code, stdout } = await show();
     expect(code).toBe(0);
     expect(stdout).toContain('response to attempt 1:\ntry later');
     expect(stdout).toContain('response to attempt 2:\nstill\\u{1b}[31m closed');
-    const { attempts } = JSON.parse((await show('--json')).stdout);
-    expect(attempts.map(({ resposta }: { resposta: string }) => resposta)).toEqual([
-      'try later',
-      'still\u001b[31m closed',
-      null,
-      null,
-    ]);
-  });
-
-  it('shows the cause of a failure by the word of the API, and once what the owner can do', async () => {
-    const { stdout } = await show();
     expect(stdout).toMatch(/^4 .*tls +autoassinado +-$/m);
     expect(stdout.split(`autoassinado: ${failureCauses.self_signed.en}`)).toHaveLength(2);
     const { attempts } = JSON.parse((await show('--json')).stdout);
-    expect(attempts.map(({ detalhe }: { detalhe: string }) => detalhe)).toEqual([
-      null,
-      null,
-      ...Array(2).fill('autoassinado'),
+    expect(attempts.map(({ resposta, detalhe }: Record<string, string>) => [resposta, detalhe])).toEqual([
+      ['try later', null],
+      ['still\u001b[31m closed', null],
+      [null, 'autoassinado'],
+      [null, 'autoassinado'],
     ]);
   });
 
@@ -196,11 +157,11 @@ it('ops deliveries list and show have what waits for a registration that is gone
   const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
   const waiting = aDelivery({ id, accountId: 'gone', wait });
   await put('Deliveries', itemFromDelivery(waiting));
-  const cancelled = expect.objectContaining({ id, state: 'cancelada', nextAttemptAt: null });
-  for (const more of [[], ['--state', 'cancelled'], ['--event', 'demanda.criada']])
-    expect(await listed('--account', 'gone', ...more)).toEqual([cancelled]);
-  expect(await listed('--account', 'gone', '--state', 'pending')).toEqual([]);
-  expect(await ask(`deliveries show ${id}`)).toEqual(cancelled);
+  const shown = expect.objectContaining({ id, state: 'cancelada', nextAttemptAt: null });
+  for (const more of ['', ' --state cancelled', ' --event demanda.criada'])
+    expect(await listed(`--account gone${more}`)).toEqual([shown]);
+  expect(await listed('--account gone --state pending')).toEqual([]);
+  expect(await ask(`deliveries show ${id}`)).toEqual(shown);
 });
 
 // It said "has its next attempt now", whatever was done.
