@@ -17,16 +17,12 @@ import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
-import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
-import { makeClientStore } from '../../../../ops/stores/client-store.ts';
 import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
-import { makeUserStore } from '../../../../ops/stores/user-store.ts';
 import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
 import { tableNames } from '../../../../tools/support/tables.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
-import { quickHashing } from '../../../support/password-hashing.ts';
 import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
 
 const account = 'leaving';
@@ -56,18 +52,11 @@ const aReplay = (id: string): Replay => ({
  */
 const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   'stores/client-store.ts': async () => {
-    const client = { name: 'Acme', grants: ['password'], accountId: account } as const;
-    clientId = (await makeClientStore({ ...store('Clients'), makeId: randomId }).createClient(client)).client.clientId;
+    clientId = (await operated.createClient('Acme', `--account=${account}`)).clientId;
     await operated.ask(`clients rotate-secret ${clientId}`);
   },
   'stores/user-store.ts': async () => {
-    const tables = { users: 'Users', credentials: 'Credentials' };
-    const users = makeUserStore({
-      ...{ dynamo: operated.database.dynamo, tables, now, makeId: randomId },
-      hash: quickHashing.hash,
-    });
-    const user = { email: 'ana@example.com', password: 'secret', accountId: account, role: 'admin' } as const;
-    userId = (await users.createUser(user)).userId;
+    userId = (await operated.createUser(account, 'ana@example.com')).userId;
   },
   'auth/sessions/session-store.ts': async () => {
     const sessions = makeSessionStore(store('Sessions'));
@@ -88,14 +77,8 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   'delivery/store/delivery-store.ts': () => {
     const attempts = [aRecord(), aRecord({ number: 2 })];
     const wait = { nextAttemptAt: moment, sweepAt: moment, overdueCount: 0 };
-    const delivery = aDelivery({
-      accountId: account,
-      createdAt: moment,
-      scheduledAt: moment,
-      attempt: 3,
-      attempts,
-      wait,
-    });
+    const times = { createdAt: moment, scheduledAt: moment };
+    const delivery = aDelivery({ accountId: account, ...times, attempt: 3, attempts, wait });
     return makeDeliveryStore({ ...store('Deliveries') }).create(delivery);
   },
   'delivery/replay/replay-store.ts': async () => {
