@@ -3,17 +3,15 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openSupport } from '../../../../ops/tenants/support.ts';
 import { listen } from '../../../../tools/support/listen.ts';
-import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { fail, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aTask, unread } from '../a-task.ts';
 
 const hour = 3_600_000;
 const own = [['ERP'], ['ana@acme.example']];
 
-let operated: OperatedTables;
-let outputs: Readonly<Record<string, string>>;
+const operated = await startOperatedTables();
+const outputs = { ...operated.outputs, AuthUrl: 'http://127.0.0.1:1', BaseUrl: 'http://127.0.0.1:2' };
 beforeAll(async () => {
-  operated = await startOperatedTables();
-  outputs = { ...operated.outputs, AuthUrl: 'http://127.0.0.1:1', BaseUrl: 'http://127.0.0.1:2' };
   await operated.createClient('ERP', '--account=acme');
   await operated.createUser('acme', 'ana@acme.example');
 });
@@ -61,15 +59,11 @@ it('has a client and a user of the account for an hour, who may only read, and d
 it('deletes both if it is interrupted or fails', async () => {
   await support(() => Promise.reject(new Error('aborted')));
   expect(await logins()).toEqual(own);
-  const onOpen = () => {
-    throw new Error('EPIPE');
-  };
-  await expect(support(async () => {}, { onOpen })).rejects.toThrow('EPIPE');
+  await expect(support(async () => {}, { onOpen: fail })).rejects.toThrow('half-way');
   expect(await logins()).toEqual(own);
 });
 
 it('deletes the client if the user cannot be created', async () => {
-  const fail = () => Promise.reject(new Error('The transaction was cancelled.'));
   const { code } = await operated.under({ outputs, before: ['TransactWrite', 1, fail] }).run('support', 'acme');
   expect([code, await logins()]).toEqual([1, own]);
 });
@@ -93,10 +87,9 @@ it.each([
 ])('refuses %s, with a line in the audit trail, and creates nothing', async (_case, words, why) => {
   const server = createServer();
   onTestFinished(() => void server.close());
-  const { code, stdout, stderr } = await operated
-    .under({ outputs })
-    .run('support', ...words, '--port', `${await listen(server)}`);
-  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(why) });
+  const port = `${await listen(server)}`;
+  const refused = { code: 1, stdout: '', stderr: expect.stringMatching(why) };
+  expect(await operated.under({ outputs }).run('support', ...words, '--port', port)).toEqual(refused);
   const [line] = await operated.trail();
   expect(line).toMatchObject({ command: 'support', target: { account: words[0] }, outcome: 'failed' });
   expect(await logins()).toEqual(own);
