@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type NumberedLine, readLines } from '../../../../ops/tenants/import-lines.ts';
-import { parseUserLine } from '../../../../ops/tenants/import-users.ts';
+import { importLines, parseUserLine } from '../../../../ops/tenants/import-users.ts';
 import { type Conditions, fail, interrupt, startOperatedTables } from '../../../support/operated-tables.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
 
@@ -144,6 +144,25 @@ describe('ops users import', async () => {
   afterAll(async () => {
     await operated.stop();
     await rm(folder, { recursive: true });
+  });
+
+  it('has at most 64 lines in flight, however long the file is', async () => {
+    let [given, finished, most] = [0, 0, 0];
+    async function* counted() {
+      for (let number = 1; number <= 20_000; number += 1) {
+        given += 1;
+        most = Math.max(most, given - finished);
+        yield { number, text: userLine(`user${number}@example.com`) };
+      }
+    }
+    const importUser = async () => {
+      await new Promise(setImmediate);
+      finished += 1;
+      return 'created' as const;
+    };
+    const counts = await importLines({ lines: counted(), importUser, progress: () => {}, warn: () => {} });
+    expect(counts).toMatchObject({ lines: 20_000, created: 20_000 });
+    expect(most).toBeLessThanOrEqual(64);
   });
 
   const fileOf = async (texts: Iterable<string>) => {
