@@ -4,6 +4,7 @@ import type { Command } from '@smithy/types';
 import type { Clock } from '../clock.ts';
 import { clientSettings } from './client-settings.ts';
 import { isThrottled, noteFailedCall } from './failed-call.ts';
+import { ItemProtocol } from './item-protocol.ts';
 
 /** A DynamoDB item, or a part of one, in JavaScript's own values. */
 export type Item = Record<string, unknown>;
@@ -26,14 +27,19 @@ export interface StoreParts {
   readonly now: Clock;
 }
 
-/** Makes the calls of DynamoDB that all stores of a function share. */
-export function makeDynamo(client = makeDocumentClient(clientSettings('dynamodb'))): Dynamo {
+/** Creates what sends the commands of all stores of a function. */
+export function makeDynamo(client = makeDocumentClient(dynamoSettings())): Dynamo {
   return function callDynamo(command, options) {
     return client.send(command, options);
   };
 }
 
-/** Makes a client of DynamoDB whose commands take and return items in JavaScript's own values. The settings are the SDK's. */
+/** Returns the settings of DynamoDB's client in a function. */
+export function dynamoSettings() {
+  return { ...clientSettings('dynamodb'), protocol: ItemProtocol };
+}
+
+/** Creates a client of DynamoDB whose commands take and return items in JavaScript's own values. The settings are the SDK's. */
 export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
   const client = new DynamoDBClient(settings);
   for (const name of unusedMiddleware) client.middlewareStack.remove(name);

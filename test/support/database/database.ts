@@ -4,6 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { startDynamoDb } from '@emissor/cloud/testing';
 import { inject } from 'vitest';
 import { makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
+import { ItemProtocol } from '../../../lambdas/platform/aws/item-protocol.ts';
 import { type TableName, tableDefinition } from '../../../tools/support/tables.ts';
 
 /** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */
@@ -18,7 +19,7 @@ export async function startDatabase(...names: TableName[]) {
     region,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     signer: { sign: withoutSignature(region) },
-    ...(engine.requestHandler !== undefined && { requestHandler: engine.requestHandler }),
+    ...engine.client,
     maxAttempts: 1,
   });
   await Promise.all(names.map(name => createTable(client, name)));
@@ -86,8 +87,8 @@ export function withoutSignature(region: string) {
 /** The engine that answers a test file's DynamoDB requests. */
 interface Engine {
   readonly endpoint: string;
-  /** The transport of its requests. @default - over HTTP */
-  readonly requestHandler?: NonNullable<DynamoDBClientConfig['requestHandler']>;
+  /** How a client reaches it. */
+  readonly client: Pick<DynamoDBClientConfig, 'requestHandler' | 'protocol'>;
   stop(): Promise<void>;
 }
 
@@ -98,13 +99,14 @@ async function startMemoryDynamoDb(): Promise<Engine> {
     const { status, text } = await answer(headers, Buffer.from(body));
     return { response: { statusCode: status, headers: {}, body: Buffer.from(text) } };
   };
-  return { endpoint, stop, requestHandler: { metadata: { handlerProtocol: 'http/1.1' }, handle } };
+  const requestHandler = { metadata: { handlerProtocol: 'http/1.1' }, handle };
+  return { endpoint, stop, client: { requestHandler, protocol: ItemProtocol } };
 }
 
 /** Returns DynamoDB Local if the run has it. It keeps its tables until the run ends. */
 function dynamoDbLocal(): Engine | undefined {
   const endpoint = inject('dynamoDbLocal');
-  return endpoint ? { endpoint, requestHandler: { httpAgent }, stop: async () => {} } : undefined;
+  return endpoint ? { endpoint, client: { requestHandler: { httpAgent } }, stop: async () => {} } : undefined;
 }
 
 /** Its server closes a connection that is idle for 30 s: a client must not send into one at that moment. */

@@ -6,7 +6,13 @@ import { BatchExecuteStatementCommand, BatchGetCommand, PutCommand, QueryCommand
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { batchGet } from '../../../lambdas/platform/aws/batch-get.ts';
 import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts';
-import { type Dynamo, makeDocumentClient, makeDynamo, StatementError } from '../../../lambdas/platform/aws/dynamo.ts';
+import {
+  type Dynamo,
+  dynamoSettings,
+  makeDocumentClient,
+  makeDynamo,
+  StatementError,
+} from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { describeError, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { listen } from '../../../tools/support/listen.ts';
@@ -87,7 +93,7 @@ describe('an error of AWS', () => {
   const QueueUrl = `https://${canary}/q`;
   const Entries = [{ Id: '1', MessageBody: canary }];
   const dynamo: Dynamo = (command, more) =>
-    makeDynamo(makeDocumentClient({ ...clientSettings('dynamodb'), ...options }))(command, more);
+    makeDynamo(makeDocumentClient({ ...dynamoSettings(), ...options }))(command, more);
   const sqs = () => new SQSClient({ ...clientSettings('sqs'), ...options });
   const kms = () => new KMSClient({ ...clientSettings('kms'), ...options });
   const sns = () => new SNSClient({ ...clientSettings('sns'), ...options });

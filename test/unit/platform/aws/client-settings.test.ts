@@ -3,8 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Worker } from 'node:worker_threads';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { clientSettings } from '../../../../lambdas/platform/aws/client-settings.ts';
-import { type Dynamo, isUnavailable, makeDocumentClient, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
+import {
+  type Dynamo,
+  dynamoSettings,
+  isUnavailable,
+  makeDocumentClient,
+  makeDynamo,
+} from '../../../../lambdas/platform/aws/dynamo.ts';
 import { makeRequestHandler } from '../../../../lambdas/platform/aws/request-handler.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
@@ -45,7 +50,7 @@ beforeEach(() => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   vi.stubEnv('AWS_SESSION_TOKEN', 'session');
-  client = makeDocumentClient(clientSettings('dynamodb'));
+  client = makeDocumentClient(dynamoSettings());
   dynamo = makeDynamo(client);
 });
 afterEach(() => {
@@ -104,7 +109,7 @@ describe("a function's client of AWS", () => {
   });
 
   it('stops a call to a service that accepts the connection and stays silent', async () => {
-    const settings = { ...clientSettings('dynamodb'), requestHandler: makeRequestHandler({ timeout: 50 }) };
+    const settings = { ...dynamoSettings(), requestHandler: makeRequestHandler({ timeout: 50 }) };
     const impatient = makeDocumentClient(settings);
     answers = [() => {}, () => {}, () => {}];
     const call = impatient.send(get);
