@@ -7,7 +7,7 @@ import type { StageValues } from './stage-values.ts';
 export const unreservedConcurrency = 100;
 
 /** The fewest concurrent executions that the lanes leave to functions that reserve none: one for the sweeper, one for a request. */
-export const fewestBesideLanes = 2;
+export const minOtherLanes = 2;
 
 /**
  * Returns the reserved concurrency of the receiver of smoke tests: a flood of requests to its URL then takes nothing from the

@@ -1,4 +1,4 @@
-import { fewestBesideLanes, reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
+import { minOtherLanes, reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
 import { type LanePlaces, lanePlaces } from './lane-places.ts';
 import type { StageValues } from './stage-values.ts';
 
@@ -44,7 +44,7 @@ function accountTooSmall(values: StageValues): string | false {
   if (tokenConcurrency === 0) return false;
   const reserved = reservedConcurrency(values);
   const lanes = sumOf(lanePlaces(accountConcurrency));
-  const others = Math.max(unreservedConcurrency, lanes + fewestBesideLanes);
+  const others = Math.max(unreservedConcurrency, lanes + minOtherLanes);
   if (accountConcurrency >= reserved + others) return false;
   const whose =
     smokeReceiverUrl === undefined ? 'tokenConcurrency and the receiver of smoke tests' : 'tokenConcurrency';

@@ -71,7 +71,7 @@ export class DataStack extends Stack {
     });
 
     const key = new kms.Key(this, 'Key', {
-      description: `Emissor ${configuration.stage}: encrypts signing, MAC and sealing keys`,
+      description: `Emissor ${configuration.stage}: encrypts signing, MAC and encryption keys`,
       enableKeyRotation: true,
       multiRegion: true, // cannot be changed later, and only copies of such a key open the keyring in another Region
       removalPolicy,

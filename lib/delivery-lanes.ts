@@ -5,7 +5,7 @@ import { deliverEnvironment } from '../lambdas/delivery/environment.ts';
 import type { Lane } from '../lambdas/delivery/lane-routing.ts';
 import { type StageConfiguration, stageVariables } from './config.ts';
 import { QueueConsumer } from './constructs/queue-consumer.ts';
-import type { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
+import type { RejectedEventsTopic } from './constructs/rejected-events-topic.ts';
 import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { retentionOf } from './stage-props.ts';
@@ -16,7 +16,7 @@ export interface DeliveryLanesProps {
   /** Receivers see it in `User-Agent`. */
   readonly serviceVersion: string;
   /** Tells publishers of the events that the first lane refuses. */
-  readonly refusedEvents: RefusedEventsTopic;
+  readonly rejectedEvents: RejectedEventsTopic;
 }
 
 /** The queues of the lanes, their consumers, and the dead-letter queue that they share. */
@@ -65,7 +65,7 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
     retry: addConsumer(scope, 'retry', { deadLetterQueue, queues }, props),
     slow: addConsumer(scope, 'slow', { deadLetterQueue, queues }, props),
   };
-  props.refusedEvents.grants.publish(consumers.first);
+  props.rejectedEvents.grants.publish(consumers.first);
   return { deadLetterQueue, queues, consumers };
 }
 
@@ -73,7 +73,7 @@ function addConsumer(
   scope: Construct,
   lane: Lane,
   { deadLetterQueue, queues }: Pick<DeliveryLanes, 'deadLetterQueue' | 'queues'>,
-  { configuration, data, serviceVersion, refusedEvents }: DeliveryLanesProps,
+  { configuration, data, serviceVersion, rejectedEvents }: DeliveryLanesProps,
 ) {
   const { functionId, recursiveLoop } = lanes[lane];
   const { retry, slow } = queues;
@@ -91,7 +91,7 @@ function addConsumer(
         'UpdateItem',
         ...(lane === 'first' ? (['PartiQLInsert'] as const) : []),
       ),
-      KEYRING_TABLE: data.keyring.mayUse({ list: ['sealing'], unwrap: ['sealing'] }),
+      KEYRING_TABLE: data.keyring.mayUse({ list: ['encryption'], unwrap: ['encryption'] }),
     },
     environment: {
       ...stageVariables(deliverEnvironment, configuration),
@@ -101,7 +101,7 @@ function addConsumer(
       RETRY_QUEUE_URL: retry.queueUrl,
       SLOW_QUEUE_URL: slow.queueUrl,
       DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
-      REFUSED_EVENTS_TOPIC_ARN: refusedEvents.topicArn,
+      REJECTED_EVENTS_TOPIC_ARN: rejectedEvents.topicArn,
       OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
       SERVICE_VERSION: serviceVersion,
     },

@@ -10,7 +10,7 @@ import { deliveryAlarms } from './alarms.ts';
 import { hasCustomers, stageVariables } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
-import { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
+import { RejectedEventsTopic } from './constructs/rejected-events-topic.ts';
 import { Releases } from './constructs/releases.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import { StageDashboard } from './dashboard.ts';
@@ -35,17 +35,17 @@ export class DeliveryStack extends Stack {
   /** The log of the function that answers requests. */
   readonly requestLog: ILogGroup;
   readonly #props: DeliveryStackProps;
-  readonly #refusedEvents: RefusedEventsTopic;
+  readonly #rejectedEvents: RejectedEventsTopic;
   readonly #lanes: DeliveryLanes;
 
   constructor(scope: Construct, id: string, props: DeliveryStackProps) {
     super(scope, id, props);
     const { configuration, data } = props;
     this.#props = props;
-    this.#refusedEvents = new RefusedEventsTopic(this, 'RefusedEvents', { configuration });
+    this.#rejectedEvents = new RejectedEventsTopic(this, 'RejectedEvents', { configuration });
     this.#lanes = addDeliveryLanes(this, {
       ...props,
-      refusedEvents: this.#refusedEvents,
+      rejectedEvents: this.#rejectedEvents,
     });
     const { queues, deadLetterQueue, consumers } = this.#lanes;
     const sweep = this.#addSweep();
@@ -69,7 +69,7 @@ export class DeliveryStack extends Stack {
     const services = { history: deliveriesApi };
     new Releases(this, 'Releases', { configuration, topics, services, others: [...Object.values(consumers), sweep] });
 
-    addPublishers(this, { configuration, queue: queues.first, refusedEvents: this.#refusedEvents });
+    addPublishers(this, { configuration, queue: queues.first, rejectedEvents: this.#rejectedEvents });
     this.eventsQueue = queues.first;
     this.requestLog = deliveriesApi.logGroup;
     // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.

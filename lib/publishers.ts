@@ -11,7 +11,7 @@ export interface PublishersProps {
   readonly configuration: StageConfiguration;
   readonly queue: WorkQueue;
   /** Tells publishers of refused events. */
-  readonly refusedEvents: ITopic;
+  readonly rejectedEvents: ITopic;
 }
 
 /**
@@ -20,8 +20,8 @@ export interface PublishersProps {
  *
  * @throws {ConfigurationError} where the stage names more than the policy of a queue can hold, or the topic of refused events.
  */
-export function addPublishers(scope: Construct, { configuration, queue, refusedEvents }: PublishersProps): void {
-  refuseLoop(configuration, refusedEvents);
+export function addPublishers(scope: Construct, { configuration, queue, rejectedEvents }: PublishersProps): void {
+  refuseLoop(configuration, rejectedEvents);
   // Another description would be another policy, and IAM deletes none that a publisher's role has.
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
     description: 'Allows an internal service to publish events to Emissor, and nothing else',
@@ -82,7 +82,7 @@ function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack
 function requireRoom(configuration: StageConfiguration, sources: readonly Source[]): void {
   const { stage, publishers } = configuration;
   const roles = publishersOf(configuration, 'iam').length;
-  const statements = [...sources.map(source => allowSending(source, longestQueueArn)), refusalOfPlainHttp()];
+  const statements = [...sources.map(source => allowSending(source, maxQueueArn)), refusalOfPlainHttp()];
   const document = new iam.PolicyDocument({ statements }).toJSON();
   const size: Readonly<Record<keyof typeof queuePolicyQuotas, number>> = {
     bytes: Buffer.byteLength(JSON.stringify(document)),
@@ -104,13 +104,13 @@ function refusalOfPlainHttp(): iam.PolicyStatement {
     effect: iam.Effect.DENY,
     principals: [new iam.AnyPrincipal()],
     actions: ['sqs:*'],
-    resources: [longestQueueArn],
+    resources: [maxQueueArn],
     conditions: { Bool: { 'aws:SecureTransport': 'false' } },
   });
 }
 
 /** The name that CloudFormation gives a queue has 80 characters at most. */
-const longestQueueArn = `arn:aws:sqs:ap-southeast-2:${'0'.repeat(12)}:${'x'.repeat(80)}`;
+const maxQueueArn = `arn:aws:sqs:ap-southeast-2:${'0'.repeat(12)}:${'x'.repeat(80)}`;
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html; a list of values is one condition. */
 const queuePolicyQuotas = { bytes: 8_192, principals: 50, conditions: 10 };

@@ -20,7 +20,7 @@ const internalErrors: Query = {
 
 const refusedRequests: Query = {
   fields: ['@timestamp', 'method', 'route', 'status', 'code', 'findings', 'account', 'clientId'],
-  filterStatements: ["message = 'webhook.refused'"],
+  filterStatements: ["message = 'api.refused'"],
   ...newest,
 };
 

@@ -36,7 +36,7 @@ export class WebhooksStack extends Stack {
         SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
         WEBHOOKS_TABLE: data.webhooks.may('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
         DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'UpdateItem'),
-        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'sealing'], unwrap: ['sealing'] }),
+        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'encryption'], unwrap: ['encryption'] }),
       },
       environment: {
         ...stageVariables(webhooksApiEnvironment, configuration),

@@ -118,7 +118,7 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     RETRY_QUEUE_URL: retryQueueUrl,
     SLOW_QUEUE_URL: retryQueueUrl,
     DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
-    REFUSED_EVENTS_TOPIC_ARN: outputs.RefusedEventsTopicArn,
+    REJECTED_EVENTS_TOPIC_ARN: outputs.RejectedEventsTopicArn,
     OWN_HOSTS: 'auth.example.com,api.example.com',
     SERVICE_VERSION: '0.1.0',
   };

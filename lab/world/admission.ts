@@ -6,7 +6,7 @@ import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeRandomIds } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeUserStore } from '../../ops/stores/user-store.ts';
-import type { WorldOutside } from './process-outside.ts';
+import type { WorldOutside } from './process-runtime.ts';
 import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';
 

@@ -9,7 +9,7 @@ import { baseApiFunctions } from './functions/base-api.ts';
 import { deliveryFunctions, repeatSweeps } from './functions/delivery.ts';
 import { operatorFunction, operatorName } from './functions/operator.ts';
 import { makePeople } from './people/people.ts';
-import { makeWorldOutside } from './process-outside.ts';
+import { makeWorldOutside } from './process-runtime.ts';
 import { makeReceivers } from './receivers.ts';
 import { makeRequests } from './requests.ts';
 import { makeSetUp } from './set-up.ts';
@@ -162,5 +162,5 @@ const product: Compositions = {
   sweep: composeSweep,
   webhooksApi: composeWebhooksApi,
   deliveriesApi: composeDeliveriesApi,
-  operators: outside => outside,
+  operators: runtime => runtime,
 };

@@ -1,6 +1,6 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
-import type { WorldOutside } from './process-outside.ts';
+import type { WorldOutside } from './process-runtime.ts';
 
 /** The calls of a request to {base_url} to the store. */
 export interface RequestCost {
@@ -12,17 +12,17 @@ export interface RequestCost {
 }
 
 /** Makes an outside of one process whose calls of DynamoDB are counted for the request that `begin` was called for last. */
-export function countCosts(outside: WorldOutside) {
+export function countCosts(runtime: WorldOutside) {
   let current: RequestCost | undefined;
   const dynamo: Dynamo = async (command, options) => {
     const cost = current;
     if (cost) cost.calls += 1; // one whose condition does not hold, too
-    const answer = await outside.dynamo(command, options);
+    const answer = await runtime.dynamo(command, options);
     if (cost) cost.read += command instanceof QueryCommand ? countOf(answer) : keysOf(command);
     return answer;
   };
   return {
-    outside: { ...outside, dynamo },
+    runtime: { ...runtime, dynamo },
     begin: (cost: RequestCost) => {
       current = cost;
     },

@@ -1,7 +1,7 @@
 import type { FaultPlan, ProcessOutside } from '@emissor/cloud/virtual';
 import { eventName, publicationOf } from './arrival.ts';
 import { makeWorld } from './make-world.ts';
-import { makeWorldOutside } from './process-outside.ts';
+import { makeWorldOutside } from './process-runtime.ts';
 import type { Reaction } from './receivers.ts';
 import type { Answered } from './requests.ts';
 import { queueOf, stageValuesOf } from './stage.ts';
@@ -31,9 +31,9 @@ async function openScene(faults: FaultPlan) {
         retrySchedule: [5 * second, minute],
         attemptTimeoutMs: 15 * second,
       },
-      outsideOf: outside => {
-        processes.push(outside.process);
-        return makeWorldOutside(outside, world.receivers);
+      outsideOf: runtime => {
+        processes.push(runtime.process);
+        return makeWorldOutside(runtime, world.receivers);
       },
     },
   });

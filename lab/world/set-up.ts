@@ -1,23 +1,23 @@
 import { composeRotateKeys } from '../../lambdas/auth/keys/rotate-keys.composition.ts';
+import { makeEncryption } from '../../lambdas/platform/encryption.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
-import { makeSealing } from '../../lambdas/platform/sealing.ts';
 import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../lambdas/webhooks/webhook-store.ts';
 import { makeAdmission } from './admission.ts';
 import { type Account, eventName } from './arrival.ts';
-import type { WorldOutside } from './process-outside.ts';
+import type { WorldOutside } from './process-runtime.ts';
 import type { Tokens } from './stage.ts';
 import { day } from './times.ts';
 
 /** Creates the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
-export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
-  const { dynamo, kms, time, random } = outside;
-  const rotateKeys = composeRotateKeys(keyRotation, outside, makeTelemetry('rotate-keys', 'rotate-keys', time.now));
+export function makeSetUp(runtime: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
+  const { dynamo, kms, time, random } = runtime;
+  const rotateKeys = composeRotateKeys(keyRotation, runtime, makeTelemetry('rotate-keys', 'rotate-keys', time.now));
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
-  const sealing = makeSealing(keyring, random);
+  const encryption = makeEncryption(keyring, random);
   const webhooks = makeWebhookStore({ dynamo, table: 'Webhooks' });
-  const admission = makeAdmission(outside, tokens);
+  const admission = makeAdmission(runtime, tokens);
 
   return async function setUp() {
     await rotateKeys();
@@ -28,13 +28,16 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
 
   async function register({ id: accountId, host, event = eventName, failingFor }: Account): Promise<void> {
     const createdAt = time.now();
-    const sealed = await sealing.seal('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', secretBinding(accountId, event));
+    const encrypted = await encryption.encrypt(
+      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      secretBinding(accountId, event),
+    );
     await webhooks.create({
       accountId,
       eventName: event,
       webhookId: webhookIdOf(host),
       url: `https://${host}/hooks`,
-      secrets: [{ sealed, createdAt }],
+      secrets: [{ encrypted, createdAt }],
       status: 'active',
       suspensionReason: null,
       createdAt,

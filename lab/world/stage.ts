@@ -6,7 +6,7 @@ import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
 import type { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { makeRandom, pick } from '../../tools/support/random.ts';
-import type { WorldOutside } from './process-outside.ts';
+import type { WorldOutside } from './process-runtime.ts';
 import type { RequestCost } from './request-costs.ts';
 import { minute, second } from './times.ts';
 import type { WorldTelemetry } from './world-telemetry.ts';
@@ -18,7 +18,7 @@ export interface Compositions {
   readonly webhooksApi: typeof composeWebhooksApi;
   readonly deliveriesApi: typeof composeDeliveriesApi;
   /** Returns the calls that operators make. */
-  readonly operators: (outside: ProcessOutside) => ProcessOutside;
+  readonly operators: (runtime: ProcessOutside) => ProcessOutside;
 }
 
 /** The parts that the functions of a world are made with. */
@@ -95,7 +95,7 @@ export const deliveryEnvironment = {
   retryQueueUrl: queueOf.retry,
   slowQueueUrl: queueOf.slow,
   deadLetterQueueUrl: deadLetters.queue,
-  refusedEventsTopicArn: refusedTopic,
+  rejectedEventsTopicArn: refusedTopic,
 };
 
 /** The names of the stage's own hosts. */

@@ -5,7 +5,7 @@ export const second = 1_000;
 export const clockError = 250;
 
 /** Milliseconds from reading to the POST: within them keys are opened, which KMS and the tables may delay. */
-export const longestPreparation = 8 * second;
+export const maxPreparation = 8 * second;
 
 export const minute = 60 * second;
 

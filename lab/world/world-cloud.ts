@@ -6,12 +6,12 @@ import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 /**
  * Makes the tables of the service. An index, and a reading that need not be consistent, sees a write up to `mostLag` milliseconds late, by the seed.
  */
-export function makeServiceTables(seed: number, now: () => number, mostLag = 300): Tables {
+export function makeServiceTables(seed: number, now: () => number, maxLag = 300): Tables {
   const lag = makeRandom(seed * 31);
   return makeTables({
     definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
     now,
-    lag: () => lag() * mostLag,
+    lag: () => lag() * maxLag,
   });
 }
 

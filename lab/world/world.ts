@@ -16,7 +16,7 @@ import { kinds as allKinds } from './world-result.ts';
  */
 
 /** The characters of a line of a trace. */
-const longestLine = 600;
+const maxLine = 600;
 
 /** What is asked of a world of each kind, and done. */
 const doings = {
@@ -54,7 +54,7 @@ function show(report: SeedReport, isOnly: boolean): void {
   if (isOnly) console.log(describe(report));
   if (violations.length > 0) showViolations(report, traced);
   for (const { at, kind, text, detail } of trace) {
-    console.log(`${new Date(at).toISOString().slice(11)} ${kind} ${`${text} ${detail}`.slice(0, longestLine)}`);
+    console.log(`${new Date(at).toISOString().slice(11)} ${kind} ${`${text} ${detail}`.slice(0, maxLine)}`);
   }
 }
 

@@ -44,13 +44,13 @@ export function makeApi({ environment, log, resources, ...parts }: ApiParts) {
       caller = await authorize(protection, request, endpoint.access);
       if (!endpoint.takesBody) assertBodySize(bodyBytes(request), protectedProblem);
       const response = await endpoint.handle({ caller, request, path });
-      log.info('webhook.answered', { ...logFields(), status: response.statusCode });
+      log.info('api.request', { ...logFields(), status: response.statusCode });
       return response;
     } catch (error) {
       const problem = toProblem(error, log);
       const { status, code, reason } = problem;
       const told = { status, code, ...(reason !== code && { reason }), findings: describeFindings(problem) };
-      log.warn('webhook.refused', { ...logFields(), ...told });
+      log.warn('api.refused', { ...logFields(), ...told });
       const language = preferredLanguage(request.headers['accept-language']);
       const response = toProblemResponse(problem, { docsUrl, requestId, language });
       return problem === error ? { ...response, [isRefusal]: true } : response;
@@ -99,10 +99,10 @@ function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Endp
 function toProblem(error: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) {
-    log.error('webhook.dependency_busy', describeError(error));
+    log.error('api.dependency_busy', describeError(error));
     return protectedProblem('busy', { headers: retryAfter(1) });
   }
-  log.error('webhook.request_failed', describeError(error));
+  log.error('api.failed', describeError(error));
   return protectedProblem('internal_error');
 }
 

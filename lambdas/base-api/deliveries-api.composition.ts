@@ -18,7 +18,7 @@ import { makeReadAnswers } from '../delivery/store/read-answers.ts';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
-import type { Outside } from '../platform/outside.ts';
+import type { Runtime } from '../platform/runtime.ts';
 import type { Telemetry } from '../platform/telemetry.ts';
 import { webhookProblems } from '../webhooks/routes.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
@@ -26,7 +26,7 @@ import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 /** Composes the function of the delivery history of webhooks, with resends, replays and tests. */
 export function composeDeliveriesApi(
   environment: Environment<typeof deliveriesApiEnvironment>,
-  { dynamo, sqs, time, random }: Pick<Outside, 'dynamo' | 'sqs' | 'time' | 'random'>,
+  { dynamo, sqs, time, random }: Pick<Runtime, 'dynamo' | 'sqs' | 'time' | 'random'>,
   { log }: Pick<Telemetry, 'log'>,
   perMinute = requestLimits,
 ) {

@@ -3,13 +3,13 @@ import { makeDynamo } from '../platform/aws/dynamo.ts';
 import { makeSqs } from '../platform/aws/sqs.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { makeHttpHandler } from '../platform/lambda-handler.ts';
-import { machine } from '../platform/outside.ts';
+import { systemRuntime } from '../platform/runtime.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { composeDeliveriesApi } from './deliveries-api.composition.ts';
 
 const environment = readEnvironment(deliveriesApiEnvironment);
 const telemetry = makeTelemetry('history');
-const outside = { ...machine, dynamo: makeDynamo(), sqs: makeSqs() };
+const runtime = { ...systemRuntime, dynamo: makeDynamo(), sqs: makeSqs() };
 
 /** {base_url}: the delivery history of a webhook, with resends, replays and tests. */
-export const handler = makeHttpHandler(telemetry, composeDeliveriesApi(environment, outside, telemetry));
+export const handler = makeHttpHandler(telemetry, composeDeliveriesApi(environment, runtime, telemetry));

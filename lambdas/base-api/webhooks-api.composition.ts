@@ -6,11 +6,11 @@ import { apiRoutes } from '../api/routes.ts';
 import { makeCountRegistration } from '../delivery/api/request-limits.ts';
 import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
 import { makeReadSlowSince } from '../delivery/lanes/slow-since.ts';
+import { makeEncryption } from '../platform/encryption.ts';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
-import type { Outside } from '../platform/outside.ts';
-import { makeSealing } from '../platform/sealing.ts';
+import type { Runtime } from '../platform/runtime.ts';
 import type { Telemetry } from '../platform/telemetry.ts';
 import type { webhooksApiEnvironment } from '../webhooks/environment.ts';
 import { webhookProblems, webhookRoutes } from '../webhooks/routes.ts';
@@ -22,12 +22,12 @@ import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 /** Composes the function that manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
 export function composeWebhooksApi(
   environment: Environment<typeof webhooksApiEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'kms' | 'resolve' | 'time' | 'random'>,
+  runtime: Pick<Runtime, 'dynamo' | 'kms' | 'resolve' | 'time' | 'random'>,
   { log }: Pick<Telemetry, 'log'>,
 ) {
-  const { dynamo, kms, resolve, time, random } = outside;
+  const { dynamo, kms, resolve, time, random } = runtime;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
-  keyring.openEarly('sealing');
+  keyring.prefetch('encryption');
   const deliveries = { ...time, dynamo, table: environment.deliveriesTable };
 
   return makeApi({
@@ -48,7 +48,7 @@ export function composeWebhooksApi(
           store: makeWebhookStore({ dynamo, table: environment.webhooksTable }),
           readSlowSince: makeReadSlowSince(deliveries),
           readWithoutWebhook: makeReadWithoutWebhook(deliveries),
-          sealing: makeSealing(keyring, random),
+          encryption: makeEncryption(keyring, random),
           urls: makeUrlValidation({ ...time, resolve, ownHosts: environment.ownHosts }),
           countRegistration: makeCountRegistration({ ...environment, ...deliveries }),
           makeSecret: makeSigningSecrets(random),

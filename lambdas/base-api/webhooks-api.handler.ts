@@ -3,7 +3,7 @@ import { makeKms } from '../platform/aws/kms.ts';
 import { makeNameServer, makeResolver } from '../platform/egress/resolver.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { makeHttpHandler } from '../platform/lambda-handler.ts';
-import { machine } from '../platform/outside.ts';
+import { systemRuntime } from '../platform/runtime.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { webhooksApiEnvironment } from '../webhooks/environment.ts';
 import { registrationNameServerOptions } from '../webhooks/url-validation.ts';
@@ -12,7 +12,7 @@ import { composeWebhooksApi } from './webhooks-api.composition.ts';
 const environment = readEnvironment(webhooksApiEnvironment);
 const telemetry = makeTelemetry('webhooks');
 const resolve = makeResolver(() => makeNameServer(registrationNameServerOptions));
-const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms(), resolve };
+const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms(), resolve };
 
 /** {base_url}: manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
-export const handler = makeHttpHandler(telemetry, composeWebhooksApi(environment, outside, telemetry));
+export const handler = makeHttpHandler(telemetry, composeWebhooksApi(environment, runtime, telemetry));

@@ -22,7 +22,7 @@ export const deliverEnvironment = z.object({
   RETRY_QUEUE_URL: text,
   SLOW_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
-  REFUSED_EVENTS_TOPIC_ARN: text,
+  REJECTED_EVENTS_TOPIC_ARN: text,
   /** The public address of demands that links begin with; a slash at its end makes no difference. */
   DEMANDS_URL: demandsUrl,
   RETRY_SCHEDULE: retrySchedule,

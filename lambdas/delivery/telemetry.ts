@@ -15,7 +15,7 @@ export type DeliveryMetric =
   /** Events that are dropped because their account has no webhook for them. */
   | 'EventWithoutWebhook'
   /** Refused events of which publishers could not be notified. */
-  | 'RefusalNotTold';
+  | 'NoticeNotSent';
 
 /** The log and the counts of the units of delivery. */
 export interface DeliveryTelemetry {

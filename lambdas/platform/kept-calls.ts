@@ -8,7 +8,7 @@ import { type Time, withTimeout } from './timer.ts';
  */
 export function makeKeptCalls<Key, Result>({ now, after }: Pick<Time, 'now' | 'after'>) {
   const kept = new Map<Key, KeptCall<Result>>();
-  return { get, beginEarly, forget };
+  return { get, prefetch, forget };
 
   /** Returns the result that is kept, or makes the call where there is none younger than `maxAge` (milliseconds). */
   function get(key: Key, maxAge: number, call: () => Promise<Result>): Promise<Result> {
@@ -18,7 +18,7 @@ export function makeKeptCalls<Key, Result>({ now, after }: Pick<Time, 'now' | 'a
   }
 
   /** Begins a call that nobody has asked for yet, unless one is kept. */
-  function beginEarly(key: Key, call: () => Promise<Result>): Promise<Result> {
+  function prefetch(key: Key, call: () => Promise<Result>): Promise<Result> {
     return kept.get(key)?.result ?? begin(key, call, true);
   }
 

@@ -5,7 +5,7 @@ import type { Dynamo, StoreParts } from './aws/dynamo.ts';
 import { makeKeptCalls } from './kept-calls.ts';
 import type { After } from './timer.ts';
 
-export const keyKinds = ['signing', 'mac', 'sealing'] as const;
+export const keyKinds = ['signing', 'mac', 'encryption'] as const;
 
 /**
  * The purpose of a key. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function can be allowed
@@ -24,7 +24,7 @@ export type SigningAlgorithm = 'ES256' | 'RS256';
 export interface KeyringKey {
   readonly kind: KeyKind;
   readonly generation: number;
-  /** Random and unique: the `kid` of tokens, the `keyId` of refresh tokens and sealed values. */
+  /** Random and unique: the `kid` of tokens, the `keyId` of refresh tokens and encrypted values. */
   readonly keyId: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -69,14 +69,14 @@ export function makeKeyring({
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = makeKeptCalls<string, KeyObject>({ now, after });
 
-  return { list, active, find, open, openEarly };
+  return { list, active, find, open, prefetch };
 
   /** Lists all keys of a kind, oldest first. */
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
     return lists.get(kind, cacheLifetime, () => readKeys(dynamo, table, kind));
   }
 
-  /** Returns the key to sign, authenticate or seal with now. @throws {KeyNotFoundError} */
+  /** Returns the key to sign, authenticate or encrypt with now. @throws {KeyNotFoundError} */
   async function active(kind: KeyKind): Promise<KeyringKey> {
     return latestOf(kind, await list(kind));
   }
@@ -104,12 +104,12 @@ export function makeKeyring({
    * Begins to open the active key of each kind, while the function loads. Nobody waits for that, and a failure means nothing: there
    * may be no key yet. Then the first request opens it.
    */
-  function openEarly(...kinds: readonly KeyKind[]): void {
+  function prefetch(...kinds: readonly KeyKind[]): void {
     for (const kind of kinds) {
       lists
-        .beginEarly(kind, () => readKeys(dynamo, table, kind))
+        .prefetch(kind, () => readKeys(dynamo, table, kind))
         .then(keys => latestOf(kind, keys))
-        .then(key => opened.beginEarly(key.keyId, () => unwrap(key)))
+        .then(key => opened.prefetch(key.keyId, () => unwrap(key)))
         .catch(() => undefined);
     }
   }

@@ -1,5 +1,6 @@
 /** The names of log lines, `area.event`, by their areas. They are stable: queries and people look for them, and `docs/logs.md` lists them. */
 export const logNames = {
+  api: ['dependency_busy', 'failed', 'refused', 'request'],
   delivery: [
     'attempt',
     'cancelled',
@@ -14,32 +15,21 @@ export const logNames = {
     'unrecorded',
   ],
   dependency: ['unavailable'],
-  event: ['conflicting_copy', 'duplicate', 'not_noted', 'refused', 'without_webhook'],
+  event: ['conflicting_copy', 'duplicate', 'not_noted', 'rejected', 'without_webhook'],
   invocation: ['failed'],
   introspect: ['granted', 'refused'],
   keys: ['rotated'],
   message: ['deferred', 'not_deleted', 'not_received', 'visibility_unchanged'],
+  notice: ['not_sent'],
   password: ['not_judged'],
-  refusal: ['not_told'],
   replay: ['ended', 'not_begun'],
   request: ['failed'],
-  retry: ['refused'],
+  retry: ['rejected'],
   revoke: ['granted', 'refused'],
   smoke: ['failed', 'passed'],
   token: ['granted', 'refused'],
   version: ['checked', 'failed'],
-  webhook: [
-    'announced',
-    'answered',
-    'dependency_busy',
-    'health_not_stored',
-    'quick_again',
-    'refused',
-    'request_failed',
-    'slow',
-    'slowness_not_stored',
-    'suspended',
-  ],
+  webhook: ['announced', 'health_not_stored', 'quick_again', 'slow', 'slowness_not_stored', 'suspended'],
 } as const;
 
 export type LogName = {

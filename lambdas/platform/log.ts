@@ -28,7 +28,7 @@ export function makeLog(service: string, now: Clock) {
     if ((ranks[level] ?? 0) < least) return () => undefined;
     return function write(message, fields = {}) {
       const line: Record<string, Loggable> = { level, message, timestamp: isoTime(now()), service };
-      for (const name in fields) if (isTold(fields[name]) && !Object.hasOwn(line, name)) line[name] = fields[name];
+      for (const name in fields) if (isLogged(fields[name]) && !Object.hasOwn(line, name)) line[name] = fields[name];
       line.requestId = requestId;
       if (level !== 'INFO') line.function_request_id = invocationId;
       line.xray_trace_id = traceId;
@@ -58,7 +58,7 @@ const ranks: Readonly<Record<string, number>> = { INFO: 1, WARN: 2, ERROR: 3 };
 /** The trace that an invocation belongs to, where it is recorded. */
 const sampledTrace = /^Root=([0-9a-f-]{35});.*\bSampled=1\b/;
 
-function isTold(value: Loggable): boolean {
+function isLogged(value: Loggable): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 

@@ -68,7 +68,7 @@ export type ErrorDescription = Partial<AwsCall> & {
  * Describes an error for the log: its name, the AWS call that failed, where it was thrown, and its cause. The message is left out, since
  * it may quote what was being processed.
  */
-export function describeError(error: unknown, causes = mostCauses): ErrorDescription {
+export function describeError(error: unknown, causes = maxCauses): ErrorDescription {
   if (!(error instanceof Error)) return { errorName: typeof error };
   const { code, $metadata, cause } = error as { code?: unknown; $metadata?: ResponseMetadata; cause?: unknown };
   const { httpStatusCode, requestId, attempts } = $metadata ?? {};
@@ -94,7 +94,7 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
 }
 
 /** Causes of causes that are described; a chain may lead back to its beginning. */
-const mostCauses = 2;
+const maxCauses = 2;
 
 /** Invocations without metrics are ordinary: Metrics would warn of each. */
 const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };

@@ -1,7 +1,7 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
-import type { Outside } from '../platform/outside.ts';
+import type { Runtime } from '../platform/runtime.ts';
 import { describeError, type Telemetry } from '../platform/telemetry.ts';
 import type { scheduledTestEnvironment } from './environment.ts';
 import { type Identity, maxStepsMs, parseIdentity, runSmokeTest, SmokeError } from './smoke-test.ts';
@@ -9,7 +9,7 @@ import { type Identity, maxStepsMs, parseIdentity, runSmokeTest, SmokeError } fr
 /** Composes the smoke test that runs on a schedule. If it failed, it throws: Lambda counts that, and an alarm watches it. */
 export function composeScheduledTest(
   environment: Environment<typeof scheduledTestEnvironment>,
-  { sqs, readParameter, fetch, time, random }: Pick<Outside, 'sqs' | 'readParameter' | 'fetch' | 'time' | 'random'>,
+  { sqs, readParameter, fetch, time, random }: Pick<Runtime, 'sqs' | 'readParameter' | 'fetch' | 'time' | 'random'>,
   { log }: Pick<Telemetry, 'log'>,
 ) {
   return async function runScheduledTest(): Promise<void> {

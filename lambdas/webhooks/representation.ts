@@ -46,7 +46,7 @@ export function toWebhookRecord(stored: Webhook, slowSince: number | undefined, 
   return {
     evento: stored.eventName,
     url: stored.url,
-    autorizacao_definida: stored.sealedAuthorization !== undefined,
+    autorizacao_definida: stored.encryptedAuthorization !== undefined,
     estado: wireStatuses[stored.status],
     motivo_suspensao: stored.suspensionReason && wireReasons[stored.suspensionReason],
     falhando_desde: isoOrNull(stored.failingSince),

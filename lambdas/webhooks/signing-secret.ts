@@ -26,18 +26,18 @@ export type SecretRotation =
   | { readonly outcome: 'too_many'; readonly until: number };
 
 /**
- * Makes `sealed` the current secret. The list is newest first and holds only secrets that sign: each replaced one signs for
+ * Makes `encrypted` the current secret. The list is newest first and holds only secrets that sign: each replaced one signs for
  * 24 h after its own replacement, and at most four do.
  *
  * @param isImmediate - whether the replaced ones stop signing now.
  */
 export function replaceSecret(
   secrets: readonly SigningSecret[],
-  sealed: string,
+  encrypted: string,
   now: number,
   isImmediate: boolean,
 ): SecretRotation {
-  const current: SigningSecret = { sealed, createdAt: now };
+  const current: SigningSecret = { encrypted, createdAt: now };
   if (isImmediate) return { outcome: 'replaced', secrets: [current] };
   const signing = secrets.filter(secret => isSigning(secret, now));
   if (signing.length > maximumReplaced) return { outcome: 'too_many', until: Math.min(...signing.map(signsUntil)) };

@@ -15,7 +15,7 @@ export function makeTryChange({ pause, random }: { readonly pause: Pause; readon
       const changed = await change();
       if (changed !== undefined) return changed;
       if (tries === maxTries) throw refuse('contended', { headers: retryAfter(1) });
-      await pause(Math.round(random() * Math.min(longestWait, firstWait * 2 ** (tries - 1))));
+      await pause(Math.round(random() * Math.min(maxWait, firstWait * 2 ** (tries - 1))));
     }
   };
 }
@@ -24,4 +24,4 @@ export function makeTryChange({ pause, random }: { readonly pause: Pause; readon
 const maxTries = 10;
 
 /** The bounds of the waits, in milliseconds: 2.6 s in all at most. */
-const [firstWait, longestWait] = [20, 500];
+const [firstWait, maxWait] = [20, 500];

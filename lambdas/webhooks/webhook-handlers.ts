@@ -11,10 +11,10 @@ import {
 } from '../api/route.ts';
 import { requireValid, validate } from '../api/validation.ts';
 import { type Clock, isoTime } from '../platform/clock.ts';
+import type { Encryption } from '../platform/encryption.ts';
 import type { HttpResponse } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { OperationId } from '../platform/route-table.ts';
-import type { Sealing } from '../platform/sealing.ts';
 import { fillIn } from '../platform/text-template.ts';
 import type { Pause } from '../platform/timer.ts';
 import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
@@ -43,7 +43,7 @@ export function makeWebhookHandlers(dependencies: {
   readonly store: WebhookStore;
   readonly readSlowSince: ReadSlowSince;
   readonly readWithoutWebhook: ReadWithoutWebhook;
-  readonly sealing: Pick<Sealing, 'seal'>;
+  readonly encryption: Pick<Encryption, 'encrypt'>;
   readonly urls: UrlValidation;
   /** Counts a registration or replacement of an account; past the limit it returns the whole seconds to wait. */
   readonly countRegistration: (accountId: string) => Promise<number | undefined>;
@@ -54,7 +54,7 @@ export function makeWebhookHandlers(dependencies: {
   /** Draws from [0, 1). */
   readonly random: () => number;
 }): Handlers<typeof webhookRoutes> {
-  const { store, readSlowSince, readWithoutWebhook, sealing, urls, countRegistration, makeSecret, makeId, now } =
+  const { store, readSlowSince, readWithoutWebhook, encryption, urls, countRegistration, makeSecret, makeId, now } =
     dependencies;
   const tryChange = makeTryChange(dependencies);
 
@@ -85,9 +85,9 @@ export function makeWebhookHandlers(dependencies: {
     const { accountId } = context.caller;
     const secret = makeSecret();
     // All that can fail comes before the registration: its answer alone shows the secret.
-    const [sealed, sealedAuthorization, [slowSince]] = await Promise.all([
-      sealing.seal(secret, secretBinding(accountId, eventName)),
-      sealAuthorization(accountId, eventName, autorizacao),
+    const [encrypted, encryptedAuthorization, [slowSince]] = await Promise.all([
+      encryption.encrypt(secret, secretBinding(accountId, eventName)),
+      encryptAuthorization(accountId, eventName, autorizacao),
       readSlowSince([{ accountId, eventName }]),
     ]);
     const moment = now();
@@ -96,8 +96,8 @@ export function makeWebhookHandlers(dependencies: {
       eventName,
       webhookId: makeId(22),
       url,
-      sealedAuthorization,
-      secrets: [{ sealed, createdAt: moment }],
+      encryptedAuthorization,
+      secrets: [{ encrypted, createdAt: moment }],
       status: 'active',
       suspensionReason: null,
       createdAt: moment,
@@ -121,11 +121,11 @@ export function makeWebhookHandlers(dependencies: {
     const { url, autorizacao } = await readBodyWithUrl(replacement, context);
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
-    const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
+    const encryptedAuthorization = await encryptAuthorization(accountId, eventName, autorizacao);
     const webhook = await tryChange(context.refuse, async () => {
       const read = await store.find(accountId, eventName);
       if (!read) throw context.refuse('webhook_not_found');
-      return store.replace(read, { url, sealedAuthorization, updatedAt: now() });
+      return store.replace(read, { url, encryptedAuthorization, updatedAt: now() });
     });
     return respondWith(webhook);
   }
@@ -149,12 +149,12 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const secret = makeSecret();
-    const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
+    const encrypted = await encryption.encrypt(secret, secretBinding(accountId, eventName));
     return tryChange(refuse, async () => {
       const webhook = await store.find(accountId, eventName);
       if (!webhook) throw context.refuse('webhook_not_found');
       const moment = now();
-      const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
+      const replaced = replaceSecret(webhook.secrets, encrypted, moment, isImmediate);
       if (replaced.outcome === 'too_many') {
         throw refuse('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
       }
@@ -197,13 +197,13 @@ export function makeWebhookHandlers(dependencies: {
     return value;
   }
 
-  async function sealAuthorization(
+  async function encryptAuthorization(
     accountId: string,
     eventName: EventName,
     authorization: string | undefined,
   ): Promise<string | undefined> {
     if (authorization === undefined) return undefined;
-    return sealing.seal(authorization, authorizationBinding(accountId, eventName));
+    return encryption.encrypt(authorization, authorizationBinding(accountId, eventName));
   }
 }
 

@@ -53,7 +53,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
    */
   async function replace(
     read: Webhook,
-    { url, sealedAuthorization, updatedAt }: Replacement,
+    { url, encryptedAuthorization, updatedAt }: Replacement,
   ): Promise<Webhook | undefined> {
     const { accountId, eventName, webhookId, status, suspensionReason } = read;
     const isOtherUrl = !isSameUrl(read.url, url);
@@ -61,7 +61,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return update(accountId, eventName, {
       set: {
         url,
-        sealedAuthorization,
+        encryptedAuthorization,
         updatedAt,
         ...(isOtherUrl && resetHealth(updatedAt)),
         ...(endsSuspension && { ...active, ...reactivation(read, updatedAt) }),
@@ -101,12 +101,12 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   ): Promise<boolean> {
     const isReplaced = await update(accountId, eventName, {
       set: { secrets, updatedAt },
-      // Sealing never returns the same text twice: the current one identifies the list that was read.
-      when: expression`webhookId = ${webhookId} AND secrets[0].sealed = ${current?.sealed ?? ''}`,
+      // Encryption never returns the same text twice: the current one identifies the list that was read.
+      when: expression`webhookId = ${webhookId} AND secrets[0].encrypted = ${current?.encrypted ?? ''}`,
     });
     if (isReplaced) return true;
     const found = await find(accountId, eventName);
-    return found?.webhookId === webhookId && found.secrets[0]?.sealed === secrets[0]?.sealed;
+    return found?.webhookId === webhookId && found.secrets[0]?.encrypted === secrets[0]?.encrypted;
   }
 
   /**
@@ -191,7 +191,7 @@ function resetHealth(resetAt: number): Item {
 interface Replacement {
   readonly url: string;
   /** If absent, the stored one is removed: a new host never gets an old credential. */
-  readonly sealedAuthorization: string | undefined;
+  readonly encryptedAuthorization: string | undefined;
   readonly updatedAt: number;
 }
 

@@ -55,12 +55,12 @@ export function webhookIn(item: Item | undefined): Webhook | undefined {
   return item?.webhookId === undefined ? undefined : parseWebhook(item);
 }
 
-/** Returns the binding of a sealed `autorizacao` (see `sealing.ts`). */
+/** Returns the binding of an encrypted `autorizacao` (see `encryption.ts`). */
 export function authorizationBinding(accountId: string, eventName: EventName): string {
   return `${accountId}/${eventName}/autorizacao`;
 }
 
-/** Returns the binding of a sealed signing secret (see `sealing.ts`). */
+/** Returns the binding of an encrypted signing secret (see `encryption.ts`). */
 export function secretBinding(accountId: string, eventName: EventName): string {
   return `${accountId}/${eventName}/segredo`;
 }
@@ -68,8 +68,8 @@ export function secretBinding(accountId: string, eventName: EventName): string {
 const milliseconds = z.int().check(z.nonnegative());
 
 const signingSecret = z.object({
-  /** The `whsec_…` text, sealed under `secretBinding`. */
-  sealed: z.string(),
+  /** The `whsec_…` text, encrypted under `secretBinding`. */
+  encrypted: z.string(),
   createdAt: milliseconds,
   /** The moment when a newer secret replaced it; it still signs for a while after that. */
   replacedAt: z.optional(milliseconds),
@@ -82,8 +82,8 @@ const webhook = z.object({
   webhookId: z.string(),
   /** As registered. It is validated at registration and again at every attempt. */
   url: z.string(),
-  /** The Authorization header's value, sealed under `authorizationBinding`. */
-  sealedAuthorization: z.optional(z.string()),
+  /** The Authorization header's value, encrypted under `authorizationBinding`. */
+  encryptedAuthorization: z.optional(z.string()),
   /** Newest first; the first is the current one. */
   secrets: z.array(signingSecret),
   status: z.enum(['active', 'suspended']),

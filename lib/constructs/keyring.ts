@@ -16,7 +16,7 @@ export interface KeyUse {
   readonly unwrap?: readonly KeyKind[];
 }
 
-/** The table of signing, MAC and sealing keys, whose secret halves are wrapped by a KMS key. */
+/** The table of signing, MAC and encryption keys, whose secret halves are wrapped by a KMS key. */
 export class Keyring extends Table {
   readonly key: kms.IKey;
 
@@ -41,7 +41,7 @@ export class Keyring extends Table {
       ...this.may('Query', 'PutItem', 'DeleteItem').permissions,
       { actions: ['kms:DescribeKey'], resourceArns: [this.key.keyArn] },
       this.#keyPermission('kms:GenerateDataKeyPairWithoutPlaintext', ['signing']),
-      this.#keyPermission('kms:GenerateDataKeyWithoutPlaintext', ['mac', 'sealing']),
+      this.#keyPermission('kms:GenerateDataKeyWithoutPlaintext', ['mac', 'encryption']),
     ]);
   }
 

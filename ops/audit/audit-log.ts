@@ -130,7 +130,7 @@ export function openAuditLog(target: Target) {
         /** Names one of many, of one kind for each command: a line is written when it is full. */
         name: async (kind: Listed, id: string): Promise<void> => {
           named = { kind, ids: [...named.ids, id] };
-          if (named.ids.length === mostListed) await nameRest();
+          if (named.ids.length === maxListed) await nameRest();
         },
         nameRest,
         /** Writes how the command ended. Of an error it tells the name, never the message. */
@@ -211,7 +211,7 @@ function known<Plain extends string | number | boolean>(
 ): Record<string, Plain | string[]> {
   const found: Record<string, Plain | string[]> = {};
   for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) found[name] = typeof value === 'object' ? value.slice(0, mostListed) : value;
+    if (value !== undefined) found[name] = typeof value === 'object' ? value.slice(0, maxListed) : value;
   }
   return found;
 }
@@ -220,7 +220,7 @@ function known<Plain extends string | number | boolean>(
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The most ids that a line has of one kind. */
-export const mostListed = 100;
+export const maxListed = 100;
 
 /** Reads the lines of the latest days, and of each day the latest first. */
 async function* newestFirst(logs: CloudWatchLogsClient, logGroupName: string, since: number) {

@@ -1,6 +1,6 @@
+import { option, timed } from '../command-line/arg-spec.ts';
 import { moment, wholeNumber } from '../command-line/forms.ts';
 import { iso, isoSeconds, makeShape } from '../command-line/report.ts';
-import { option, timed } from '../command-line/words.ts';
 import { type AuditRecord, type ListedCommand, openAuditLog } from './audit-log.ts';
 import { command, type Noun } from './command.ts';
 
@@ -58,10 +58,10 @@ const week = 7 * 86_400_000;
 function textOf(values: NonNullable<AuditRecord['change']>): string {
   const ids = Object.entries(values).map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(' ') : String(value);
-    return Array.isArray(value) && text.length > longestIds ? `${value.length} ${name}` : `${name} ${text}`;
+    return Array.isArray(value) && text.length > maxIds ? `${value.length} ${name}` : `${name} ${text}`;
   });
   return ids.join(', ') || '-';
 }
 
 /** Longer lists of ids are counted. A message id has 36 characters. */
-const longestIds = 36;
+const maxIds = 36;

@@ -25,11 +25,11 @@ export type Act<Given, Value> = (task: Task, given: Given) => Promise<Value>;
 /** The task of an action that is audited. */
 export interface AuditedTask extends Task {
   /** Names what was done by now: its line has it, and the operator is told of it where the action then fails. What is named later replaces it. */
-  readonly nameDone: (subject: Subject) => void;
+  readonly recordResult: (subject: Subject) => void;
   /** Writes a further line, for a target that is too long for one. */
-  readonly nameMore: (subject: Subject) => Promise<void>;
+  readonly appendTargets: (subject: Subject) => Promise<void>;
   /** Names one of any number: further lines hold them all, also where the action fails. */
-  readonly nameEach: (kind: Listed, id: string) => void;
+  readonly recordTarget: (kind: Listed, id: string) => void;
 }
 
 /** Returns an action that does nothing unless its audit line was begun, where it writes or looks at a body. */
@@ -38,7 +38,7 @@ export function audited<Given, Value>(command: string, row: Audited<Given, Value
   return async function act(task, asked) {
     const given = withDefaults(task, asked);
     if (effect !== 'reads' && isAudited(given)) return actBetweenLines(command, row, task, given);
-    return row.act({ ...task, nameDone: () => {}, nameMore: async () => {}, nameEach: () => {} }, given);
+    return row.act({ ...task, recordResult: () => {}, appendTargets: async () => {}, recordTarget: () => {} }, given);
   };
 }
 
@@ -51,12 +51,12 @@ async function actBetweenLines<Given, Value>(
 ): Promise<Value> {
   const line = await begin(task, command, (await subject?.(task, given)) ?? {}, change?.(given));
   let done: Subject = {};
-  const nameDone = (named: Subject) => {
+  const recordResult = (named: Subject) => {
     done = { ...done, ...named };
   };
-  const nameMore = (more: Subject) => complete(task, () => line.continue(more));
+  const appendTargets = (more: Subject) => complete(task, () => line.continue(more));
   let written = Promise.resolve(); // one after another: memory does not grow with what is named
-  const nameEach = (kind: Listed, id: string) => {
+  const recordTarget = (kind: Listed, id: string) => {
     written = written.then(() => complete(task, () => line.name(kind, id)));
   };
   const end = async (outcome: 'done' | 'failed', error?: unknown) => {
@@ -66,7 +66,7 @@ async function actBetweenLines<Given, Value>(
   };
   let value: Value;
   try {
-    value = await act({ ...task, nameDone, nameMore, nameEach }, given);
+    value = await act({ ...task, recordResult, appendTargets, recordTarget }, given);
   } catch (error) {
     const hasOwnCounts = error instanceof CliError && Object.keys(error.details).length > 0;
     const told = hasOwnCounts ? [] : Object.entries(done).map(([name, named]) => `${name} ${named}`);

@@ -1,13 +1,13 @@
 import type { Command as CommanderCommand } from 'commander';
+import type { ArgSpecs, Given } from '../command-line/arg-spec.ts';
 import type { Report } from '../command-line/report.ts';
 import type { Run } from '../command-line/run.ts';
-import type { Given, Words } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import type { Target } from '../stage/target.ts';
 import { type Act, type Audited, audited, type Effect } from './audit.ts';
 
 /** A command of operators: all that there is to say of it. The command line is made of it. */
-interface CommandRow<Of extends Words, Value> extends Audited<Given<Of>, Value> {
+interface CommandRow<Of extends ArgSpecs, Value> extends Audited<Given<Of>, Value> {
   /** The description in its help. */
   readonly about: string;
   /** The text that follows in its help. */
@@ -42,12 +42,12 @@ export interface Noun {
 }
 
 /** Makes a command. @param name - the words by which it is called and audited: of a noun itself, the noun alone. */
-export function command<Value, Of extends Words = Readonly<Record<never, never>>>(
+export function command<Value, Of extends ArgSpecs = Readonly<Record<never, never>>>(
   name: string,
   row: CommandRow<Of, Value>,
 ): Command<Given<Of>, Value> {
   const { about, notes, refuse, report, effect } = row;
-  const words: Words = row.given ?? {};
+  const words: ArgSpecs = row.given ?? {};
   const act = audited(name, row);
   const [, verb] = name.split(' ');
 

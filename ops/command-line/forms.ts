@@ -46,14 +46,14 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
 /** The name of an event that webhooks are registered for. */
 export const eventName = z.string().pipe(z.literal(EVENT_NAMES, `It must be one of ${EVENT_NAMES.join(', ')}.`));
 
-const longestName = 100;
+const maxName = 100;
 
 /** A display name on one line. */
 export const displayName = z
   .string()
   .trim()
-  .refine(name => name !== '' && [...name].length <= longestName && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name), {
-    error: `It must be 1 to ${longestName} characters on one line.`,
+  .refine(name => name !== '' && [...name].length <= maxName && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name), {
+    error: `It must be 1 to ${maxName} characters on one line.`,
   });
 
 /** An e-mail address; its value is the stored form. */
@@ -102,7 +102,7 @@ export const moment = z.string().transform((value, context) => {
   if (time !== undefined) return () => time;
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(value) ?? [];
   const ago = Number(count) * (unitMilliseconds[unit] ?? Number.NaN);
-  if (count !== '' && ago <= longestAgo) return (now: number) => now - ago;
+  if (count !== '' && ago <= maxAgo) return (now: number) => now - ago;
   return refuse(
     context,
     'It must be a time with "Z" or an offset, such as 2026-11-21T09:30:00Z, or how long ago it was, such as 90m, 2h or 7d.',
@@ -119,7 +119,7 @@ const timestamp = z.iso.datetime({ offset: true });
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Ten years, the longest that logs are kept. In milliseconds. */
-const longestAgo = 3_653 * 86_400_000;
+const maxAgo = 3_653 * 86_400_000;
 
 /** Returns the whole path of a file that the caller named. */
 export function callersPath(file: string): string {

@@ -26,7 +26,7 @@ export class CommandFailed extends Error {
  *
  * @param readOptions - returns the options that every command accepts, once they are parsed.
  */
-export function makeRun({ stdin, stdout, stderr, world }: Streams, readOptions: () => GlobalOptions): Run {
+export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions: () => GlobalOptions): Run {
   return async function run(act, report) {
     const { json = false, yes = false, ...options } = readOptions();
     const progress = makeProgress(stderr);
@@ -34,7 +34,7 @@ export function makeRun({ stdin, stdout, stderr, world }: Streams, readOptions: 
     let target: Target | undefined;
     try {
       const { findTarget } = await import('../stage/target.ts');
-      target = await findTarget(options, world);
+      target = await findTarget(options, runtime);
       const value = await act({
         target,
         progress: json ? noProgress : progress.show,

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
 import { type AskPassword, CliError } from '../stage/operator.ts';
-import type { World } from '../stage/world.ts';
+import type { OpsRuntime } from '../stage/ops-runtime.ts';
 
 /** The streams of a command: the process's own, or those of a test. */
 export interface Streams {
@@ -11,7 +11,7 @@ export interface Streams {
   /** Ends a long command early, as a signal to the process does. */
   readonly interruption?: AbortSignal;
   /** The AWS and the machine of a test. */
-  readonly world?: World;
+  readonly runtime?: OpsRuntime;
 }
 
 /** Shows nothing: with `--json`, standard error holds nothing but an error. */

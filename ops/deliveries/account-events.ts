@@ -84,7 +84,7 @@ export async function listAccountEvents(
         return found.map((webhook, at) => ({ webhook, slowSince: slowSince[at] }));
       },
       keptSince: log.keptSince,
-      findLines: (account, message, since) => log.filter({ account: [account], message }, since, mostLines, progress),
+      findLines: (account, message, since) => log.filter({ account: [account], message }, since, maxLines, progress),
       countQueued: openQueues(target).countQueued,
       now: target.clock.now,
     },
@@ -121,7 +121,7 @@ export async function readEvents(
     ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
   // More lines than are read tell no further back than the oldest of them.
-  const reached = lines.length < mostLines ? logSince : Math.min(...lines.map(({ at }) => at));
+  const reached = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
   const queued = found.length === 0 ? await sources.countQueued() : undefined;
   return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached, queued };
 }
@@ -131,7 +131,7 @@ const day = 86_400_000;
 /** The messages of the log that tell of events which no table holds. */
 const tellingMessages = [
   'event.without_webhook',
-  'event.refused',
+  'event.rejected',
   'event.conflicting_copy',
   'message.deferred',
   'delivery.shed',
@@ -139,7 +139,7 @@ const tellingMessages = [
 ];
 
 /** The most lines of one account that are read. */
-const mostLines = 10_000;
+const maxLines = 10_000;
 
 function idOf({ deliveryId }: LoggedLine['fields']): string | undefined {
   return textOf(deliveryId);

@@ -11,9 +11,9 @@ import {
 import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { argument, flag, option, timed } from '../command-line/arg-spec.ts';
 import { accountId, deliveryId, eventName, moment, momentForms, replayId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, type ObjectReport, printable } from '../command-line/report.ts';
-import { argument, flag, option, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { countUndelivered, readDeliveries, requireDelivery, resend, type UndeliveredCount } from './deliveries.ts';
@@ -171,9 +171,9 @@ const resendDelivery = command('deliveries resend', {
   about: 'send a delivery now: on a new schedule, or ahead of its next attempt',
   given: ofDelivery,
   effect: 'writes',
-  act: async ({ target, nameDone }, { id }) => {
+  act: async ({ target, recordResult }, { id }) => {
     const done = await resend(target, id);
-    if (!done.isResent) nameDone({ count: 0 });
+    if (!done.isResent) recordResult({ count: 0 });
     return done;
   },
   subject: (_task, { id }) => ({ delivery: id }),

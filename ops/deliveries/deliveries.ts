@@ -51,7 +51,7 @@ export async function readDeliveries(
   progress: ShowProgress,
   isWanted: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
-  const most = event === undefined ? longestPage / 4 : longestPage; // of eight webhooks most pages are read in vain
+  const most = event === undefined ? maxPage / 4 : maxPage; // of eight webhooks most pages are read in vain
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
     newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
   );
@@ -62,7 +62,7 @@ export async function readDeliveries(
     const delivery = next[newest]?.value;
     if (!delivery) break;
     if (isWanted(delivery)) found.push(delivery);
-    if (found.length % longestPage === 0) {
+    if (found.length % maxPage === 0) {
       progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
     }
     const following = await pages[newest]?.next();
@@ -93,7 +93,7 @@ export async function countIndex(
   target: Target,
   { since, until }: AcceptedSpan,
   onPage: (looked: number) => void,
-  mostPages = Number.POSITIVE_INFINITY,
+  maxPages = Number.POSITIVE_INFINITY,
 ) {
   const [from, before] = [since === undefined ? '' : isoTime(since), until === undefined ? '~' : isoTime(until)];
   const counts = new Map<string, UndeliveredCount>();
@@ -117,7 +117,7 @@ export async function countIndex(
     onPage(looked);
     pages += 1;
     isCutOff = LastEvaluatedKey !== undefined;
-    if (pages === mostPages) break;
+    if (pages === maxPages) break;
   }
   const byName = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
   const greatestFirst = byName.toSorted((one, other) => other.count - one.count);
@@ -184,7 +184,7 @@ function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number 
 }
 
 /** The most deliveries that one page of the history holds. */
-const longestPage = 100;
+const maxPage = 100;
 
 const refusals: Record<ResendRefusal, string> = {
   webhook_suspended: 'its webhook is suspended. Run "webhooks reactivate" first.',

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { command, type Noun } from '../audit/command.ts';
+import { argument, jsonOutput, option, variadicArgument } from '../command-line/arg-spec.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
-import { argument, forPrograms, furtherArguments, option } from '../command-line/words.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
 import { counted } from '../stage/sentences.ts';
-import { interrupted, type KeptLetter, noLetter } from './no-letter.ts';
-import { mostLetters, redrive, warnOfOthers } from './redrive.ts';
+import { interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-letter.ts';
+import { maxDeadLetters, redrive, warnOfOthers } from './redrive.ts';
 
 const examples = `
 A message is named by the id with which it was published. Its copies are shown, redriven and discarded together. While one
@@ -22,11 +22,11 @@ Examples:
   npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
 
 /** A dead letter, and how many copies of it were seen, itself included. */
-interface ListedLetter extends DeadLetter {
+interface ListedDeadLetter extends DeadLetter {
   readonly copies: number;
 }
 
-const letter = makeShape<ListedLetter>([
+const deadLetter = makeShape<ListedDeadLetter>([
   { json: 'messageId', heading: 'message', column: 'message id', value: ({ origin }) => origin.messageId },
   { json: 'body' },
   { json: 'sentAt', heading: 'sent', value: ({ origin }) => iso(origin.sentAt) },
@@ -37,48 +37,48 @@ const letter = makeShape<ListedLetter>([
   { json: 'copies', heading: 'copies', text: ({ copies }) => (copies > 1 ? `${copies}` : undefined) },
 ]);
 
-const keptLetter = makeShape<KeptLetter>([
+const keptDeadLetter = makeShape<KeptDeadLetter>([
   { heading: 'message id', value: ({ messageId }) => messageId },
   { heading: 'reason', value: ({ detail }) => detail },
 ]);
 
 /** Lists dead letters, copies as one, and about how many more others have in flight; with their bodies only where these are asked for. */
-const listLetters = command('dlq list', {
+const listDeadLetters = command('dlq list', {
   about: 'list messages and why each is here; --json also shows their bodies',
-  given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: forPrograms },
+  given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
   effect: 'looks',
   isAudited: ({ bodies }) => bodies,
   act: (task, { limit, bodies }) =>
-    interruptible(task, async ({ target, progress, warn, nameDone, interruption }) => {
+    interruptible(task, async ({ target, progress, warn, recordResult, interruption }) => {
       const queues = openQueues(target);
-      const letters = new Map<string, ListedLetter>();
+      const deadLetters = new Map<string, ListedDeadLetter>();
       const before = await queues.countInFlight();
       let [looked, isCutOff] = [0, false];
       for await (const found of queues.deadLetters(limit + 1, { interruption })) {
         isCutOff = looked++ === limit;
         if (isCutOff) break;
         const key = copyKey(found);
-        const copies = (letters.get(key)?.copies ?? 0) + 1;
-        letters.set(key, { ...found, body: bodies ? found.body : '', copies });
-        progress(`Found ${letters.size} messages so far`);
+        const copies = (deadLetters.get(key)?.copies ?? 0) + 1;
+        deadLetters.set(key, { ...found, body: bodies ? found.body : '', copies });
+        progress(`Found ${deadLetters.size} messages so far`);
       }
       const after = await queues.countInFlight();
-      const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
+      const inFlight = deadLetters.size === 0 ? Math.max(before, after) : Math.min(before, after);
       if (inFlight > 0) warn(lookedAt(inFlight));
-      nameDone({ count: letters.size });
-      return { letters: [...letters.values()], inFlight, isCutOff };
+      recordResult({ count: deadLetters.size });
+      return { deadLetters: [...deadLetters.values()], inFlight, isCutOff };
     }),
-  report: ({ letters, inFlight, isCutOff }) => {
+  report: ({ deadLetters, inFlight, isCutOff }) => {
     const none = inFlight === 0 ? 'The dead-letter queue is empty.' : 'The dead-letter queue shows no message now.';
-    return letter.list(none, isCutOff)(letters);
+    return deadLetter.list(none, isCutOff)(deadLetters);
   },
 });
 
 /** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
-export const redriveLetters = command('dlq redrive', {
+export const redriveDeadLetters = command('dlq redrive', {
   about: 'return messages to their queue, all or those named, if they can be processed now; the others stay',
   given: {
-    ids: furtherArguments('message-id', 'as list shows it', messageId),
+    ids: variadicArgument('message-id', 'as list shows it', messageId),
     rate: option('<n>', 'messages a second', wholeNumber(1, 1_000), 10),
     limit: option('<n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000),
   },
@@ -87,14 +87,14 @@ export const redriveLetters = command('dlq redrive', {
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
   report: ({ moved, kept, inFlight, isCutOff, goOn }) => {
     const further = isCutOff ? ` Others were not read. ${goOn}` : '';
-    const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
+    const keptLines = kept.length === 0 ? '' : `\n\n${keptDeadLetter.table(kept, '')}`;
     const more = `\n\nAnother command may be reading about ${inFlight} more messages. They reappear when it ends.`;
     const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
     return { json: { moved, kept, inFlight, isCutOff }, text };
   },
 });
 
-const showLetter = command('dlq show', {
+const showDeadLetter = command('dlq show', {
   about: 'show one message with its body, and who sent it',
   given: { message: argument('message-id', 'as list shows it', messageId) },
   effect: 'looks',
@@ -103,33 +103,33 @@ const showLetter = command('dlq show', {
       const queues = openQueues(target);
       const before = await queues.countInFlight();
       const found: DeadLetter[] = [];
-      for await (const one of queues.deadLetters(mostLetters, { interruption })) {
+      for await (const one of queues.deadLetters(maxDeadLetters, { interruption })) {
         if (one.origin.messageId === message) found.push(one);
       }
       const [first] = found;
-      if (!first) throw noLetter([message], Math.max(before, await queues.countInFlight()));
+      if (!first) throw noDeadLetter([message], Math.max(before, await queues.countInFlight()));
       return { ...first, copies: found.length };
     }),
   subject: (_task, { message }) => ({ messages: [message] }),
   report: found => {
-    const { json, text } = letter.show(found);
+    const { json, text } = deadLetter.show(found);
     return { json, text: `${text}\n\n${printable(found.body)}` };
   },
 });
 
 /** Takes dead letters off the queue for good. Returns their number, copies counted once. */
-const discardLetters = command('dlq discard', {
+const discardDeadLetters = command('dlq discard', {
   about: 'permanently delete messages: those named, or all that were rejected for a reason',
   notes: examples,
   given: {
-    ids: furtherArguments('message-id', 'as list shows it', messageId),
+    ids: variadicArgument('message-id', 'as list shows it', messageId),
     reason: option('<reason>', 'all that were rejected for this reason', z.enum(['malformed', 'unknown_event'])),
   },
   refuse: ({ ids, reason }) =>
     (ids.length === 0) === (reason === undefined) && 'Name the messages to discard by their ids or with --reason.',
   effect: 'writes',
   act: (task, { ids, reason }) =>
-    interruptible(task, async ({ target, progress, confirm, warn, nameDone, nameEach, interruption }) => {
+    interruptible(task, async ({ target, progress, confirm, warn, recordResult, recordTarget, interruption }) => {
       const which =
         reason === undefined
           ? `${counted(ids.length, 'message')} (${ids.join(', ')})`
@@ -140,7 +140,7 @@ const discardLetters = command('dlq discard', {
       const removed = new Set<string>();
       const before = await queues.countInFlight();
       let looked = 0;
-      for await (const found of queues.deadLetters(mostLetters)) {
+      for await (const found of queues.deadLetters(maxDeadLetters)) {
         if (interruption?.aborted) {
           if (reason === undefined && missing.size === 0) break; // copies are left at most
           throw interrupted('discard', missing);
@@ -149,16 +149,16 @@ const discardLetters = command('dlq discard', {
         progress(`Read ${looked} messages, discarded ${removed.size}`);
         if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
         await queues.remove(found);
-        if (!removed.has(copyKey(found))) nameEach('messages', found.origin.messageId);
+        if (!removed.has(copyKey(found))) recordTarget('messages', found.origin.messageId);
         removed.add(copyKey(found));
-        nameDone({ count: removed.size });
+        recordResult({ count: removed.size });
         missing.delete(found.origin.messageId);
       }
       warnOfOthers(looked, warn);
       const inFlight = Math.max(before, await queues.countInFlight());
       if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
       if (missing.size === 0) return removed.size;
-      throw noLetter([...missing], inFlight);
+      throw noDeadLetter([...missing], inFlight);
     }),
   subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
   report: count => ({ json: { discarded: count }, text: `Discarded ${counted(count, 'message')}.` }),
@@ -168,5 +168,5 @@ export const dlq: Noun = {
   name: 'dlq',
   about: 'messages that could not be processed: list, show, redrive, discard',
   notes: examples,
-  commands: [listLetters, redriveLetters, showLetter, discardLetters],
+  commands: [listDeadLetters, redriveDeadLetters, showDeadLetter, discardDeadLetters],
 };

@@ -54,7 +54,7 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
     const why = `at ${moment} account ${account} had no webhook for ${event}`;
     return { verdict: 'no webhook', why };
   }
-  if (message === 'event.refused') {
+  if (message === 'event.rejected') {
     const why = `its message ${messageId} was rejected at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
     return { verdict: 'rejected', why };
   }
@@ -134,7 +134,7 @@ export function endsOwn({ fields }: LoggedLine): boolean {
 }
 
 /** Judges an event by its dead letter. */
-export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
+export function judgeDeadLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
   const said =
     reason === null ? 'could not be processed after 1,000 receives' : `was rejected as ${reason} (${detail})`;
   const why = `its message ${said}, and is in the dead-letter queue: "dlq show ${messageId}"`;

@@ -2,6 +2,7 @@ import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { option, optionalArgument, required, timed } from '../command-line/arg-spec.ts';
 import {
   accountId,
   deliveryOrMessageId,
@@ -13,7 +14,6 @@ import {
 } from '../command-line/forms.ts';
 import { inOneLine, iso, isoSeconds, makeShape } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
-import { option, optionalArgument, required, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { standInQueue } from '../stage/queues.ts';
 import { type AccountEvent, listAccountEvents } from './account-events.ts';

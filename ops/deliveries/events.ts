@@ -11,8 +11,8 @@ import type { Task } from '../stage/target.ts';
 import {
   isUnstored,
   type Judgement,
+  judgeDeadLetter,
   judgeDelivery,
-  judgeLetter,
   judgeLine,
   judgeMessage,
   judgeOverdue,
@@ -107,13 +107,18 @@ export async function findEvent(
   const before = await queues.countInFlight();
   // After the last receive SQS moves a message without a line. Of one that was refused the log told.
   const isWanted = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
-  const { letter, looked } = await findLetter(queues, isWanted, interruption);
-  if (letter) {
-    const { messageId } = letter.origin;
-    return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
+  const { deadLetter, looked } = await findDeadLetter(queues, isWanted, interruption);
+  if (deadLetter) {
+    const { messageId } = deadLetter.origin;
+    return {
+      ...judgeDeadLetter(deadLetter),
+      deliveryId: ids.deliveryId ?? deliveryIdIn(deadLetter),
+      messageId,
+      logSince,
+    };
   }
   const inFlight = Math.max(before, await queues.countInFlight());
-  const seen = seenLetters(inFlight, looked);
+  const seen = seenDeadLetters(inFlight, looked);
   if (!newest) return { ...unknown(logSince, seen, await queues.countQueued()), ...ids, logSince };
   const hint = `and ${seen} is about it: it may still be in its queue ("status"), have been discarded or redriven, or be in flight in another command`;
   return {
@@ -139,31 +144,31 @@ function judgeNewest(lines: readonly LoggedLine[]) {
   return undefined;
 }
 
-async function findLetter(
+async function findDeadLetter(
   queues: Pick<Queues, 'deadLetters'>,
-  isWanted: (letter: DeadLetter) => boolean,
+  isWanted: (deadLetter: DeadLetter) => boolean,
   interruption: AbortSignal | undefined,
-): Promise<FoundLetter> {
+): Promise<FoundDeadLetter> {
   let looked = 0;
-  for await (const letter of queues.deadLetters(mostLetters, { interruption })) {
+  for await (const deadLetter of queues.deadLetters(maxDeadLetters, { interruption })) {
     looked += 1;
-    if (isWanted(letter)) return { letter, looked };
+    if (isWanted(deadLetter)) return { deadLetter, looked };
   }
   return { looked };
 }
 
-interface FoundLetter {
-  readonly letter?: DeadLetter;
+interface FoundDeadLetter {
+  readonly deadLetter?: DeadLetter;
   /** The number of dead letters that were looked at. */
   readonly looked: number;
 }
 
 /** Says among which dead letters none is the event's. */
-function seenLetters(inFlight: number, looked: number): string {
+function seenDeadLetters(inFlight: number, looked: number): string {
   const seen =
-    looked < mostLetters
+    looked < maxDeadLetters
       ? 'no dead-letter message'
-      : `no dead-letter message among the first ${mostLetters} ("dlq list --limit 10000" reads more)`;
+      : `no dead-letter message among the first ${maxDeadLetters} ("dlq list --limit 10000" reads more)`;
   return inFlight === 0 ? seen : `${seen} that is visible (${lookedAt(inFlight)})`;
 }
 
@@ -181,8 +186,8 @@ function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
 }
 
 /** The most dead letters that are looked at. */
-const mostLetters = 1_000;
+const maxDeadLetters = 1_000;
 
-function isOf(letter: DeadLetter, id: string): boolean {
-  return letter.origin.messageId === id || deliveryIdIn(letter) === id;
+function isOf(deadLetter: DeadLetter, id: string): boolean {
+  return deadLetter.origin.messageId === id || deliveryIdIn(deadLetter) === id;
 }

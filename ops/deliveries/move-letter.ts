@@ -10,23 +10,23 @@ import type { DeadLetter, Queues } from '../stage/queues.ts';
  * Moves a dead-letter message back to its queue. Returns the reason if it stays. It sends before it removes: an
  * interruption leaves a copy, which the delivery recognises, and never loses a message.
  */
-export async function moveLetter(
+export async function moveDeadLetter(
   queues: Pick<Queues, 'send' | 'remove'>,
   findWebhook: FindWebhook,
-  letter: DeadLetter,
+  deadLetter: DeadLetter,
   { queue, body, account, eventName }: Destination,
 ): Promise<string | undefined> {
-  const { sentAt } = letter.origin;
+  const { sentAt } = deadLetter.origin;
   const webhook = eventName && (await findWebhook(account, eventName));
   if (webhook && sentAt !== undefined && !wasRegisteredBy(sentAt, webhook)) return tooEarly;
   try {
-    await queues.send(queue, body, account, letter.origin);
+    await queues.send(queue, body, account, deadLetter.origin);
   } catch (error) {
     const rejection = rejectionOf(error);
     if (rejection === undefined) throw error;
     return `SQS rejected it: ${rejection} Ask the publisher to publish it again`;
   }
-  await queues.remove(letter);
+  await queues.remove(deadLetter);
   return undefined;
 }
 

@@ -5,9 +5,9 @@ import type { EventField } from '../../lambdas/delivery/intake/event-field.ts';
 import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { type ArgSpec, type Given, option, required } from '../command-line/arg-spec.ts';
 import { eventName, ordinaryAccountId, wholeNumber } from '../command-line/forms.ts';
 import { lines } from '../command-line/report.ts';
-import { type Given, option, required, type Word } from '../command-line/words.ts';
 import { openQueues } from '../stage/queues.ts';
 
 /** Creates the command that publishes events, with an option for each field that one may have. */
@@ -34,11 +34,11 @@ export function makePublish(events: EventFormat) {
       return verdict.outcome === 'rejected' && `${given.event} cannot be published: ${inOptions(verdict.detail)}.`;
     },
     effect: 'writes',
-    act: async ({ target, nameDone }, given) => {
+    act: async ({ target, recordResult }, given) => {
       const { account, event, id } = given;
       const messageId = await openQueues(target).send('EventsQueueUrl', messageOf(given), account);
       const deliveryId = deliveryIdOf(account, event, id ?? messageId);
-      nameDone({ delivery: deliveryId, messages: [messageId] });
+      recordResult({ delivery: deliveryId, messages: [messageId] });
       return { messageId, deliveryId };
     },
     subject: (_task, { account, event }) => ({ account, event }),
@@ -52,7 +52,7 @@ export function makePublish(events: EventFormat) {
   });
 
   /** Returns the option of a field. It is required where every event needs the field. */
-  function wordOf(name: string, { kind, optional }: EventField): Word<string | number | undefined> {
+  function wordOf(name: string, { kind, optional }: EventField): ArgSpec<string | number | undefined> {
     const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
     const told = isInAll ? name : `${name}, for the events that have one`;
     const about = optional ? `${told}; may be left out` : told;
@@ -86,7 +86,7 @@ const ownOptions = [
 
 /** Returns the name of the value of a field's option: `salesChannel` of `sales-channel`. */
 function valueName({ option }: EventField): string {
-  return option.replace(/-./g, ([, letter = '']) => letter.toUpperCase());
+  return option.replace(/-./g, ([, deadLetter = '']) => deadLetter.toUpperCase());
 }
 
 const examples = (options: string) => `

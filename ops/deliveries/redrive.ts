@@ -2,8 +2,8 @@ import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { copyKey, type DeadLetter, openQueues } from '../stage/queues.ts';
 import { requireOutput } from '../stage/target.ts';
-import { type Destination, destinationOf, moveLetter } from './move-letter.ts';
-import { goOn, interrupted, type KeptLetter, noLetter } from './no-letter.ts';
+import { type Destination, destinationOf, moveDeadLetter } from './move-letter.ts';
+import { goOn, interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-letter.ts';
 
 interface RedriveOptions {
   readonly ids: readonly string[];
@@ -19,20 +19,20 @@ interface RedriveOptions {
  * @throws {CliError} if it received all messages and one that was named was not among them.
  */
 export async function redrive(
-  { target, progress, warn, nameDone, nameEach, interruption }: AuditedTask,
+  { target, progress, warn, recordResult, recordTarget, interruption }: AuditedTask,
   { ids, rate, limit }: RedriveOptions,
 ) {
   const [wanted, missing] = [new Set(ids), new Set(ids)];
   const queues = openQueues(target);
   const findWebhook = makeFindWebhook(target.dynamo, requireOutput(target, 'WebhooksTable'));
   const before = await queues.countInFlight();
-  const kept = new Map<string, KeptLetter>();
+  const kept = new Map<string, KeptDeadLetter>();
   const moved = new Set<string>();
-  const underWay = new Map<string, Promise<void>>();
+  const inFlight = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
   let [isCutOff, isInterrupted, nextAt, looked] = [false, false, 0, 0];
   // Those that may be moved may stand behind any number of others.
-  for await (const found of queues.deadLetters(mostLetters, { settle: () => Promise.all(underWay.values()) })) {
+  for await (const found of queues.deadLetters(maxDeadLetters, { settle: () => Promise.all(inFlight.values()) })) {
     looked += 1;
     const wait = nextAt - target.clock.now();
     if (wait > 0) await target.pause(wait);
@@ -40,9 +40,9 @@ export async function redrive(
     if (isInterrupted) break;
     if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
     const key = copyKey(found);
-    await underWay.get(key);
-    while (underWay.size > 0 && underWay.size >= Math.min(atOnce, limit - moved.size)) {
-      await Promise.race(underWay.values());
+    await inFlight.get(key);
+    while (inFlight.size > 0 && inFlight.size >= Math.min(atOnce, limit - moved.size)) {
+      await Promise.race(inFlight.values());
     }
     if (failures.length > 0) break;
     if (moved.has(key)) {
@@ -62,9 +62,9 @@ export async function redrive(
       failures.push(error);
       if (wanted.has(found.origin.messageId)) missing.add(found.origin.messageId);
     });
-    underWay.set(
+    inFlight.set(
       key,
-      moving.finally(() => underWay.delete(key)),
+      moving.finally(() => inFlight.delete(key)),
     );
   }
   if (failures.length > 0) throw failures[0];
@@ -76,19 +76,19 @@ export async function redrive(
     return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn('redrive', missing) };
   }
   for (const { messageId, detail } of done.kept) warn(`message ${messageId} was not moved: ${detail}`);
-  throw noLetter([...missing], Math.max(before, after));
+  throw noDeadLetter([...missing], Math.max(before, after));
 
-  async function move(letter: DeadLetter, destination: Destination): Promise<void> {
-    const refused = await moveLetter(queues, findWebhook, letter, destination);
-    if (refused !== undefined) return keep(letter, refused);
-    moved.add(copyKey(letter));
-    nameEach('messages', letter.origin.messageId);
-    nameDone({ count: moved.size });
+  async function move(deadLetter: DeadLetter, destination: Destination): Promise<void> {
+    const refused = await moveDeadLetter(queues, findWebhook, deadLetter, destination);
+    if (refused !== undefined) return keep(deadLetter, refused);
+    moved.add(copyKey(deadLetter));
+    recordTarget('messages', deadLetter.origin.messageId);
+    recordResult({ count: moved.size });
     tell();
   }
 
-  function keep(letter: DeadLetter, detail: string): void {
-    kept.set(copyKey(letter), { messageId: letter.origin.messageId, detail });
+  function keep(deadLetter: DeadLetter, detail: string): void {
+    kept.set(copyKey(deadLetter), { messageId: deadLetter.origin.messageId, detail });
     tell();
   }
 
@@ -99,14 +99,14 @@ export async function redrive(
 
 /** Warns where a look ended at its bound: nobody may say that there are no others. */
 export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
-  if (looked < mostLetters) return;
+  if (looked < maxDeadLetters) return;
   warn(
-    `only the first ${mostLetters} dead-letter messages were read. Redrive or discard those that are left, then repeat the command`,
+    `only the first ${maxDeadLetters} dead-letter messages were read. Redrive or discard those that are left, then repeat the command`,
   );
 }
 
 /** The number of dead letters that one command goes through. */
-export const mostLetters = 100_000;
+export const maxDeadLetters = 100_000;
 
 /** Letters that are moved at once: a move takes three calls, and the rate says when the next one begins. */
 const atOnce = 64;

@@ -36,7 +36,7 @@ export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayR
   return runReplay(request, openReplays(target), {
     onStarted: async () => {},
     onProgress: ({ id, sent }) => {
-      task.nameDone({ replay: id, count: sent });
+      task.recordResult({ replay: id, count: sent });
       task.progress(`Resent ${sent} deliveries, 10 a second`);
     },
   });
@@ -91,7 +91,12 @@ export async function replayAll(
  */
 export async function replayEach(
   webhooks: readonly ReplayedWebhook[],
-  { tell, progress, nameDone, nameMore }: Pick<AuditedTask, 'tell' | 'progress' | 'nameDone' | 'nameMore'>,
+  {
+    tell,
+    progress,
+    recordResult,
+    appendTargets,
+  }: Pick<AuditedTask, 'tell' | 'progress' | 'recordResult' | 'appendTargets'>,
   replayOne: (webhook: ReplayedWebhook, onStarted: (replay: string) => Promise<void>) => Promise<Replayed>,
 ): Promise<readonly ReplayOutcome[]> {
   const waiting = [...webhooks];
@@ -113,8 +118,8 @@ export async function replayEach(
   async function outcomeOf(webhook: ReplayedWebhook): Promise<ReplayOutcome> {
     try {
       const done = await replayOne(webhook, async replay => {
-        nameDone({ count: ++started });
-        await nameMore({ ...webhook, replay });
+        recordResult({ count: ++started });
+        await appendTargets({ ...webhook, replay });
       });
       return { ...webhook, outcome: 'done', ...done };
     } catch (error) {

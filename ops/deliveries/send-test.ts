@@ -9,7 +9,7 @@ import { requireOutput } from '../stage/target.ts';
 import { noWebhook, type Registration } from './webhooks.ts';
 
 /** Sends one attempt of a sample event, as the account's own test does. Returns its id. @throws {CliError} if there is no webhook. */
-export async function sendTest({ target, nameDone }: AuditedTask, registration: Registration): Promise<string> {
+export async function sendTest({ target, recordResult }: AuditedTask, registration: Registration): Promise<string> {
   const { account: accountId, event: eventName } = registration;
   const { create, findWebhook } = openDeliveries(target);
   const webhook = await findWebhook(accountId, eventName);
@@ -23,7 +23,7 @@ export async function sendTest({ target, nameDone }: AuditedTask, registration: 
   const id = testIdOf(target.makeId(22));
   const delivery = dueNow(newDelivery({ accountId, eventName, webhookId, body, createdAt: now, id }), now);
   await create(delivery);
-  nameDone({ delivery: id });
+  recordResult({ delivery: id });
   await openRetryQueue(target).send(delivery);
   return id;
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { flag, option, required } from '../command-line/arg-spec.ts';
 import { accountId, eventName } from '../command-line/forms.ts';
 import { type Field, iso, makeShape } from '../command-line/report.ts';
-import { flag, option, required } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { openUsers, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';

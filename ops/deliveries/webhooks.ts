@@ -47,7 +47,7 @@ export function viewWebhook(found: Webhook | Hold, slowSince?: number) {
     failingSince,
     createdAt,
     updatedAt,
-    hasAuthorization: found.sealedAuthorization !== undefined,
+    hasAuthorization: found.encryptedAuthorization !== undefined,
     secrets: found.secrets.map(({ createdAt, replacedAt }) => ({ createdAt, replacedAt })),
   };
 }

@@ -1,6 +1,6 @@
 import type { AliasConfiguration } from '@aws-sdk/client-lambda';
+import type { Connect } from '../stage/ops-runtime.ts';
 import { type DeployedStack, isLeftOver, type StageStacks } from '../stage/stage-stacks.ts';
-import type { Connect } from '../stage/world.ts';
 import { isDeployed } from './stack-states.ts';
 
 /** A deployed function, and the version that its alias `live` points to. */

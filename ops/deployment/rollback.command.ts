@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { command, type Noun } from '../audit/command.ts';
+import { optionalArgument } from '../command-line/arg-spec.ts';
 import { makeShape, type Report } from '../command-line/report.ts';
-import { optionalArgument } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { nextDeployment } from './next-deployment.ts';
 import { type Move, readReleases, rollBack } from './rollback.ts';

@@ -54,7 +54,7 @@ export interface Move {
  * @throws {CliError} for a release that no function has, during a deployment, and if an alias could not be moved.
  */
 export async function rollBack(task: AuditedTask, deployed: StageStacks, release: string) {
-  const { target, progress, confirm, nameDone } = task;
+  const { target, progress, confirm, recordResult } = task;
   const describe = () => describeStacks(deployed.configuration, target.connect);
   refuseWhileDeploying(deployed);
   progress('Reading the releases');
@@ -64,7 +64,7 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
     const known = releases.map(one => one.release).join(', ') || 'none';
     throw new CliError(`${target.label} has no release ${release}. Its releases are: ${known}.`);
   }
-  nameDone({ release });
+  recordResult({ release });
   const without = functions.filter(({ name }) => !chosen.versions.has(name)).map(({ name }) => name);
   const moves = functions.flatMap(one => {
     const to = chosen.versions.get(one.name);
@@ -80,7 +80,7 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
   const lambda = target.connect(LambdaClient);
   const results = await Promise.allSettled(moves.map(move => moveAlias(lambda, move)));
   const done = moves.filter((_, index) => results[index]?.status === 'fulfilled');
-  nameDone({ functions: done.map(({ name, version, to }) => `${name} ${version}->${to}`) });
+  recordResult({ functions: done.map(({ name, version, to }) => `${name} ${version}->${to}`) });
   const failed = results.flatMap((result, index) =>
     result.status === 'rejected' ? [`${moves[index]?.name} (${describeError(result.reason, target.unreachable)})`] : [],
   );

@@ -7,9 +7,9 @@ import { chunksOf } from '../../lambdas/platform/in-batches.ts';
 import { readKeys } from '../../lambdas/platform/keyring.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { argument } from '../command-line/arg-spec.ts';
 import { notEmpty } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
-import { argument } from '../command-line/words.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
@@ -35,7 +35,7 @@ const notes = '\nExample:\n  npm run ops -- --stage prod tables copy users Emiss
 export const tables: Noun = { name: 'tables', about: 'restore lost items', notes, commands: [copyMissing] };
 
 async function copy(task: AuditedTask, words: { table: string; restored: string }, interruption: AbortSignal) {
-  const { target, progress, confirm, nameDone } = task;
+  const { target, progress, confirm, recordResult } = task;
   const own = requireOutput(target, `${words.table.charAt(0).toUpperCase()}${words.table.slice(1)}Table`);
   const keyNames = await keyNamesOf(target, own);
   const restoredNames = await keyNamesOf(target, words.restored);
@@ -47,7 +47,7 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
       const results = await Promise.allSettled(items.map(copyItem)); // all have ended when one fails
       for (const result of results) if (result.status === 'fulfilled') counts[result.value] += 1;
       counts.restored += items.length;
-      if (counts.copied > 0) nameDone({ count: counts.copied });
+      if (counts.copied > 0) recordResult({ count: counts.copied });
       for (const result of results) if (result.status === 'rejected') throw result.reason;
       progress(`${counts.restored} items compared, ${counts.copied} copied`);
       interruption.throwIfAborted();
@@ -59,7 +59,7 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
     const Key = Object.fromEntries(keyNames.map(name => [name, item[name]]));
     const { Item: present } = await target.dynamo(new GetCommand({ TableName: own, Key, ConsistentRead: true }));
     if (isDeepStrictEqual(item, present)) return 'same';
-    if (present && item.kind !== 'sealing') return 'changed';
+    if (present && item.kind !== 'encryption') return 'changed';
     if (!present && Number(item.ttl) * 1_000 <= target.clock.now()) return 'expired';
     if (!(await mayReturn(task, words.table, item))) return 'notCopied';
     return (await put(item)) ? 'copied' : 'changed';
@@ -73,9 +73,9 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
     } catch (error) {
       if (!isNamed(error, 'ConditionalCheckFailedException')) throw error;
     }
-    if (item.kind !== 'sealing') return false;
+    if (item.kind !== 'encryption') return false;
     // Another key has its generation by now. With the lowest one, it still decrypts its values and is never the active key.
-    const keys = await readKeys(target.dynamo, own, 'sealing');
+    const keys = await readKeys(target.dynamo, own, 'encryption');
     const generation = (keys[0]?.generation ?? 1) - 1;
     return keys.every(({ keyId }) => keyId !== item.keyId) && put({ ...item, generation });
   }
@@ -83,7 +83,7 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
 
 /** Leaves out a key that may have been revoked, and a credential whose user was deleted or has another address. */
 async function mayReturn({ target, warn }: AuditedTask, name: string, item: Item): Promise<boolean> {
-  if (name !== 'credentials') return name !== 'keyring' || item.kind === 'sealing';
+  if (name !== 'credentials') return name !== 'keyring' || item.kind === 'encryption';
   const reading = openUsers(target).findUser(String(item.userId));
   const user = await reading.catch(error => {
     if (!(error instanceof z.core.$ZodError)) throw error;

@@ -4,14 +4,14 @@ import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { flag, option } from '../command-line/arg-spec.ts';
 import { iso, makeShape } from '../command-line/report.ts';
-import { flag, option } from '../command-line/words.ts';
 import { CliError, describeError, opsOf } from '../stage/operator.ts';
 import { openKeyring, openRotation } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 const examples = `
-Signing keys sign access tokens, MAC keys authenticate refresh tokens, and sealing keys encrypt the secrets of webhooks. A
+Signing keys sign access tokens, MAC keys authenticate refresh tokens, and encryption keys encrypt the secrets of webhooks. A
 daily job rotates the keys that are due.
 
 Examples:
@@ -115,7 +115,7 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
   );
 }
 
-/** @throws {CliError} for sealing keys that were to be revoked, if the operator does not confirm, and if a step fails. */
+/** @throws {CliError} for encryption keys that were to be revoked, if the operator does not confirm, and if a step fails. */
 async function rotateAtOnce(
   task: AuditedTask,
   kinds: readonly KeyKind[],
@@ -124,7 +124,7 @@ async function rotateAtOnce(
   const { target, confirm } = task;
   const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
   if (revoke && ends.length === 0) {
-    throw new CliError('Sealing keys cannot be revoked: every stored autorizacao and signing secret would be lost.');
+    throw new CliError('Encryption keys cannot be revoked: every stored autorizacao and signing secret would be lost.');
   }
   if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`);
   const rotation = openRotation(target);
@@ -171,8 +171,8 @@ interface Incomplete {
   readonly revoke: boolean;
 }
 
-function nameRotated({ nameDone }: Pick<AuditedTask, 'nameDone'>, results: readonly RotationResult[]): void {
-  nameDone({ keys: results.map(textOf) });
+function nameRotated({ recordResult }: Pick<AuditedTask, 'recordResult'>, results: readonly RotationResult[]): void {
+  recordResult({ keys: results.map(textOf) });
 }
 
 function textOf({ kind, created, removed }: RotationResult): string {
@@ -199,5 +199,5 @@ async function runDailyRotation(target: Target): Promise<readonly RotationResult
 const rotated = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));
 const failed = z.object({ errorType: z.string().default('error'), errorMessage: z.string().default('') });
 
-/** The tokens that end when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */
+/** The tokens that end when the keys of a kind are deleted. Encryption keys are missing: stored secrets would be lost without them. */
 const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

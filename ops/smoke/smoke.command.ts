@@ -1,10 +1,10 @@
 import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import { maxStepsMs, type Step } from '../../lambdas/smoke/smoke-test.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { jsonOutput, option } from '../command-line/arg-spec.ts';
 import { wholeNumber } from '../command-line/forms.ts';
 import type { Streams } from '../command-line/terminal.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
-import { forPrograms, option } from '../command-line/words.ts';
 import { removeIdentity, rotateCredentials, testStage } from './smoke.ts';
 
 const examples = `
@@ -47,7 +47,7 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
     notes: examples,
     given: {
       timeout: option('<seconds>', 'maximum duration of the test', wholeNumber(5, maxStepsMs / 1_000), 60),
-      isQuiet: forPrograms,
+      isQuiet: jsonOutput,
     },
     effect: 'writes',
     act: (task, { timeout, isQuiet }) => {

@@ -25,7 +25,7 @@ interface TestOptions {
  *
  * @throws {CliError} if it failed: at which step, why, and what to look at.
  */
-export async function testStage({ target, nameDone }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
+export async function testStage({ target, recordResult }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
   const queues = openQueues(target);
   const end = new AbortController();
   const cancel = target.time.after(timeout * 1_000, () => end.abort(new SmokeError(`not finished after ${timeout} s`)));
@@ -51,7 +51,7 @@ export async function testStage({ target, nameDone }: AuditedTask, { timeout, in
       },
       end.signal,
     );
-    if (result.deliveryId !== undefined) nameDone({ delivery: result.deliveryId });
+    if (result.deliveryId !== undefined) recordResult({ delivery: result.deliveryId });
     if (result.failure) throw failed(target, result, result.failure);
     return result;
   } finally {
@@ -66,14 +66,14 @@ export async function testStage({ target, nameDone }: AuditedTask, { timeout, in
  *
  * @throws {CliError} for a local run, which stores none.
  */
-export async function rotateCredentials({ target, nameDone }: AuditedTask) {
+export async function rotateCredentials({ target, recordResult }: AuditedTask) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
     throw new CliError(`${target.label} has no stored client and user to replace: each smoke test creates its own.`);
   }
   const former = await readIdentity(target, parameter).catch(ignoreMalformed);
   const identity = await createIdentity(target);
-  nameDone({ client: identity.clientId });
+  recordResult({ client: identity.clientId });
   await storeIdentity(target, parameter, identity);
   if (former) await deleteLogin(target, former);
   const { clientId, username } = identity;
@@ -85,7 +85,7 @@ export async function rotateCredentials({ target, nameDone }: AuditedTask) {
  *
  * @throws {CliError} if the operator did not confirm.
  */
-export async function removeIdentity({ target, confirm, nameDone }: AuditedTask): Promise<readonly string[]> {
+export async function removeIdentity({ target, confirm, recordResult }: AuditedTask): Promise<readonly string[]> {
   await confirm(
     `This deletes the client, the user and the parameter of the smoke tests of ${target.label}; scheduled tests fail from then on.`,
   );
@@ -95,7 +95,7 @@ export async function removeIdentity({ target, confirm, nameDone }: AuditedTask)
   if (identity) await deleteLogin(target, identity);
   await deleteParameter(target, parameter);
   const removed = [...(identity ? [`client ${identity.clientId}`, `user ${identity.username}`] : []), parameter];
-  nameDone({ count: removed.length });
+  recordResult({ count: removed.length });
   return removed;
 }
 

@@ -5,13 +5,13 @@ import type { Clock } from '../../lambdas/platform/clock.ts';
 export type AwsClock = ReturnType<typeof makeAwsClock>;
 
 /** Makes a clock that follows the machine's until an answer contradicts it. */
-export function makeAwsClock(machine: Clock) {
+export function makeAwsClock(machineClock: Clock) {
   let ahead = 0;
   return { now, aheadBy, learn, learnFrom };
 
   /** Returns AWS's time, which is right to within a second once an answer was seen. */
   function now(): number {
-    return machine() - ahead;
+    return machineClock() - ahead;
   }
 
   /** Returns by how much the machine's clock is ahead of AWS's, in milliseconds; below zero where it is behind. */
@@ -28,7 +28,7 @@ export function makeAwsClock(machine: Clock) {
   function learn(date: string | undefined, sentAt: number): void {
     const earliest = Date.parse(date ?? '');
     if (Number.isNaN(earliest)) return;
-    const receivedAt = machine();
+    const receivedAt = machineClock();
     const latest = earliest + 999 + Math.max(receivedAt - sentAt, 0);
     ahead = receivedAt - Math.min(Math.max(now(), earliest), latest);
   }
@@ -37,7 +37,7 @@ export function makeAwsClock(machine: Clock) {
   function learnFrom<Client extends AwsClient>(client: Client): Client {
     client.middlewareStack.add(
       next => async args => {
-        const sentAt = machine();
+        const sentAt = machineClock();
         const result = await next(args);
         learn(datedAnswer.safeParse(result.response).data?.headers.date, sentAt);
         return result;

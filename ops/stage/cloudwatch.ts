@@ -102,7 +102,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
       if (!/^[A-Za-z0-9+/_=-]{1,128}$/.test(id))
         throw new CliError('This is not an id: an id has at most 128 letters, digits, "-", "_", "+", "/" or "=".');
       // Two of these mean something else in a regular expression.
-      return search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, mostLines, progress);
+      return search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, maxLines, progress);
     },
 
     /** Returns the latest lines since then whose fields have one of the values, the newest first. */
@@ -150,7 +150,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
 const day = 86_400_000;
 
 /** The most lines of one id: its attempts, and its copies. */
-const mostLines = 200;
+const maxLines = 200;
 
 /** Parses a line of our logger; lines of others are left out. */
 function readLine(row: readonly ResultField[]): LoggedLine[] {

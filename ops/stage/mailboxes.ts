@@ -1,4 +1,4 @@
-import type { Connect } from './world.ts';
+import type { Connect } from './ops-runtime.ts';
 
 /**
  * Reads which addresses get the mails of a topic (`confirmed`), and which were only asked to confirm. Addresses without a subscription

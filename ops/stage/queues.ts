@@ -98,7 +98,7 @@ export function openQueues(target: Target) {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl: urlOf('DeadLetterQueueUrl'),
-        MaxNumberOfMessages: Math.min(most, longestBatch),
+        MaxNumberOfMessages: Math.min(most, maxBatch),
         VisibilityTimeout: hiddenSeconds,
         WaitTimeSeconds: 1,
         MessageAttributeNames: ['All'],
@@ -111,7 +111,7 @@ export function openQueues(target: Target) {
 
   /** Hides dead letters for that long from now on, or shows them. If that fails, their visibility timeout shows them. */
   const hide = async (receipts: readonly string[], VisibilityTimeout: number): Promise<void> => {
-    const batches = inBatches(receipts, longestBatch);
+    const batches = inBatches(receipts, maxBatch);
     const QueueUrl = urlOf('DeadLetterQueueUrl');
     const work = async () => {
       for await (const some of batches) {
@@ -163,7 +163,7 @@ export function openQueues(target: Target) {
       const hiddenSeconds = hiddenFor(count);
       const receiveSome = async () => {
         const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
-        const most = Math.min(limit - seen.size, longestBatch);
+        const most = Math.min(limit - seen.size, maxBatch);
         const answers = most === 0 ? [] : Array.from({ length: calls }, () => receive(most, hiddenSeconds));
         await Promise.allSettled(answers); // where one fails, the letters of all others are held
         const messages = (await Promise.all(answers)).flat();
@@ -216,7 +216,7 @@ export function openQueues(target: Target) {
 }
 
 /** The most entries of a batch in SQS. */
-const longestBatch = 10;
+const maxBatch = 10;
 
 /** Calls of one kind that are under way at once, where a hundred letters or more wait. */
 const callsAtOnce = 10;
@@ -226,14 +226,14 @@ const callsAtOnce = 10;
  * as there are more. Those of a command that was killed stay hidden for as long.
  */
 function hiddenFor(count: number): number {
-  return Math.min(Math.ceil(60 + count * secondsToReceive), longestHidden);
+  return Math.min(Math.ceil(60 + count * secondsToReceive), maxHidden);
 }
 
 /** Ten come with a call of some 150 ms, or fewer. */
 const secondsToReceive = 0.1;
 
 /** Renewing 100,000 takes some three minutes. In seconds. */
-const longestHidden = 600;
+const maxHidden = 600;
 
 function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
   const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;

@@ -2,7 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation';
 import { hasSmokeStack, type StageConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { CliError } from './operator.ts';
-import type { Connect } from './world.ts';
+import type { Connect } from './ops-runtime.ts';
 
 /** The stacks that a stage may have. `Data` is deployed first; the CDK deploys the others as their assets are there. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;

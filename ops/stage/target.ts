@@ -8,15 +8,15 @@ import type { Time } from '../../lambdas/platform/timer.ts';
 import type { StageName } from '../../lib/stage-files.ts';
 import { type AwsClient, type AwsClock, makeAwsClock } from './aws-clock.ts';
 import { type AskPassword, CliError, type Confirm, type ShowProgress } from './operator.ts';
-import { attemptsAtStage, isLeftOver, outputsOfStacks, readStageStacks, type StageStacks } from './stage-stacks.ts';
 import {
   type Connect,
   type ConnectionSettings,
   type EndpointOutput,
+  type OpsRuntime,
+  opsRuntime,
   type ServiceOf,
-  thisWorld,
-  type World,
-} from './world.ts';
+} from './ops-runtime.ts';
+import { attemptsAtStage, isLeftOver, outputsOfStacks, readStageStacks, type StageStacks } from './stage-stacks.ts';
 
 /** The outputs of a run or a deployment by their names: queue URLs, table names, endpoints. */
 type Outputs = Readonly<Record<string, string>>;
@@ -65,12 +65,12 @@ export interface Task {
 /** Makes the target of its facts. Its clients are one for each service, and the clock, which may know AWS's time by now, learns from the answers of all. */
 export function makeTarget(
   facts: TargetFacts,
-  world: World = thisWorld,
-  clock: AwsClock = makeAwsClock(world.time.now),
+  runtime: OpsRuntime = opsRuntime,
+  clock: AwsClock = makeAwsClock(runtime.time.now),
 ): Target {
   const { outputs, deployed } = facts;
-  const { makeId, hashPassword } = world;
-  const time: Time = { ...world.time, now: clock.now };
+  const { makeId, hashPassword } = runtime;
+  const time: Time = { ...runtime.time, now: clock.now };
   const clients: AwsClient[] = [];
   let tables: DynamoDBDocumentClient | undefined;
   const dynamo: Dynamo = (command, options) => documents().send(command, options);
@@ -78,13 +78,13 @@ export function makeTarget(
 
   function connect<Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput): Client {
     for (const known of clients) if (known instanceof Service) return known;
-    const client = clock.learnFrom(world.makeClient(Service, settingsFor(endpoint)));
+    const client = clock.learnFrom(runtime.makeClient(Service, settingsFor(endpoint)));
     clients.push(client);
     return client;
   }
 
   function documents(): DynamoDBDocumentClient {
-    tables ??= clock.learnFrom(world.makeDocumentClient(settingsFor('DynamoDbEndpoint')));
+    tables ??= clock.learnFrom(runtime.makeDocumentClient(settingsFor('DynamoDbEndpoint')));
     return tables;
   }
 
@@ -99,8 +99,8 @@ export function makeTarget(
 }
 
 /** Returns the local run with these outputs. Groups of them are flattened. */
-export function localTarget(outputs: Readonly<Record<string, unknown>>, world?: World): Target {
-  return makeTarget({ label: 'the local run', outputs: flatten(outputs), unreachable: notRunning }, world);
+export function localTarget(outputs: Readonly<Record<string, unknown>>, runtime?: OpsRuntime): Target {
+  return makeTarget({ label: 'the local run', outputs: flatten(outputs), unreachable: notRunning }, runtime);
 }
 
 /** The options that choose a target. */
@@ -115,26 +115,29 @@ export interface TargetOptions {
  *
  * @throws {CliError}
  */
-export async function findTarget({ stage, outputs: file }: TargetOptions, world: World = thisWorld): Promise<Target> {
+export async function findTarget(
+  { stage, outputs: file }: TargetOptions,
+  runtime: OpsRuntime = opsRuntime,
+): Promise<Target> {
   if (file !== undefined) {
     const outputs = await readOutputs(
       file,
       `${file} cannot be read. Give --outputs the file of a local run or a deployment.`,
     );
     const unreachable = `Nothing responds at the addresses in ${file}. Check that the run is still up.`;
-    return makeTarget({ label: file, outputs, unreachable }, world);
+    return makeTarget({ label: file, outputs, unreachable }, runtime);
   }
   if (stage === undefined || stage === 'local') {
-    return localTarget(await readOutputs(localOutputs, notRunning), world);
+    return localTarget(await readOutputs(localOutputs, notRunning), runtime);
   }
-  const clock = makeAwsClock(world.time.now);
+  const clock = makeAwsClock(runtime.time.now);
   const connectIn =
     (region?: string): Connect =>
     Service =>
-      clock.learnFrom(world.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }));
+      clock.learnFrom(runtime.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }));
   const deployed = await readStageStacks(stage, connectIn);
   const unreachable = 'AWS did not respond. Check the network and AWS_REGION.';
-  return makeTarget({ label: `stage ${stage}`, outputs: outputsOf(deployed), deployed, unreachable }, world, clock);
+  return makeTarget({ label: `stage ${stage}`, outputs: outputsOf(deployed), deployed, unreachable }, runtime, clock);
 }
 
 /**

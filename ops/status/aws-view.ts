@@ -68,8 +68,8 @@ export async function readThrottles(
   return asked.flatMap(({ table, index, calls, cause }, at) => {
     const count = counts[at] ?? 0;
     // All events come last, after those of each cause.
-    const isTold = cause === null && ((counts[at - 1] ?? 0) > 0 || (counts[at - 2] ?? 0) > 0);
-    return count > 0 && !isTold ? [{ table, index, calls, count, cause }] : [];
+    const isReported = cause === null && ((counts[at - 1] ?? 0) > 0 || (counts[at - 2] ?? 0) > 0);
+    return count > 0 && !isReported ? [{ table, index, calls, count, cause }] : [];
   });
 }
 

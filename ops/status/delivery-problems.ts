@@ -16,7 +16,7 @@ export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries'
 }
 
 function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): readonly string[] {
-  const named = groups.slice(0, mostNamed).map(group => `${atLeast(isCutOff)}${lateGroup(group, ops)}`);
+  const named = groups.slice(0, maxNamed).map(group => `${atLeast(isCutOff)}${lateGroup(group, ops)}`);
   const count = groups.length - named.length;
   if (count === 0) return named;
   const number = counted(count, 'more account and event has', 'more accounts and events have');
@@ -24,7 +24,7 @@ function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): read
 }
 
 /** Accounts and events whose late deliveries are told in a sentence each. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 function lateGroup({ account, event, cause, count, since, first }: LateGroup, ops: string): string {
   const number = counted(count, 'delivery', 'deliveries');

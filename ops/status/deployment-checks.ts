@@ -4,7 +4,7 @@ import { IAMClient, ListRolesCommand } from '@aws-sdk/client-iam';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { fewestBesideLanes, unreservedConcurrency } from '../../lib/account-concurrency.ts';
+import { minOtherLanes, unreservedConcurrency } from '../../lib/account-concurrency.ts';
 import { hasCustomers } from '../../lib/config.ts';
 import { adviceOn, blocksDeployment, isChanging, isDeployed } from '../deployment/stack-states.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
@@ -79,7 +79,7 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
   }
   const left = quota - others - reservedBy(Object.values(synthesis.templates));
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
-  if (lanes <= left - fewestBesideLanes) return [];
+  if (lanes <= left - minOtherLanes) return [];
   return [
     `the lanes may use ${lanes} of the ${left} unreserved concurrent executions: too few are left for the sweeper and for functions without reserved concurrency. ${raise}, or lower accountConcurrency in stages/${stage}.ts.`,
   ];

@@ -32,7 +32,7 @@ export interface LateDeliveries {
 
 /** Finds pending deliveries that are late by three minutes, whatever they wait for. Its reads are bounded. */
 export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
-  const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + longestLook)));
+  const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + maxLook)));
   const isCutOff = pages.some(page => page.isCutOff);
   const groups = new Map<string, LateGroup>();
   for await (const ids of inBatches(
@@ -54,8 +54,8 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
       groups.set(key, { ...group, count });
     }
   }
-  const longestFirst = [...groups.values()].sort((one, other) => (one.since < other.since ? -1 : 1));
-  return { groups: longestFirst, isCutOff };
+  const maxOverdueFirst = [...groups.values()].sort((one, other) => (one.since < other.since ? -1 : 1));
+  return { groups: maxOverdueFirst, isCutOff };
 }
 
 /** Reads the first entries of a partition of index `due`. */
@@ -77,7 +77,7 @@ async function readShard(target: Target, shard: string, until: number) {
 const entriesOfShard = 250;
 
 /** The sweeper may look so late at what is overdue, since it doubles its wait. Milliseconds. */
-const longestLook = 30 * 60_000;
+const maxLook = 30 * 60_000;
 
 /** Operators are shown what is late by this much. */
 const shownLateAfter = 180_000;

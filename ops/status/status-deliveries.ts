@@ -12,7 +12,7 @@ export async function readDeliveries(target: Target, now: number) {
 }
 
 async function countEnded(target: Target) {
-  const { counts, looked, isCutOff } = await countIndex(target, {}, () => {}, mostPages);
+  const { counts, looked, isCutOff } = await countIndex(target, {}, () => {}, maxPages);
   const ended = (wanted: 'failed' | 'held') =>
     counts.flatMap(({ accountId: account, eventName: event, state, count }) =>
       state === wanted ? [{ account, event, state, count }] : [],
@@ -21,4 +21,4 @@ async function countEnded(target: Target) {
 }
 
 /** Pages of the index `undelivered` that are counted. */
-const mostPages = 10;
+const maxPages = 10;

@@ -33,7 +33,7 @@ function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boole
   if (queue === 'dead letters') return false;
   const number = waiting + inFlight;
   if (number >= (oldestSeconds === null ? longQueue : longQueueOfStage)) return true;
-  return (queue === 'events' ? number : waiting) > 0 && (oldestSeconds ?? 0) > longestInQueue;
+  return (queue === 'events' ? number : waiting) > 0 && (oldestSeconds ?? 0) > maxInQueue;
 }
 
 /** Messages that wait or are in flight: a look at a quiet run, whose queues are empty within seconds, finds fewer. */
@@ -43,7 +43,7 @@ const longQueue = 25;
 const longQueueOfStage = 1_000;
 
 /** Seconds. */
-const longestInQueue = 300;
+const maxInQueue = 300;
 
 export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
   if (isUnread(queues)) return [];

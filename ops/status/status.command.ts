@@ -141,8 +141,8 @@ function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesVi
 /** Returns a table of the first rows, and how many more there are. */
 function firstRows<Row>(shape: ReturnType<typeof makeShape<Row>>, rows: readonly Row[]): readonly string[] {
   if (rows.length === 0) return [];
-  const others = rows.length - mostRows;
-  const table = shape.table(rows.slice(0, mostRows), '');
+  const others = rows.length - maxRows;
+  const table = shape.table(rows.slice(0, maxRows), '');
   return others > 0 ? [table, `… and ${others} more (--json shows them)`] : [table];
 }
 
@@ -217,4 +217,4 @@ const keyShape = makeShape<KeysView>([
 ]);
 
 /** Rows of a table that the text shows. */
-const mostRows = 20;
+const maxRows = 20;

@@ -52,7 +52,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: { ':suspended': 'suspended' },
     };
-    return scanPages(dynamo, filter, entryIn, mostTroubledPages);
+    return scanPages(dynamo, filter, entryIn, maxTroubledPages);
   }
 
   /**
@@ -114,7 +114,7 @@ function entryIn(item: Item): Webhook | Hold {
 }
 
 /** Pages of 1 MiB: some 700 webhooks each. */
-const mostTroubledPages = 10;
+const maxTroubledPages = 10;
 
 /** The most times that a reactivation is tried while the account registers and deletes the same webhook. */
 const maxReactivationTries = 3;

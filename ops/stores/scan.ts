@@ -56,12 +56,12 @@ export async function scanPages<Parsed>(
     'TableName' | 'FilterExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
   >,
   parse: (item: Item) => Parsed | undefined,
-  mostPages: number,
+  maxPages: number,
 ): Promise<FoundItems<Parsed>> {
   const found: Parsed[] = [];
   let read = 0;
   let from: Item | undefined;
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const answer: ScanCommandOutput = await dynamo(new ScanCommand({ ...filter, ExclusiveStartKey: from }));
     found.push(...(answer.Items ?? []).map(parse).filter(item => item !== undefined));
     read += answer.ScannedCount ?? 0;

@@ -1,7 +1,7 @@
 import { command, type Noun } from '../audit/command.ts';
+import { argument, required } from '../command-line/arg-spec.ts';
 import { filePath, ordinaryAccountId } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
-import { argument, required } from '../command-line/words.ts';
 import { lookedAt } from '../stage/queues.ts';
 import { listedCounts } from '../stage/sentences.ts';
 import { deleteAll, exportAll } from './accounts.ts';

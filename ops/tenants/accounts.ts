@@ -10,9 +10,9 @@ import { listedCounts } from '../stage/sentences.ts';
 import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { batchDelete } from '../stores/batch-delete.ts';
+import { deleteDeadLetters } from './account-dead-letters.ts';
 import { type AccountItems, openAccountItems } from './account-items.ts';
 import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
-import { deleteLetters } from './account-letters.ts';
 import { makeRecordReaders } from './account-records.ts';
 import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
@@ -71,7 +71,7 @@ export async function exportAll({ target, progress }: Task, account: string, fil
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
 export async function deleteAll(
-  { target, progress, confirm, nameDone }: AuditedTask,
+  { target, progress, confirm, recordResult }: AuditedTask,
   account: string,
   interruption: AbortSignal,
 ) {
@@ -93,7 +93,7 @@ export async function deleteAll(
     if (more === 0) return;
     counts[kind] += more;
     total += more;
-    nameDone({ count: total });
+    recordResult({ count: total });
     progress(`${total} items deleted`);
     interruption.throwIfAborted();
   }
@@ -111,7 +111,7 @@ export async function deleteAll(
   // A user who was disabled already may show that an earlier run was interrupted, perhaps after it had deleted the webhooks.
   if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
     progress('Waiting for attempts in flight');
-    const wait = Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0);
+    const wait = Math.max(webhooksGoneAt + maxAttempt - target.clock.now(), 0);
     await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());
     await deleteDeliveries(target, items, count);
   }
@@ -120,7 +120,7 @@ export async function deleteAll(
     count('deadLetters', deleted - counts.deadLetters);
     progress(`Dead-letter messages read: ${looked}`);
   };
-  const { inFlight } = await deleteLetters(openQueues(target), account, onLooked, interruption);
+  const { inFlight } = await deleteDeadLetters(openQueues(target), account, onLooked, interruption);
   if (total === 0) throw nothingOf(account, inFlight);
   return { ...counts, inFlight };
 }
@@ -150,10 +150,10 @@ async function deleteDeliveries(target: Task['target'], items: AccountItems, cou
 }
 
 /** The longest `attemptTimeout` that a stage may have, in milliseconds. */
-export const longestAttemptTimeout = 20_000;
+export const maxAttemptTimeout = 20_000;
 
 /** An attempt that read its webhook has ended and is stored by then. In milliseconds. */
-const longestAttempt = longestAttemptTimeout + timeAroundAttempt;
+const maxAttempt = maxAttemptTimeout + timeAroundAttempt;
 
 /** An index lags by less. In milliseconds. */
 const pauseBetweenPasses = 1_000;

@@ -1,7 +1,6 @@
 import { type Client, grantTypes, isLiveSecret } from '../../lambdas/auth/principals/client.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { command, type Noun } from '../audit/command.ts';
-import { displayName, ordinaryAccountId, principalId, wholeNumber } from '../command-line/forms.ts';
 import {
   argument,
   flag,
@@ -11,7 +10,8 @@ import {
   repeatable,
   required,
   requiredRepeatable,
-} from '../command-line/words.ts';
+} from '../command-line/arg-spec.ts';
+import { displayName, ordinaryAccountId, principalId, wholeNumber } from '../command-line/forms.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
 import { openClients } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
@@ -55,14 +55,14 @@ const create = command('clients create', {
     (account === undefined) !== (anyAccount === true) &&
     'Give exactly one of --account <id> (log in only users of that account) and --any-account.',
   effect: 'writes',
-  act: async ({ target, nameDone }, { account: accountId, anyAccount: _, grant, scope, ...others }) => {
+  act: async ({ target, recordResult }, { account: accountId, anyAccount: _, grant, scope, ...others }) => {
     const created = await openClients(target).createClient({
       ...others,
       grants: withoutRepetition(grant),
       ...(scope && { scopes: withoutRepetition(scope) }),
       ...(accountId !== undefined && { accountId }),
     });
-    nameDone({ client: created.client.clientId });
+    recordResult({ client: created.client.clientId });
     return created;
   },
   subject: (_task, { account }) => ({ account }),

@@ -4,7 +4,7 @@ import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/ac
 import { parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { AuditedTask } from '../audit/audit.ts';
-import { mostListed } from '../audit/audit-log.ts';
+import { maxListed } from '../audit/audit-log.ts';
 import { emailRule, parseEmailAddress } from '../stage/email-address.ts';
 import { CliError } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
@@ -46,14 +46,14 @@ export async function importUsers(
 }
 
 /** Names the users that are created for the audit trail: the accounts and the count in its line, the ids in further ones. */
-function nameCreated({ nameDone, nameEach }: Pick<AuditedTask, 'nameDone' | 'nameEach'>) {
+function nameCreated({ recordResult, recordTarget }: Pick<AuditedTask, 'recordResult' | 'recordTarget'>) {
   const accounts = new Set<string>();
   let count = 0;
   return function nameUser({ userId, accountId }: User): void {
     count += 1;
-    if (accounts.size < mostListed) accounts.add(accountId);
-    nameDone({ count, accounts: [...accounts] });
-    nameEach('users', userId);
+    if (accounts.size < maxListed) accounts.add(accountId);
+    recordResult({ count, accounts: [...accounts] });
+    recordTarget('users', userId);
   };
 }
 
@@ -120,7 +120,7 @@ export async function importLines({
 
 async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   try {
-    yield* readLines(createReadStream(file), longestLine);
+    yield* readLines(createReadStream(file), maxLine);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!/^E[A-Z]+$/.test(code)) throw error;
@@ -130,7 +130,7 @@ async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
 
 /** Returns the user that a line describes, or its problem. A problem quotes nothing: a line holds a password hash. */
 export function parseUserLine(text: string | undefined): { readonly user?: ImportedUser; readonly problem?: string } {
-  if (text === undefined) return { problem: `it has more than ${longestLine} bytes, or is not UTF-8.` };
+  if (text === undefined) return { problem: `it has more than ${maxLine} bytes, or is not UTF-8.` };
   let content: unknown;
   try {
     content = JSON.parse(text);
@@ -153,7 +153,7 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
 }
 
 /** More than any line takes: an address, an account and a hash. In bytes. */
-const longestLine = 4_096;
+const maxLine = 4_096;
 
 /** As many as keep the tables busy; each holds one line. */
 const atOnce = 64;

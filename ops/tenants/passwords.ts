@@ -41,7 +41,7 @@ interface PasswordTask extends Pick<Task, 'askPassword'> {
 export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
   if (password === '') return 'The password is empty. Pass one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';
-  if (Buffer.byteLength(password) > longestPassword) return `the password is longer than ${longestPassword} bytes.`;
+  if (Buffer.byteLength(password) > maxPassword) return `the password is longer than ${maxPassword} bytes.`;
   const characters = [...password.normalize('NFC')].length;
   if (characters < minimumLength) {
     return `the password has ${characters} characters; at least ${minimumLength} are required (or use --generate-password).`;
@@ -77,4 +77,4 @@ const shortUnit = 3;
 const generatedLength = 22;
 
 /** The token endpoint refuses longer ones, so nobody could log in with one. In bytes. */
-const longestPassword = 1_024;
+const maxPassword = 1_024;

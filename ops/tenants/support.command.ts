@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import { command, type Noun } from '../audit/command.ts';
+import { argument, jsonOutput, option } from '../command-line/arg-spec.ts';
 import { ordinaryAccountId, wholeNumber } from '../command-line/forms.ts';
 import type { Streams } from '../command-line/terminal.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
-import { argument, forPrograms, option } from '../command-line/words.ts';
 import { openSupport } from './support.ts';
 
 const examples = `
@@ -23,7 +23,7 @@ export function support({ stdin, stdout, interruption }: Streams): Noun {
     given: {
       account: argument('account', 'the id of the account', ordinaryAccountId),
       port: option('<n>', 'the port on 127.0.0.1; 0: any free one', wholeNumber(0, 65_535), 0),
-      isQuiet: forPrograms,
+      isQuiet: jsonOutput,
     },
     effect: 'writes',
     act: async (task, { account, port, isQuiet }) => {

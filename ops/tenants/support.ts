@@ -26,7 +26,7 @@ interface SupportOptions {
  *
  * @throws {CliError} if the account has neither users nor webhooks, or the port cannot be used.
  */
-export async function openSupport({ target, nameDone }: AuditedTask, options: SupportOptions): Promise<void> {
+export async function openSupport({ target, recordResult }: AuditedTask, options: SupportOptions): Promise<void> {
   const { account, port, interruption, onOpen } = options;
   const service = { authUrl: requireOutput(target, 'AuthUrl'), baseUrl: requireOutput(target, 'BaseUrl'), fetch };
   const users = await openUsers(target).listUsers({ account });
@@ -44,7 +44,7 @@ export async function openSupport({ target, nameDone }: AuditedTask, options: Su
     await removeLeftovers(target, account, users);
     login = await createLogin(target, { account, name, domain, scopes: ['webhooks:read'], secretSeconds });
     const { clientId: client_id, clientSecret: client_secret, username, password } = login;
-    nameDone({ client: client_id });
+    recordResult({ client: client_id });
     onOpen(pages.open({ service, credentials: { client_id, client_secret, username, password } }));
     await target.pause(secretSeconds * 1_000, interruption).catch(() => {}); // it rejects if interrupted
   } finally {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import { command, type Noun } from '../audit/command.ts';
+import { argument, flag, option, required } from '../command-line/arg-spec.ts';
 import {
   accountId,
   emailAddress,
@@ -11,7 +12,6 @@ import {
   wholeNumber,
 } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
-import { argument, flag, option, required } from '../command-line/words.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import { openClients, openLockout, openUsers } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
@@ -69,7 +69,7 @@ const create = command('users create', {
     }
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     const user = await store.createUser({ email, password, accountId: account, role });
-    task.nameDone({ user: user.userId });
+    task.recordResult({ user: user.userId });
     return { user, generatedPassword };
   },
   subject: (_task, { account }) => ({ account }),

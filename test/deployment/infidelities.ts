@@ -29,7 +29,7 @@ export const failing: readonly (readonly [file: string, test: string])[] = [
   ),
   // Every message has one sender. AWS names the principal that sent it, and so do local runs.
   [
-    'refused-events.e2e.test.ts',
+    'rejected-events.e2e.test.ts',
     'a subscription with a filter by sender gets notices of all sessions of a role, and none of another role',
   ],
   // The header of a request and its event name different ids. API Gateway has one, and so do local runs.

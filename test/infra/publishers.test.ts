@@ -17,7 +17,7 @@ const send = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'EventsQueu
 const subscribe = {
   Effect: 'Allow',
   Action: 'sns:Subscribe',
-  Resource: 'RefusedEvents',
+  Resource: 'RejectedEvents',
   Condition: { StringEquals: { 'sns:Protocol': ['sqs', 'lambda'] } },
 };
 const statementsOf = ({ Delivery }: typeof open, type: 'SQS::QueuePolicy' | 'SNS::TopicPolicy', of: string) =>
@@ -29,7 +29,7 @@ it('the policies for roles of the same account allow one action each, and keep t
   const policies = Object.entries(propertiesOf(closed.Delivery, 'AWS::IAM::ManagedPolicy'));
   expect(policies.map(([id, { Description, PolicyDocument }]) => [id, Description, PolicyDocument.Statement])).toEqual([
     [
-      'RefusedEventsSubscriber',
+      'RejectedEventsSubscriber',
       'Allows an internal service to subscribe to the events that Emissor refused, and nothing else',
       [subscribe],
     ],
@@ -38,7 +38,7 @@ it('the policies for roles of the same account allow one action each, and keep t
   expect(Object.keys(closed.Delivery.toJSON().Outputs)).toEqual(
     expect.arrayContaining([
       ...['PublisherPolicyArn', 'EventsQueueUrl', 'EventsQueueArn'],
-      ...['RefusedEventsTopicArn', 'RefusedEventsSubscriberPolicyArn'],
+      ...['RejectedEventsTopicArn', 'RejectedEventsSubscriberPolicyArn'],
     ]),
   );
 });
@@ -75,7 +75,7 @@ describe('the policy of the events queue', () => {
     // The notice of a rejected event would be rejected and cause another notice, and so on.
     [
       'the topic of rejected events',
-      [...topics, 'arn:aws:sns:sa-east-1:111122223333:Emissor-prod-Delivery-RefusedEventsDDB23362-x1yz2ABCdef3'],
+      [...topics, 'arn:aws:sns:sa-east-1:111122223333:Emissor-prod-Delivery-RejectedEvents31E772ED-x1yz2ABCdef3'],
       'Stage prod: publishers must not name the topic of rejected events: each notice would be rejected and cause another one.',
     ],
     ['a topic with a similar name', ['arn:aws:sns:sa-east-1:111122223333:Emissor-prod-Deliveries'], undefined],
@@ -87,13 +87,13 @@ describe('the policy of the events queue', () => {
 });
 
 it('the topic of rejected events rejects plain HTTP, and lets queues and functions of the named accounts subscribe', () => {
-  const statements = statementsOf(closed, 'SNS::TopicPolicy', 'RefusedEvents');
+  const statements = statementsOf(closed, 'SNS::TopicPolicy', 'RejectedEvents');
   expect(statements.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')).toEqual([]);
   expect(statements).toContainEqual(
-    expect.objectContaining({ ...plainHttp, Principal: '*', Resource: 'RefusedEvents' }),
+    expect.objectContaining({ ...plainHttp, Principal: '*', Resource: 'RejectedEvents' }),
   );
   const AWS = noticeAccounts.map(account => `arn:aws:iam::${account}:root`);
-  expect(statementsOf(open, 'SNS::TopicPolicy', 'RefusedEvents')).toEqual([
+  expect(statementsOf(open, 'SNS::TopicPolicy', 'RejectedEvents')).toEqual([
     ...statements,
     { ...subscribe, Sid: expect.any(String), Principal: { AWS } },
   ]);

@@ -15,8 +15,8 @@ const pinned: Record<StackName, string> = {
     Sessions8896A56D Users0A0EEA89 WebhooksA50342DA`,
   Auth: '',
   Webhooks: '',
-  Delivery: `DeadLetterQueue9F481546 EventsQueueB96EB0D2 PublisherF0355618 RefusedEventsDDB23362
-    RefusedEventsSubscriber920FDB29 RetryQueue612A9E52 SlowQueue9498D479`,
+  Delivery: `DeadLetterQueue9F481546 EventsQueueB96EB0D2 PublisherF0355618 RejectedEvents31E772ED
+    RejectedEventsSubscriber5F691E65 RetryQueue612A9E52 SlowQueue9498D479`,
   Smoke: '',
 };
 

@@ -2,7 +2,7 @@ import type { ProcessOutside } from '@emissor/cloud/virtual';
 import { onTestFinished, vi } from 'vitest';
 import { publicationOf } from '../../lab/world/arrival.ts';
 import { makeWorld } from '../../lab/world/make-world.ts';
-import { makeWorldOutside } from '../../lab/world/process-outside.ts';
+import { makeWorldOutside } from '../../lab/world/process-runtime.ts';
 import type { Reaction } from '../../lab/world/receivers.ts';
 import { type Compositions, queueOf, stageValuesOf } from '../../lab/world/stage.ts';
 import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
@@ -83,15 +83,15 @@ export async function startDelivery(metrics: Metrics) {
 
   function outsideOf(process: ProcessOutside) {
     processes.push(process.process);
-    const outside = makeWorldOutside(process, world.receivers);
+    const runtime = makeWorldOutside(process, world.receivers);
     const dynamo: Dynamo = async (command, options) => {
       if (faults.store) throw throttled(command);
-      return outside.dynamo(command, options);
+      return runtime.dynamo(command, options);
     };
-    const send: typeof outside.kms.send = (command: never) =>
-      faults.kms ? Promise.reject(named('AccessDeniedException')) : outside.kms.send(command);
-    const random = { ...outside.random, number: () => 0.5 };
-    return { ...outside, random, dynamo, kms: { send }, resolve: async () => [faults.address] };
+    const send: typeof runtime.kms.send = (command: never) =>
+      faults.kms ? Promise.reject(named('AccessDeniedException')) : runtime.kms.send(command);
+    const random = { ...runtime.random, number: () => 0.5 };
+    return { ...runtime, random, dynamo, kms: { send }, resolve: async () => [faults.address] };
   }
 
   function publish(): void {
@@ -121,14 +121,14 @@ export async function startDelivery(metrics: Metrics) {
 
 /** The functions of delivery, with their own telemetry. */
 const compositions: Partial<Compositions> = {
-  deliver: (environment, outside) => {
-    const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery', outside.time.now);
-    const deliver = composeDeliver(environment, outside, telemetry);
+  deliver: (environment, runtime) => {
+    const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery', runtime.time.now);
+    const deliver = composeDeliver(environment, runtime, telemetry);
     return (event, context) => invoke(telemetry, each => deliver(each, context), event);
   },
-  sweep: (environment, outside) => {
-    const telemetry = makeTelemetry('sweep', 'sweep', outside.time.now);
-    const sweep = composeSweep(environment, outside, telemetry);
+  sweep: (environment, runtime) => {
+    const telemetry = makeTelemetry('sweep', 'sweep', runtime.time.now);
+    const sweep = composeSweep(environment, runtime, telemetry);
     return (event, context) => invoke(telemetry, each => sweep(each, context), event);
   },
 };

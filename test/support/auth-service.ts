@@ -14,8 +14,8 @@ import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import type { KeyDerivation } from '../../lambdas/platform/key-derivation.ts';
 import { makeKeyring, type SigningAlgorithm } from '../../lambdas/platform/keyring.ts';
-import type { Outside } from '../../lambdas/platform/outside.ts';
 import { systemRandom } from '../../lambdas/platform/random.ts';
+import type { Runtime } from '../../lambdas/platform/runtime.ts';
 import { makeClientStore, type NewClient } from '../../ops/stores/client-store.ts';
 import { makeSessionList } from '../../ops/stores/session-list.ts';
 import { makeUserStore } from '../../ops/stores/user-store.ts';
@@ -84,18 +84,18 @@ export async function startAuthService({
     hashes.push(name);
     return keyDerivation.argon2(name, message, cost);
   };
-  const outside: Pick<Outside, 'time' | 'random' | 'keyDerivation' | 'dynamo' | 'kms'> = {
+  const runtime: Pick<Runtime, 'time' | 'random' | 'keyDerivation' | 'dynamo' | 'kms'> = {
     ...{ time: clock.time, random: systemRandom, dynamo, kms },
     keyDerivation: { ...keyDerivation, argon2 },
   };
   const environment = { ...authEnvironment, ...limits };
   const endpoints = {
-    token: composeToken(environment, outside, telemetry),
-    revoke: composeRevoke(environment, outside, telemetry),
-    introspect: composeIntrospect(environment, outside, telemetry),
+    token: composeToken(environment, runtime, telemetry),
+    revoke: composeRevoke(environment, runtime, telemetry),
+    introspect: composeIntrospect(environment, runtime, telemetry),
   };
   return {
-    ...{ clock, outside, telemetry, database, kms, keyring, rotation, clients, users },
+    ...{ clock, runtime, telemetry, database, kms, keyring, rotation, clients, users },
     sessionList: makeSessionList({ dynamo, table: 'Sessions' }),
     lockout: makeLockout({ ...stored, table: 'Lockouts', keyring }),
     sessions: makeSessionStore({ ...stored, table: 'Sessions' }),

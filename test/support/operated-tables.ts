@@ -11,7 +11,7 @@ import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { systemTime, type Time } from '../../lambdas/platform/timer.ts';
 import type { ListedCommand } from '../../ops/audit/audit-log.ts';
 import type { AwsClient } from '../../ops/stage/aws-clock.ts';
-import { thisWorld, type World } from '../../ops/stage/world.ts';
+import { type OpsRuntime, opsRuntime } from '../../ops/stage/ops-runtime.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { answerOf, type OpsResult, runOpsOn } from '../../tools/support/ops.ts';
 import { tableNames } from '../../tools/support/tables.ts';
@@ -33,7 +33,7 @@ export interface Conditions {
   readonly time?: Partial<Time>;
   /** Lets answers have AWS's time. Without it a command has the time of the test, which may be another one. */
   readonly hasDates?: boolean;
-  readonly world?: Partial<World>;
+  readonly runtime?: Partial<OpsRuntime>;
 }
 
 /** The commands that run under some conditions. */
@@ -106,14 +106,14 @@ export async function startOperatedTables() {
   };
 
   /** Returns the command line under other conditions. Pauses pass at once, but for those of `time`. */
-  function under({ outputs: replaced, input = aPassword, before, time, hasDates, world }: Conditions): Operator {
+  function under({ outputs: replaced, input = aPassword, before, time, hasDates, runtime }: Conditions): Operator {
     const run = (words: readonly string[]) =>
       runOpsOn({ ...outputs, ...replaced }, words, input, {
-        ...thisWorld,
+        ...opsRuntime,
         ...makeClients(before, hasDates),
         hashPassword: quickHashing.hash,
         time: { ...systemTime, pause: () => systemTime.turn(), ...time },
-        ...world,
+        ...runtime,
       });
     return {
       run: (...words) => run(split(words)),
@@ -205,7 +205,7 @@ function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['',
     return made;
   };
   return {
-    makeClient: (Service, settings) => changed(thisWorld.makeClient(Service, settings)),
-    makeDocumentClient: settings => changed(thisWorld.makeDocumentClient(settings)),
-  } satisfies Partial<World>;
+    makeClient: (Service, settings) => changed(opsRuntime.makeClient(Service, settings)),
+    makeDocumentClient: settings => changed(opsRuntime.makeDocumentClient(settings)),
+  } satisfies Partial<OpsRuntime>;
 }

@@ -1,9 +1,9 @@
 import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import { type KeyDerivation, systemKeyDerivation } from '../../lambdas/platform/key-derivation.ts';
-import { machine } from '../../lambdas/platform/outside.ts';
+import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 
 /** Password hashing as the token function has it. */
-export const passwordHashing = makePasswordHashing(machine);
+export const passwordHashing = makePasswordHashing(systemRuntime);
 
 /** Derives keys by Argon2 at the least cost that it has, whatever cost is asked for: for tests about something else. */
 export const quickKeyDerivation: KeyDerivation = {
@@ -13,7 +13,7 @@ export const quickKeyDerivation: KeyDerivation = {
 };
 
 /** Hashes for stores of tests. */
-export const quickHashing = makePasswordHashing({ ...machine, keyDerivation: quickKeyDerivation });
+export const quickHashing = makePasswordHashing({ ...systemRuntime, keyDerivation: quickKeyDerivation });
 
 /**
  * Makes a derivation at no cost, for tests that log in thousands of times: every password that is right is every user's password. A user

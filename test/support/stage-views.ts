@@ -2,7 +2,7 @@ import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { makeWorld } from '../../lab/world/make-world.ts';
 import { deadLetters, refusedTopic } from '../../lab/world/stage.ts';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import type { PublishNotice } from '../../lambdas/delivery/intake/refused-events-topic.ts';
+import type { PublishNotice } from '../../lambdas/delivery/intake/rejected-events-topic.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';

@@ -226,7 +226,7 @@ interface Answer {
 
 /** The limits of the API are those of a real stage. */
 const compositions: Parameters<typeof makeWorld>[2] = {
-  deliveriesApi: (environment, outside, telemetry) => composeDeliveriesApi(environment, outside, telemetry),
+  deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };
 
 /** A consumer that waits for a receiver asks its queue for more again and again: that must take time. */

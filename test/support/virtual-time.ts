@@ -12,10 +12,10 @@ export function useVirtualTime(): void {
 /** Lets this process and its sockets run until a condition holds. */
 export async function turnsUntil(isSo: () => boolean): Promise<void> {
   for (let turn = 0; !isSo(); turn++) {
-    if (turn === mostTurns) throw new Error(`not so: ${isSo}`);
+    if (turn === maxTurns) throw new Error(`not so: ${isSo}`);
     await new Promise(resolve => setImmediate(resolve));
   }
 }
 
 /** Some seconds. */
-const mostTurns = 2_000_000;
+const maxTurns = 2_000_000;

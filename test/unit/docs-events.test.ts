@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import { refusalNotice } from '../../lambdas/delivery/intake/refusal-notice.ts';
+import { rejectionNotice } from '../../lambdas/delivery/intake/rejection-notice.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { blocksOf, firstCells, inlineCode, readPage } from '../support/markdown-page.ts';
@@ -86,7 +86,7 @@ describe('the page for publishers', () => {
 
   it('shows notices as they are sent', () => {
     const [one] = examples;
-    expect(refusalNotice.parse(one)).toEqual(one);
+    expect(rejectionNotice.parse(one)).toEqual(one);
     const refused = parse({ id_conta: 'acme', event: 'proposta.recebida', id_demanda: 10, id: 'proposal-20' });
     expect(refused).toMatchObject({ outcome: 'rejected', reason: one.reason, detail: one.detail, publisherId: one.id });
   });
@@ -94,7 +94,7 @@ describe('the page for publishers', () => {
   it('lists the members of a notice', () => {
     const [, members] = page.tables;
     expect(members?.rows.map(([member]) => member)).toEqual(
-      Object.keys(refusalNotice.shape).map(name => `\`${name}\``),
+      Object.keys(rejectionNotice.shape).map(name => `\`${name}\``),
     );
   });
 

@@ -45,7 +45,7 @@ const slowAttempts =
   slowLanePlaces(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false, isAskedFor: false });
 
 /** The longest wait of a delivery in the slow lane, as a multiple of its age. */
-const longestSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;
+const maxSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;
 
 describe('the numbers', () => {
   const second = 1_000;
@@ -77,7 +77,7 @@ describe('the numbers', () => {
     ['deliveries', 'Attempts and waits', `up to ${maxRetryAfter / hour} hours`],
     ['deliveries', 'Attempts and waits', `less than ${inWords(slowAfter)}`],
     ['deliveries', 'Attempts and waits', `about ${slowAttempts} of its attempts`],
-    ['deliveries', 'List deliveries', `up to about ${longestSlowWait} times the age`],
+    ['deliveries', 'List deliveries', `up to about ${maxSlowWait} times the age`],
     ['deliveries', 'Attempts and waits', `for ${maxAge / day} days`],
     ['receiving', 'How to answer', `may send ${byteBudget / 1_024} KiB, TLS included`],
     ['deliveries', 'Suspend and reactivate', `for ${suspendAfter / day} days or more`],
@@ -89,7 +89,11 @@ describe('the numbers', () => {
     ['webhooks', 'Limits', `${stage.registrationLimit} a minute for each account`],
     ['webhooks', 'Limits', `${requestLimits.testLimit} a minute for each account`],
     ['webhooks', 'Limits', `${maximumUrlLength.toLocaleString('en')} characters`],
-    ['webhooks', 'Replace the secret', `${signsUntil({ sealed: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`],
+    [
+      'webhooks',
+      'Replace the secret',
+      `${signsUntil({ encrypted: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`,
+    ],
     ['webhooks', 'Test', `${requestLimits.testLimit} tests a minute`],
     ['receiving', 'How to answer', `within ${inWords(stage.attemptTimeout)}`],
     ['receiving', 'How to answer', `up to ${maxRetryAfter / hour} hours`],

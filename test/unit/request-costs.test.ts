@@ -286,7 +286,7 @@ describe('what a request to {auth_url} asks of a full store', () => {
 
   it('the public documents keep to their rows', async () => {
     for (const path of [authRoutes.Jwks.path, authRoutes.Metadata.path]) {
-      const discovery = composeDiscovery(authEnvironment, service.outside, service.telemetry);
+      const discovery = composeDiscovery(authEnvironment, service.runtime, service.telemetry);
       expectWithin(`GET ${path}`, [await counted(() => discovery(httpRequest({ method: 'GET', path })))]);
     }
   });

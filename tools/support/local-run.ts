@@ -28,7 +28,7 @@ export interface LocalOutputs {
   readonly RetryQueueUrl: string;
   readonly SlowQueueUrl: string;
   readonly DeadLetterQueueUrl: string;
-  readonly RefusedEventsTopicArn: string;
+  readonly RejectedEventsTopicArn: string;
   readonly DemandsUrl: string;
   readonly OperationsTopicArn: string;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { nouns, runOps } from '../../ops/program.ts';
-import type { World } from '../../ops/stage/world.ts';
+import type { OpsRuntime } from '../../ops/stage/ops-runtime.ts';
 
 /** The result of the operator's command line. */
 export interface OpsResult {
@@ -13,7 +13,7 @@ export interface OpsResult {
 }
 
 /** Runs the operator's command line in this process: a command does the same there, in a tenth of the time. */
-export async function runOpsInProcess(args: readonly string[], input = '', world?: World): Promise<OpsResult> {
+export async function runOpsInProcess(args: readonly string[], input = '', runtime?: OpsRuntime): Promise<OpsResult> {
   const streams = { stdout: '', stderr: '' };
   const into = (name: keyof typeof streams) => ({
     isTTY: false,
@@ -24,7 +24,7 @@ export async function runOpsInProcess(args: readonly string[], input = '', world
   });
   const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
   const outputs = { stdout: into('stdout'), stderr: into('stderr') };
-  const code = await runOps(args, { stdin, ...outputs, ...(world && { world }) });
+  const code = await runOps(args, { stdin, ...outputs, ...(runtime && { runtime }) });
   return { code, ...streams };
 }
 
@@ -33,13 +33,13 @@ export async function runOpsOn(
   outputs: object,
   args: readonly string[],
   input?: string,
-  world?: World,
+  runtime?: OpsRuntime,
 ): Promise<OpsResult> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-ops-'));
   try {
     const file = path.join(folder, 'outputs.json');
     writeFileSync(file, JSON.stringify(outputs));
-    return await runOpsInProcess(['--outputs', file, ...args], input, world);
+    return await runOpsInProcess(['--outputs', file, ...args], input, runtime);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -34,7 +34,7 @@ export function makeTls13Writer(firstSecret: Buffer): RecordWriter {
     nonce.writeUInt32BE((nonce.readUInt32BE(8) ^ sequence) >>> 0, 8);
     sequence += 1;
     const header = headerOf('data', inner.length + tagLength);
-    return Buffer.concat([header, seal(keys.key, nonce, header, inner)]);
+    return Buffer.concat([header, encrypt(keys.key, nonce, header, inner)]);
   }
 }
 
@@ -54,8 +54,8 @@ export function makeTls12Writer(masterSecret: Buffer, clientRandom: Buffer, serv
       explicit.writeUInt32BE(sequence, 4);
       sequence += 1;
       const additional = Buffer.concat([explicit, headerOf(type, content.length)]);
-      const sealed = seal(key, Buffer.concat([salt, explicit]), additional, content);
-      return Buffer.concat([headerOf(type, explicit.length + sealed.length), explicit, sealed]);
+      const encrypted = encrypt(key, Buffer.concat([salt, explicit]), additional, content);
+      return Buffer.concat([headerOf(type, explicit.length + encrypted.length), explicit, encrypted]);
     },
     keyUpdate() {
       throw new Error('TLS 1.2 has no KeyUpdate.');
@@ -112,7 +112,7 @@ function hmac(key: Buffer, data: Buffer): Buffer {
 
 const blockLength = 64;
 
-function seal(key: Buffer, nonce: Buffer, additional: Buffer, content: Uint8Array): Buffer {
+function encrypt(key: Buffer, nonce: Buffer, additional: Buffer, content: Uint8Array): Buffer {
   const cipher = createCipheriv('aes-128-gcm', key, nonce).setAAD(additional);
   return Buffer.concat([cipher.update(content), cipher.final(), cipher.getAuthTag()]);
 }

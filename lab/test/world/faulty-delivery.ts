@@ -13,7 +13,7 @@ import { composeDeliver } from '../../../lambdas/delivery/consumer/deliver.compo
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
 import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
-import type { Outside } from '../../../lambdas/platform/outside.ts';
+import type { Runtime } from '../../../lambdas/platform/runtime.ts';
 import type { Compositions } from '../../world/stage.ts';
 
 /** Returns the product without some of its counts. */
@@ -22,11 +22,11 @@ export function countingNone(
   { deliver = composeDeliver }: Partial<Compositions>,
 ): Partial<Compositions> {
   return {
-    deliver: (environment, outside, telemetry) => {
+    deliver: (environment, runtime, telemetry) => {
       const count: typeof telemetry.count = (metric, by) => {
         if (!uncounted.includes(metric)) telemetry.count(metric, by);
       };
-      return deliver(environment, outside, { ...telemetry, count });
+      return deliver(environment, runtime, { ...telemetry, count });
     },
   };
 }
@@ -42,8 +42,8 @@ export function failingAfter(sweep: ReturnType<typeof composeSweep>): ReturnType
 /** Returns consumers with other ways out. Each change is made to what the one before it returned. */
 export function consumersWith(...changes: readonly ChangeOutside[]): Partial<Compositions> {
   return {
-    deliver: (environment, outside, telemetry) => {
-      let changed = outside;
+    deliver: (environment, runtime, telemetry) => {
+      let changed = runtime;
       for (const change of changes) changed = { ...changed, ...change(changed) };
       return composeDeliver(environment, changed, telemetry);
     },
@@ -51,7 +51,7 @@ export function consumersWith(...changes: readonly ChangeOutside[]): Partial<Com
 }
 
 type ConsumerOutside = Parameters<typeof composeDeliver>[1];
-type ChangeOutside = (outside: ConsumerOutside) => Partial<ConsumerOutside>;
+type ChangeOutside = (runtime: ConsumerOutside) => Partial<ConsumerOutside>;
 
 /** Returns an outside that treats refused connections as faults of our own. */
 export function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
@@ -94,14 +94,14 @@ export function calling(alter: Alter, alterAnswer?: AlterAnswer): ChangeOutside 
 
 /** Returns the parts of the service beside the consumers, which send other commands. */
 export function apisWith(alter: Alter): Partial<Compositions> {
-  const altered = <Given extends { readonly dynamo: Dynamo }>(outside: Given) => ({
-    ...outside,
-    dynamo: altering(outside.dynamo, alter),
+  const altered = <Given extends { readonly dynamo: Dynamo }>(runtime: Given) => ({
+    ...runtime,
+    dynamo: altering(runtime.dynamo, alter),
   });
   return {
-    sweep: (environment, outside, telemetry) => composeSweep(environment, altered(outside), telemetry),
-    webhooksApi: (environment, outside, telemetry) => composeWebhooksApi(environment, altered(outside), telemetry),
-    deliveriesApi: (environment, outside, ...rest) => composeDeliveriesApi(environment, altered(outside), ...rest),
+    sweep: (environment, runtime, telemetry) => composeSweep(environment, altered(runtime), telemetry),
+    webhooksApi: (environment, runtime, telemetry) => composeWebhooksApi(environment, altered(runtime), telemetry),
+    deliveriesApi: (environment, runtime, ...rest) => composeDeliveriesApi(environment, altered(runtime), ...rest),
   };
 }
 
@@ -131,15 +131,15 @@ export function reading(change: (table: string, item: Item) => Item | undefined)
 }
 
 /** Returns a sweeper that publishes otherwise. */
-export function sweepingWith(publish: (outside: Outside['publish']) => Outside['publish']): Partial<Compositions> {
+export function sweepingWith(publish: (runtime: Runtime['publish']) => Runtime['publish']): Partial<Compositions> {
   return {
-    sweep: (environment, outside, telemetry) =>
-      composeSweep(environment, { ...outside, publish: publish(outside.publish) }, telemetry),
+    sweep: (environment, runtime, telemetry) =>
+      composeSweep(environment, { ...runtime, publish: publish(runtime.publish) }, telemetry),
   };
 }
 
 /** Publishes everything twice. */
-export function twice(publish: Outside['publish']): Outside['publish'] {
+export function twice(publish: Runtime['publish']): Runtime['publish'] {
   return async (topicArn, message) => {
     await publish(topicArn, message);
     await publish(topicArn, message);
@@ -147,7 +147,7 @@ export function twice(publish: Outside['publish']): Outside['publish'] {
 }
 
 /** Publishes nothing. */
-export function silently(): Outside['publish'] {
+export function silently(): Runtime['publish'] {
   return async () => undefined;
 }
 
@@ -205,8 +205,8 @@ export function forgetHolds(command: object): void {
 
 /** Returns calls of operators that do not delete items whose ids begin so. */
 export function leaving(start: string): Compositions['operators'] {
-  return outside => {
-    const { dynamodb } = outside;
+  return runtime => {
+    const { dynamodb } = runtime;
     const send: typeof dynamodb.send = (command, options) => {
       if (command instanceof BatchWriteCommand) {
         for (const { DeleteRequest } of command.input.RequestItems?.Deliveries ?? []) {
@@ -216,7 +216,7 @@ export function leaving(start: string): Compositions['operators'] {
       }
       return dynamodb.send(command, options);
     };
-    return { ...outside, dynamodb: { send } };
+    return { ...runtime, dynamodb: { send } };
   };
 }
 
@@ -245,15 +245,15 @@ export function readCarelessly(command: object): void {
 }
 
 /** Returns a way out by which messages come at once. */
-export function withoutDelays(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
-  return messaging(outside, input => {
+export function withoutDelays(runtime: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+  return messaging(runtime, input => {
     input.DelaySeconds = 0;
   });
 }
 
 /** Returns a way out by which nothing says why a message is a dead letter. */
-export function withoutReasons(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
-  return messaging(outside, ({ MessageAttributes }) => delete MessageAttributes?.reason);
+export function withoutReasons(runtime: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+  return messaging(runtime, ({ MessageAttributes }) => delete MessageAttributes?.reason);
 }
 
 function messaging(

@@ -69,12 +69,12 @@ describe('A product is found out', { timeout: 5 * minutes }, () => {
 });
 
 /** Has the messages that a process sheds come back at once. */
-const hidesNothing: Alter = outside => {
-  const { sqs } = outside;
+const hidesNothing: Alter = runtime => {
+  const { sqs } = runtime;
   const send: typeof sqs.send = (command, options) => {
     if (!(command instanceof ChangeMessageVisibilityBatchCommand)) return sqs.send(command, options);
     const Entries = command.input.Entries?.map(entry => ({ ...entry, VisibilityTimeout: 0 }));
     return sqs.send(new ChangeMessageVisibilityBatchCommand({ ...command.input, Entries }), options);
   };
-  return { ...outside, sqs: { send } };
+  return { ...runtime, sqs: { send } };
 };

@@ -54,8 +54,8 @@ const products: readonly Faulty[] = [
   },
   {
     that: 'does not wait',
-    altered: consumersWith(withoutDelays, outside => {
-      return reading((_, item) => ({ ...item, nextAttemptAt: outside.time.now() }))(outside);
+    altered: consumersWith(withoutDelays, runtime => {
+      return reading((_, item) => ({ ...item, nextAttemptAt: runtime.time.now() }))(runtime);
     }),
     found: [/POSTed before its time/],
   },
@@ -269,8 +269,8 @@ const products: readonly Faulty[] = [
     altered: {
       ...consumersWith(sending({ Authorization: 'other' })),
       ...apisWith(askAgain),
-      deliveriesApi: (environment, outside, telemetry) =>
-        composeDeliveriesApi(environment, outside, telemetry, { ...requestLimits, resendLimit: 1 }),
+      deliveriesApi: (environment, runtime, telemetry) =>
+        composeDeliveriesApi(environment, runtime, telemetry, { ...requestLimits, resendLimit: 1 }),
     },
     found: [/^GET .* makes \d+ calls/, /refused below the limit/, /another Authorization/],
   },

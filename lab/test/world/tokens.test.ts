@@ -101,7 +101,7 @@ const others: readonly Faulty[] = [
     altered: {
       token: (...given) => changing(composeToken(...given), /&scope=[^&]*/, ''),
       revoke: (...given) => changing(composeRevoke(...given), /\btoken=ey[^&]*/, 'token=none'),
-      operate: outside => makeOperators({ ...outside, dynamo: altering(outside.dynamo, endOtherwise) }),
+      operate: runtime => makeOperators({ ...runtime, dynamo: altering(runtime.dynamo, endOtherwise) }),
     },
     found: [
       /^token refresh_token: granted what had to be refused/,
@@ -114,7 +114,7 @@ const others: readonly Faulty[] = [
   {
     that: 'leaves the credential of a former address (A5)',
     altered: {
-      operate: outside => makeOperators({ ...outside, dynamo: altering(outside.dynamo, keepFormer) }),
+      operate: runtime => makeOperators({ ...runtime, dynamo: altering(runtime.dynamo, keepFormer) }),
     },
     found: [/^a user without a credential, or a credential of nobody/],
   },
@@ -171,12 +171,12 @@ function reading(alter: (table: string, item: Item) => void): Partial<TokenCompo
 /** Returns the product with other calls of DynamoDB. */
 function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
   return {
-    token: (environment, outside, telemetry) =>
-      composeToken(environment, { ...outside, dynamo: wrap(outside.dynamo) }, telemetry),
-    revoke: (environment, outside, telemetry) =>
-      composeRevoke(environment, { ...outside, dynamo: wrap(outside.dynamo) }, telemetry),
-    introspect: (environment, outside, telemetry) =>
-      composeIntrospect(environment, { ...outside, dynamo: wrap(outside.dynamo) }, telemetry),
+    token: (environment, runtime, telemetry) =>
+      composeToken(environment, { ...runtime, dynamo: wrap(runtime.dynamo) }, telemetry),
+    revoke: (environment, runtime, telemetry) =>
+      composeRevoke(environment, { ...runtime, dynamo: wrap(runtime.dynamo) }, telemetry),
+    introspect: (environment, runtime, telemetry) =>
+      composeIntrospect(environment, { ...runtime, dynamo: wrap(runtime.dynamo) }, telemetry),
   };
 }
 
@@ -185,14 +185,14 @@ function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
  * user that it reads, replaces none, and has no limit for a client.
  */
 function composeCareless(
-  ...[environment, outside, telemetry]: Parameters<typeof composeToken>
+  ...[environment, runtime, telemetry]: Parameters<typeof composeToken>
 ): ReturnType<typeof composeToken> {
-  const { dynamo, keyDerivation } = outside;
+  const { dynamo, keyDerivation } = runtime;
   const careless = { ...telemetry, count: (metric: string) => telemetry.count(metric, 2) };
   return composeToken(
     { ...environment, clientFailureLimit: 1_000 },
     {
-      ...outside,
+      ...runtime,
       dynamo: altering(dynamo, async command => {
         if (command instanceof PutCommand) endEarly(command);
         if (command instanceof UpdateCommand && nameIn(command, 'passwordHash')) aimElsewhere(command);

@@ -49,10 +49,10 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
     'loses its retries, and measures no lateness',
     {
       deliver: (environment, ...rest) => composeDeliver({ ...environment, retryQueueUrl: 'dead-letters' }, ...rest),
-      sweep: (environment, outside, telemetry) => {
+      sweep: (environment, runtime, telemetry) => {
         const measure = (metric: Parameters<typeof telemetry.measure>[0]) => telemetry.measure(metric, 0);
         const blind = { ...environment, retryQueueUrl: 'dead-letters' };
-        return composeSweep(blind, outside, { ...telemetry, measure });
+        return composeSweep(blind, runtime, { ...telemetry, measure });
       },
     },
     /the metric does not say so/,
@@ -60,11 +60,11 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   [
     'logs what it refuses as without a webhook',
     {
-      deliver: (environment, outside, telemetry) => {
+      deliver: (environment, runtime, telemetry) => {
         const { log } = telemetry;
         const warn: typeof log.warn = (message, fields) =>
-          log.warn(message === 'event.refused' ? 'event.without_webhook' : message, fields);
-        return composeDeliver(environment, outside, { ...telemetry, log: { ...log, warn } });
+          log.warn(message === 'event.rejected' ? 'event.without_webhook' : message, fields);
+        return composeDeliver(environment, runtime, { ...telemetry, log: { ...log, warn } });
       },
     },
     /"events find" says no webhook, and it is rejected/,
@@ -72,13 +72,13 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   [
     'moves what it refuses twice',
     {
-      deliver: (environment, outside, telemetry) => {
-        const send = async (command: Parameters<typeof outside.sqs.send>[0]) => {
+      deliver: (environment, runtime, telemetry) => {
+        const send = async (command: Parameters<typeof runtime.sqs.send>[0]) => {
           const isMove = command instanceof SendMessageCommand && command.input.QueueUrl === 'dead-letters';
-          if (isMove) await outside.sqs.send(command);
-          return outside.sqs.send(command);
+          if (isMove) await runtime.sqs.send(command);
+          return runtime.sqs.send(command);
         };
-        return composeDeliver(environment, { ...outside, sqs: { send } }, telemetry);
+        return composeDeliver(environment, { ...runtime, sqs: { send } }, telemetry);
       },
     },
     /among the dead letters twice/,

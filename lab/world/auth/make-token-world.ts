@@ -3,7 +3,7 @@ import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.co
 import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
 import { type FaultClass, tokenFaultsOf } from '../fault-classes.ts';
-import { makeWorldOutside } from '../process-outside.ts';
+import { makeWorldOutside } from '../process-runtime.ts';
 import { makeReceivers } from '../receivers.ts';
 import { minute } from '../times.ts';
 import { watchTables } from '../watched-tables.ts';

@@ -17,10 +17,10 @@ export type Command =
 
 /** Creates the function that runs operators' commands, on the stores that their command line has. */
 export function makeOperators(
-  outside: TokenOutside,
+  runtime: TokenOutside,
   hashParameters?: HashParameters,
 ): (command: Command) => Promise<void> {
-  const stores = makeStores(outside, hashParameters);
+  const stores = makeStores(runtime, hashParameters);
 
   return async function operate(command) {
     if ('user' in command) await ofUsers[command.name](stores, command.user);
@@ -29,12 +29,12 @@ export function makeOperators(
 }
 
 /** Creates the function that fills the tables of a world of tokens: the first keys, the clients, and users with hashes of former parameters. */
-export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Population): () => Promise<void> {
-  const { dynamo, time, random } = outside;
+export function makeTokenSetUp(runtime: TokenOutside, { clients, users }: Population): () => Promise<void> {
+  const { dynamo, time, random } = runtime;
   const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);
-  const rotateKeys = composeRotateKeys(keyRotation, outside, telemetry);
-  const operate = makeOperators(outside, { memory: 19_456, passes: 1, parallelism: 1 });
-  const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
+  const rotateKeys = composeRotateKeys(keyRotation, runtime, telemetry);
+  const operate = makeOperators(runtime, { memory: 19_456, passes: 1, parallelism: 1 });
+  const keyring = makeKeyring({ ...runtime, ...time, table: 'Keyring' });
   const now = () => time.now() - 25 * 60 * minute;
   const lockout = makeLockout({ dynamo, table: 'Lockouts', keyring, makeId: makeRandomIds(random), now });
 
@@ -51,12 +51,12 @@ export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Popula
 
 type Deed<Subject> = (stores: ReturnType<typeof makeStores>, subject: Subject) => Promise<unknown>;
 
-function makeStores(outside: TokenOutside, hashParameters?: HashParameters) {
-  const { dynamo, time, random } = outside;
+function makeStores(runtime: TokenOutside, hashParameters?: HashParameters) {
+  const { dynamo, time, random } = runtime;
   const makeId = makeRandomIds(random);
-  const { hash } = makePasswordHashing(outside, hashParameters);
+  const { hash } = makePasswordHashing(runtime, hashParameters);
   const tables = { users: 'Users', credentials: 'Credentials' };
-  const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
+  const keyring = makeKeyring({ ...runtime, ...time, table: 'Keyring' });
   return {
     clients: makeClientStore({ ...time, dynamo, table: 'Clients', makeId }),
     users: makeUserStore({ ...time, dynamo, tables, makeId, hash }),

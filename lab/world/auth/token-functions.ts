@@ -37,7 +37,7 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
       start: process => {
         const telemetry = stage.telemetryOf(name, process);
         const calls = watchCalls(stage.outsideOf(process), stage.journal);
-        const answer = compose(calls.outside, telemetry);
+        const answer = compose(calls.runtime, telemetry);
         return async function handle({ requestId }: Asked, context: { readonly awsRequestId: string }) {
           const request = stage.journal.find(requestId);
           calls.begin(request);
@@ -50,7 +50,7 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
 }
 
 type Compose = (
-  outside: TokenOutside,
+  runtime: TokenOutside,
   telemetry: WorldTelemetry,
 ) => (request: HttpRequest) => Promise<HttpResponse | undefined>;
 

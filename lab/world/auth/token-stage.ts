@@ -2,7 +2,7 @@ import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
 import type { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import type { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
-import type { Outside } from '../../../lambdas/platform/outside.ts';
+import type { Runtime } from '../../../lambdas/platform/runtime.ts';
 import { stageConfiguration } from '../../../lib/config.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
 import type { Journal } from './journal.ts';
@@ -12,11 +12,11 @@ export interface TokenCompositions {
   readonly token: typeof composeToken;
   readonly revoke: typeof composeRevoke;
   readonly introspect: typeof composeIntrospect;
-  readonly operate: (outside: TokenOutside) => (command: never) => Promise<void>;
+  readonly operate: (runtime: TokenOutside) => (command: never) => Promise<void>;
 }
 
 /** The part of the outside that functions of tokens use. */
-export type TokenOutside = Pick<Outside, 'time' | 'random' | 'dynamo' | 'kms' | 'keyDerivation'>;
+export type TokenOutside = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'kms' | 'keyDerivation'>;
 
 /** The parts that the functions of a world of tokens are made with. */
 export interface TokenStage {

@@ -4,13 +4,13 @@ import { hashName, type Journal, type TokenRequest } from './journal.ts';
 import type { TokenOutside } from './token-stage.ts';
 
 /** Makes an outside of one process whose calls of DynamoDB, and hashes, are noted with the request that the process works on. */
-export function watchCalls(outside: TokenOutside, journal: Journal) {
+export function watchCalls(runtime: TokenOutside, journal: Journal) {
   let current: TokenRequest | undefined;
   const dynamo: Dynamo = async (command, options) => {
-    if (!current) return outside.dynamo(command, options);
+    if (!current) return runtime.dynamo(command, options);
     const call = journal.beginCall(current, command);
     try {
-      const output = await outside.dynamo(command, options);
+      const output = await runtime.dynamo(command, options);
       Object.assign(call, { ending: 'answered', attempts: attemptsOf(output) });
       return output;
     } catch (error) {
@@ -20,10 +20,10 @@ export function watchCalls(outside: TokenOutside, journal: Journal) {
   };
   const argon2: KeyDerivation['argon2'] = (...given) => {
     current?.calls.push({ name: hashName });
-    return outside.keyDerivation.argon2(...given);
+    return runtime.keyDerivation.argon2(...given);
   };
   return {
-    outside: { ...outside, dynamo, keyDerivation: { ...outside.keyDerivation, argon2 } },
+    runtime: { ...runtime, dynamo, keyDerivation: { ...runtime.keyDerivation, argon2 } },
     /** Further calls are of this request. What the process loads before its first one is of none. */
     begin: (request: TokenRequest) => {
       current = request;

@@ -1,6 +1,6 @@
 import type { FunctionDefinition, InvocationContext, ProcessOutside } from '@emissor/cloud/virtual';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
-import type { WorldOutside } from '../process-outside.ts';
+import type { WorldOutside } from '../process-runtime.ts';
 import { countCosts } from '../request-costs.ts';
 import { deliveryEnvironment, ownUrls, requestLimits, type Stage, type Tokens } from '../stage.ts';
 import { second } from '../times.ts';
@@ -15,9 +15,9 @@ export function baseApiFunctions({
   costs,
 }: Stage): readonly FunctionDefinition<ProcessOutside>[] {
   return [
-    apiFunction('webhooks-api', (outside, telemetry) => compositions.webhooksApi(environment, outside, telemetry)),
-    apiFunction('deliveries-api', (outside, telemetry) =>
-      compositions.deliveriesApi(environment, outside, telemetry, requestLimits),
+    apiFunction('webhooks-api', (runtime, telemetry) => compositions.webhooksApi(environment, runtime, telemetry)),
+    apiFunction('deliveries-api', (runtime, telemetry) =>
+      compositions.deliveriesApi(environment, runtime, telemetry, requestLimits),
     ),
   ];
 
@@ -28,7 +28,7 @@ export function baseApiFunctions({
       start: process => {
         const telemetry = telemetryOf(name, process);
         const counted = countCosts(outsideOf(process));
-        const api = compose(counted.outside, telemetry);
+        const api = compose(counted.runtime, telemetry);
         return (event: HttpRequest, context: InvocationContext) => {
           telemetry.beginInvocation(context, event.requestContext.requestId);
           const cost = { method: event.requestContext.http.method, path: event.rawPath, calls: 0, read: 0 };
@@ -41,7 +41,7 @@ export function baseApiFunctions({
   }
 }
 
-type Compose = (outside: WorldOutside, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
+type Compose = (runtime: WorldOutside, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
 
 /** An event names its account in place of its token: ECDSA draws chance of the machine's, and the digest holds events. */
 function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {

@@ -9,15 +9,15 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 import type { FunctionDefinition, ProcessOutside } from '@emissor/cloud/virtual';
 import { makeDocumentClient } from '../../../lambdas/platform/aws/dynamo.ts';
+import { makeEncryption } from '../../../lambdas/platform/encryption.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
-import { makeSealing } from '../../../lambdas/platform/sealing.ts';
-import { redriveLetters } from '../../../ops/deliveries/dlq.command.ts';
+import { redriveDeadLetters } from '../../../ops/deliveries/dlq.command.ts';
 import { findPublished } from '../../../ops/deliveries/events.ts';
 import { reactivateWebhook, suspendWebhook } from '../../../ops/deliveries/webhooks.command.ts';
 import type { AwsClient } from '../../../ops/stage/aws-clock.ts';
+import type { ConnectionSettings, ServiceOf } from '../../../ops/stage/ops-runtime.ts';
 import { makeTarget, type Target, type Task } from '../../../ops/stage/target.ts';
-import type { ConnectionSettings, ServiceOf } from '../../../ops/stage/world.ts';
 import { deleteAccount } from '../../../ops/tenants/accounts.command.ts';
 import { tableNames } from '../../../tools/support/tables.ts';
 import { makeAdmission } from '../admission.ts';
@@ -32,11 +32,11 @@ export type OperatorWork =
   | { readonly work: 'suspend' | 'reactivate' | 'deleteAccount' | 'admit'; readonly account: string }
   | { readonly work: 'redrive' }
   | { readonly work: 'find'; readonly deliveryIds: readonly string[] }
-  /** Opens what is sealed, for the judge. */
-  | { readonly work: 'open'; readonly sealed: readonly Sealed[] };
+  /** Opens what is encrypted, for the judge. */
+  | { readonly work: 'open'; readonly encrypted: readonly Encrypted[] };
 
-/** A sealed text, and what it is bound to. */
-export interface Sealed {
+/** An encrypted text, and what it is bound to. */
+export interface Encrypted {
   readonly text: string;
   readonly binding: string;
 }
@@ -52,11 +52,11 @@ export function operatorFunction({
     name: operatorName,
     timeout: 10 * minute,
     start: process => {
-      const outside = outsideOf(process);
+      const runtime = outsideOf(process);
       const task = taskOn(targetOf(compositions.operators(process), searchLogs));
-      const admission = makeAdmission(outside, tokens);
-      const keyring = makeKeyring({ ...outside.time, dynamo: outside.dynamo, kms: outside.kms, table: 'Keyring' });
-      const sealing = makeSealing(keyring, outside.random);
+      const admission = makeAdmission(runtime, tokens);
+      const keyring = makeKeyring({ ...runtime.time, dynamo: runtime.dynamo, kms: runtime.kms, table: 'Keyring' });
+      const encryption = makeEncryption(keyring, runtime.random);
 
       return async function operate(asked: OperatorWork) {
         switch (asked.work) {
@@ -69,11 +69,11 @@ export function operatorFunction({
           case 'admit':
             return admission.admit(asked.account);
           case 'redrive':
-            return redriveLetters.act(task, { ids: [], rate: 10, limit: 1_000 });
+            return redriveDeadLetters.act(task, { ids: [], rate: 10, limit: 1_000 });
           case 'find':
             return find(asked.deliveryIds);
           case 'open':
-            return Promise.all(asked.sealed.map(({ text, binding }) => sealing.open(text, binding)));
+            return Promise.all(asked.encrypted.map(({ text, binding }) => encryption.decrypt(text, binding)));
         }
       };
 

@@ -42,7 +42,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     const isNew = before !== undefined && scheduledAt !== before.scheduledAt;
     const isLater = wait && wait.nextAttemptAt > (before?.wait?.nextAttemptAt ?? 0);
     if (!isLater || isOurs || isCharged || isNew || before?.expedited) return;
-    const longest = Math.min(Math.max(2 * (at - createdAt), shortestDeferral), day);
+    const longest = Math.min(Math.max(2 * (at - createdAt), minDeferral), day);
     if (wait.nextAttemptAt > at + longest + clockError) violate('deferred for longer than promised', id);
   }
 
@@ -75,8 +75,8 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     const resentAt = before?.expedited && expeditedAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
     // One that was in flight may be expedited, by the clocks of two processes or a write that is repeated: it counts as what it was.
-    const isUnderWay = resentAt !== undefined && Date.parse(record.startedAt) < resentAt + clockError;
-    const isCharged = mayCharge && (resentAt === undefined || (isUnderWay && charged > (before?.charged ?? 0)));
+    const isInFlight = resentAt !== undefined && Date.parse(record.startedAt) < resentAt + clockError;
+    const isCharged = mayCharge && (resentAt === undefined || (isInFlight && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged otherwise than it went', id);
     if (isCharged && after.wait) {
       const wait = stage.values.retrySchedule[charged - 1] ?? Number.POSITIVE_INFINITY;
@@ -89,7 +89,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
         violate('its wait is longer than the schedule and its receiver have it', id);
     }
     const original = before?.expedited?.originalDueAt;
-    const isResent = !isCharged && (!isUnderWay || isFailure(record)) && record.result !== 'slow';
+    const isResent = !isCharged && (!isInFlight || isFailure(record)) && record.result !== 'slow';
     if (isResent && original !== undefined && after.wait) {
       const { nextAttemptAt } = after.wait;
       const isMoved = nextAttemptAt < original || nextAttemptAt > Math.max(original, at) + clockError;
@@ -152,4 +152,4 @@ function keyOf({ number, startedAt, result }: AttemptRecord): string {
 }
 
 /** The slow lane defers what has just come for half a minute at most. */
-const shortestDeferral = 30 * second;
+const minDeferral = 30 * second;

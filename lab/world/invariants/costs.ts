@@ -15,10 +15,10 @@ export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judg
     if (faultClass !== 'calm') return;
     for (const { method, path: requested, calls, read } of costs) {
       const request = `${method} ${paths.find(each => matchPath(each, requested) !== undefined)}`;
-      const { calls: mostCalls, read: mostRead } = mostOf.get(request) ?? most('0', '0');
+      const { calls: maxCalls, read: maxRead } = maxOf.get(request) ?? most('0', '0');
       // What the page does not say as a number is no bound, and is exceeded.
-      if (!(calls <= mostCalls + token.calls)) violate(`${request} makes ${calls} calls`);
-      if (!(read <= mostRead + token.read)) violate(`${request} reads ${read} items`);
+      if (!(calls <= maxCalls + token.calls)) violate(`${request} makes ${calls} calls`);
+      if (!(read <= maxRead + token.read)) violate(`${request} reads ${read} items`);
     }
   }
 }
@@ -35,10 +35,10 @@ const rows = readFileSync(path.join(import.meta.dirname, '../../../docs/capacity
   .split('\n')
   .map(line => line.split('|').map(cell => cell.trim().replaceAll('`', '')));
 
-const mostOf = new Map<string, Most>(rows.map(([, request = '', calls, read]) => [request, most(calls, read)]));
+const maxOf = new Map<string, Most>(rows.map(([, request = '', calls, read]) => [request, most(calls, read)]));
 
 /** On top of each row. */
-const token = mostOf.get('the token of a request to {base_url}') ?? most('0', '0');
+const token = maxOf.get('the token of a request to {base_url}') ?? most('0', '0');
 
 function most(calls = '', read = ''): Most {
   return { calls: Number(calls.replaceAll(',', '')), read: Number(read.replaceAll(',', '')) };

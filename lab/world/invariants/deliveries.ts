@@ -77,13 +77,13 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     const { id, accountId, attempts } = delivery;
     const posts = receivers.postsOf(id);
     const isWhole = faultClass === 'calm' && !people.wasDeleted(accountId, 0);
-    if (isWhole && posts.length > attempts.length + copiesUnderWay(delivery)) violate('POSTed again in calm', id);
+    if (isWhole && posts.length > attempts.length + copiesInFlight(delivery)) violate('POSTed again in calm', id);
   }
 
   /** Returns how many copies came while the first attempt was in flight, when nothing was stored yet: each may be POSTed. */
-  function copiesUnderWay({ id, createdAt }: Delivery): number {
-    const isUnderWay = (at: number) => Math.abs(began + at - createdAt) < longestUnstored;
-    return Math.max(0, publications.filter(one => one.deliveryId === id && isUnderWay(sentAt(one))).length - 1);
+  function copiesInFlight({ id, createdAt }: Delivery): number {
+    const isInFlight = (at: number) => Math.abs(began + at - createdAt) < maxUnstored;
+    return Math.max(0, publications.filter(one => one.deliveryId === id && isInFlight(sentAt(one))).length - 1);
   }
 
   /**
@@ -124,7 +124,7 @@ const latestInCalm = 25 * second;
 const latestWithFaults = 7 * minute;
 
 /** From an event's being sent to its first outcome's being stored, in calm. Milliseconds. */
-const longestUnstored = 20 * second;
+const maxUnstored = 20 * second;
 
 const outcomeLine = /"message":"event\.(?:without_webhook|refused)"/;
 const deliveryIdIn = /"deliveryId":"([^"]+)"/;

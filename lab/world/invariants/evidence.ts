@@ -4,7 +4,7 @@ import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { type EventName, type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
-import { clockError, longestPreparation, second } from '../times.ts';
+import { clockError, maxPreparation, second } from '../times.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readReplayRuns } from './replay-runs.ts';
 import { readDelivery } from './stored.ts';
@@ -71,7 +71,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
       post.answer === answer &&
       post.status === record.status &&
       post.at > startedAt - clockError &&
-      post.at < startedAt + record.durationMs + longestPreparation;
+      post.at < startedAt + record.durationMs + maxPreparation;
     return receivers.postsOf(id).find(isOwn);
   }
 

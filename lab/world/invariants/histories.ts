@@ -73,7 +73,7 @@ export function judgeHistories(
   /** Judges that each delivery of a list was so while it was read. */
   function judgeListed({ sentAt, answeredAt, answer }: Answered): void {
     for (const shown of listOf(answer.entregas)) {
-      const forms = evidence().deliveriesWithin(String(shown.id), sentAt - longestLag, answeredAt);
+      const forms = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, answeredAt);
       if (!forms.some(form => form && isShown(form, shown))) violate('listed otherwise than it was', String(shown.id));
     }
   }
@@ -92,11 +92,11 @@ export function judgeHistories(
   function judgeDropped({ account, answer, ...span }: Answered): void {
     if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
     if (answer.eventos_sem_webhook === undefined) return;
-    const isTold = listOf(answer.eventos_sem_webhook).length > 0;
+    const isReported = listOf(answer.eventos_sem_webhook).length > 0;
     const lines = cloud.logs({ text: '"message":"event.without_webhook"', until: span.sentAt - second });
     const wereDropped = lines.some(({ text }) => text.includes(`"account":"${account}"`));
     const isNone = webhooksOf(account, span).every(webhook => !webhook);
-    if (isNone && wereDropped && !isTold) violate(`${account} is not told what came in vain`);
+    if (isNone && wereDropped && !isReported) violate(`${account} is not told what came in vain`);
   }
 
   function webhooksOf(accountId: string, { sentAt, answeredAt }: Pick<Answered, 'sentAt' | 'answeredAt'>) {
@@ -116,7 +116,7 @@ export function judgeHistories(
 }
 
 /** A list is read from an index, which lags. */
-const longestLag = second;
+const maxLag = second;
 
 type Representation = Answered['answer'];
 

@@ -16,14 +16,13 @@ export function judgeMetrics(
   /** Judges that each sweep that succeeds measures what is late. Where none succeeds, the alarm of the sweeper rings. */
   function look(): void {
     const now = cloud.now();
-    const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - longestSweep);
+    const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - maxSweep);
     if (sweeps.length === 0) return;
     const said = Math.max(...sweeps.map(({ value }) => value));
     for (const { id, state, wait } of storedDeliveries(watched).values()) {
       if (state !== 'pending' || !wait) continue;
       const lateness = now - wait.nextAttemptAt;
-      if (lateness > untoldLateness && said < lateness - longestSweep)
-        violate('late, and the metric does not say so', id);
+      if (lateness > untoldLateness && said < lateness - maxSweep) violate('late, and the metric does not say so', id);
     }
   }
 
@@ -85,7 +84,7 @@ const lineOf: Readonly<Record<string, RegExp>> = {
 };
 
 /** Two sweeps begin in this time, and the first of them has ended. */
-const longestSweep = 2.25 * minute;
+const maxSweep = 2.25 * minute;
 
 /** A delivery is overdue two minutes after it was due, and the next sweep sees it. */
 const untoldLateness = 3.5 * minute;

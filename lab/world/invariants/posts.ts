@@ -9,7 +9,7 @@ import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
-import { clockError, longestPreparation, second } from '../times.ts';
+import { clockError, maxPreparation, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
@@ -34,7 +34,7 @@ export function judgePosts(
       const isOwn = ({ accountId, eventName }: Item) =>
         accountId === owner?.accountId && eventName === owner?.eventName;
       const webhook = webhookIn(read?.webhooks.find(isOwn));
-      if (!read || post.at - read.at > longestPreparation) violate('POSTed by what was read long before', deliveryId);
+      if (!read || post.at - read.at > maxPreparation) violate('POSTed by what was read long before', deliveryId);
       else if (!read.isConsistent) violate('POSTed by a reading that may be old', deliveryId);
       else if (!webhook) violate('POSTed without a webhook', deliveryId);
       else {
@@ -72,7 +72,7 @@ export function judgePosts(
     const failingFor = at - (failingSince ?? at);
     if (slowness?.slowSince !== undefined) violate('POSTed in a quick lane, and its webhook is slow', id);
     if (isTest({ id })) violate('a test was made in a quick lane', id);
-    const isOfRetryLane = failingFor > failingForLong + longestPreparation;
+    const isOfRetryLane = failingFor > failingForLong + maxPreparation;
     if (functionName === 'deliver-first' && isOfRetryLane)
       violate('POSTed in the first lane, and it keeps failing', id);
   }
@@ -80,15 +80,14 @@ export function judgePosts(
   function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
     const timestamp = Number(headers['webhook-timestamp']);
     const age = at - timestamp * second;
-    if (!(age > -clockError && age < longestPreparation + second))
-      violate('its timestamp is not that of its attempt', id);
+    if (!(age > -clockError && age < maxPreparation + second)) violate('its timestamp is not that of its attempt', id);
     const signing = webhook.secrets
       .filter(secret => isSigning(secret, at))
-      .map(({ sealed }) => people.open(sealed) ?? '');
+      .map(({ encrypted }) => people.open(encrypted) ?? '');
     const signature = signatureHeader({ id, timestamp, body }, signing);
     if (signing.length === 0 || headers['webhook-signature'] !== signature) violate('signed by other secrets', id);
-    const { sealedAuthorization } = webhook;
-    const authorization = sealedAuthorization === undefined ? undefined : people.open(sealedAuthorization);
+    const { encryptedAuthorization } = webhook;
+    const authorization = encryptedAuthorization === undefined ? undefined : people.open(encryptedAuthorization);
     if (headers.Authorization !== authorization) violate('sent with another Authorization', id);
     if (headers['Content-Type'] !== 'application/json') violate('sent without the type of its content', id);
   }

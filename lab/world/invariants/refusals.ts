@@ -1,4 +1,4 @@
-import { noticesPerMinute } from '../../../lambdas/delivery/intake/refusal-notices.ts';
+import { noticesPerMinute } from '../../../lambdas/delivery/intake/rejection-notices.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
 import { deadLetters, queueOf, refusedTopic } from '../stage.ts';
@@ -45,7 +45,7 @@ export function judgeRefusals(
     const moved = Map.groupBy(sentTo(deadLetters.queue), ({ origin }) => origin);
     for (const [origin, [first, again]] of moved) {
       if (!first || !again || origin === undefined || redriven.has(origin)) continue;
-      const hasDied = deaths.some(at => Math.abs(at - first.at) < longestMove); // its last calls may still arrive
+      const hasDied = deaths.some(at => Math.abs(at - first.at) < maxMove); // its last calls may still arrive
       if (!hasDied) violate(`${origin} stands among the dead letters twice`);
     }
   }
@@ -76,7 +76,7 @@ export function judgeRefusals(
     const told = new Set(notices.map(({ messageId }) => messageId));
     const refused = new Set(came.map(({ messageId }) => messageId));
     const isComplete = told.size >= Math.min(noticesPerMinute, refused.size);
-    if (!isComplete && !mayDie && metrics.sum('RefusalNotTold') === 0)
+    if (!isComplete && !mayDie && metrics.sum('NoticeNotSent') === 0)
       violate(`${reason}: told of ${told.size}, ${came.length} came, and nothing says that some are not told`);
     if (faultClass !== 'calm') return;
     if (!isComplete) violate(`${reason}: told of ${told.size} in calm, and ${came.length} came`);
@@ -120,7 +120,7 @@ interface Notice {
 }
 
 /** From the send of a refused message to its deletion. Milliseconds. */
-const longestMove = second;
+const maxMove = second;
 
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const refusedLine = /"message":"event\.(?:refused|conflicting_copy)"/;
@@ -128,7 +128,7 @@ const refusedLine = /"message":"event\.(?:refused|conflicting_copy)"/;
 /** Returns whether an event was refused so shortly before a minute or its end that its notice may be one of the next minute. */
 function isBesideEnd({ timestamp }: Refused, began: number): boolean {
   const moment = Date.parse(timestamp);
-  return [began, began + 1].some(end => moment < end * minute && moment > end * minute - longestMove);
+  return [began, began + 1].some(end => moment < end * minute && moment > end * minute - maxMove);
 }
 
 function minuteOf({ timestamp }: Refused): number {

@@ -48,7 +48,7 @@ export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): 
 
 /** Returns whether a replay may have sent a delivery again at a moment. A cancelled one stops within 2 minutes. */
 export function maySend(run: ReplayRun, before: Delivery, at: number): boolean {
-  return isFor(run, before) && at >= run.startedAt && at <= run.endedAt + longestStop;
+  return isFor(run, before) && at >= run.startedAt && at <= run.endedAt + maxStop;
 }
 
-const longestStop = 2 * minute;
+const maxStop = 2 * minute;

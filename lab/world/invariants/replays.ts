@@ -43,8 +43,8 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
     const ids = own.map(({ after }) => after.id);
     for (const twice of ids.filter((one, at) => ids.indexOf(one) !== at)) violate(`sent twice by replay ${id}`, twice);
     const dueAt = own.map(({ after }) => after.wait?.nextAttemptAt ?? 0).toSorted((one, other) => one - other);
-    if (dueAt.some((at, index) => at - (dueAt[index - mostAtOnce] ?? Number.NEGATIVE_INFINITY) < interval))
-      violate(`replay ${id} sends more than ${mostAtOnce} deliveries within ${interval} ms`);
+    if (dueAt.some((at, index) => at - (dueAt[index - maxAtOnce] ?? Number.NEGATIVE_INFINITY) < interval))
+      violate(`replay ${id} sends more than ${maxAtOnce} deliveries within ${interval} ms`);
   }
 
   /** Judges the answer to a request: it never counts what was not sent, and shows the last state once the replay has ended. */
@@ -67,5 +67,5 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
 type Restart = Evidence['restarts'][number];
 
 /** Two processes may work on a replay at the same time, and each sends ten deliveries a second. */
-const mostAtOnce = 2;
+const maxAtOnce = 2;
 const interval = second / 10;

@@ -104,7 +104,7 @@ export function judgeRequests(
     const stored = during(one).find(webhook => webhook?.url === one.body?.url);
     if (!stored) return 'and nothing of it was stored';
     const [secret] = stored.secrets;
-    if (people.open(secret?.sealed) !== one.answer.segredo) return 'and another secret was stored';
+    if (people.open(secret?.encrypted) !== one.answer.segredo) return 'and another secret was stored';
     return credentialOf(stored) === one.body?.autorizacao ? undefined : 'and another credential was stored';
   }
 
@@ -124,7 +124,7 @@ export function judgeRequests(
 
   function judgeRotated(one: Answered): string | undefined {
     const found = during(one).map(webhook => webhook?.secrets ?? []);
-    const rotated = found.find(([secret]) => people.open(secret?.sealed) === one.answer.segredo);
+    const rotated = found.find(([secret]) => people.open(secret?.encrypted) === one.answer.segredo);
     if (!rotated) return 'and it was the secret at no time';
     if (one.body?.imediato === true) return rotated.length === 1 ? undefined : 'and earlier ones stay';
     return rotated.length > 1 ? undefined : 'and the earlier one is gone';
@@ -183,8 +183,8 @@ export function judgeRequests(
     return evidence().webhooksWithin({ accountId: account, eventName }, sentAt, answeredAt);
   }
 
-  function credentialOf({ sealedAuthorization }: Webhook): string | undefined {
-    return sealedAuthorization === undefined ? undefined : people.open(sealedAuthorization);
+  function credentialOf({ encryptedAuthorization }: Webhook): string | undefined {
+    return encryptedAuthorization === undefined ? undefined : people.open(encryptedAuthorization);
   }
 }
 

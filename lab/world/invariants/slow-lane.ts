@@ -44,7 +44,7 @@ export function judgeSlowLane(
   }
 
   function judgeSuccess(id: string, changes: readonly Change[], { at, startedAt }: Success): void {
-    const isKept = itemsWithin(changes, at - longestRead, at + longestRead).every(
+    const isKept = itemsWithin(changes, at - maxRead, at + maxRead).every(
       item => Number(item?.slowSince) && startedAt > Number(item?.reachedAt) + holdAt(changes, at),
     );
     if (isKept) violate(`${id} was quick again, and stays in the slow lane`);
@@ -113,7 +113,7 @@ export function maxAtOnce(spans: readonly { readonly from: number; readonly unti
 const slowAfter = 2 * second;
 
 /** From the reading of a slowness to what was decided by it, in calm. */
-const longestRead = 2 * second;
+const maxRead = 2 * second;
 
 /** Returns for how long a webhook stays slow. */
 function holdAt(changes: readonly Change[], at: number): number {

@@ -6,7 +6,7 @@ import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { lanePlaces } from '../../../lib/lane-places.ts';
 import { makeWorld } from '../make-world.ts';
-import { makeWorldOutside } from '../process-outside.ts';
+import { makeWorldOutside } from '../process-runtime.ts';
 import type { Answered } from '../requests.ts';
 import { webhookIdOf } from '../set-up.ts';
 import { type Compositions, deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
@@ -42,12 +42,12 @@ export interface RunResult {
 }
 
 /** Changes what leads out of a process: a test sees that a faulty product is found out. */
-export type Alter = (outside: ProcessOutside) => ProcessOutside;
+export type Alter = (runtime: ProcessOutside) => ProcessOutside;
 
 /** Runs tenants in a world without faults, by the seed. */
 export async function runTenants(
   { situation, seed, period, tenants, standstill }: TenantsRun,
-  alter: Alter = outside => outside,
+  alter: Alter = runtime => runtime,
 ): Promise<RunResult> {
   const usageBefore = process.threadCpuUsage();
   let began = 0;
@@ -66,7 +66,7 @@ export async function runTenants(
         retrySchedule: schedule,
         attemptTimeoutMs: 15_000,
       },
-      outsideOf: outside => makeWorldOutside(alter(outside), receivers.side),
+      outsideOf: runtime => makeWorldOutside(alter(runtime), receivers.side),
       telemetryOf: service => ({ ...quiet, log: receivers.logOf(service) }),
       standstill,
     },

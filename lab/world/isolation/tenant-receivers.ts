@@ -1,7 +1,7 @@
 import type { Log } from '../../../lambdas/platform/log.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
 import { maxAtOnce } from '../invariants/slow-lane.ts';
-import type { ReceiverSide } from '../process-outside.ts';
+import type { ReceiverSide } from '../process-runtime.ts';
 import { second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
 import { eventsOf, hostOf, type Period, type Tenant } from './tenant.ts';

@@ -51,7 +51,7 @@ export async function readHistory(
   { id: account }: Account,
   { request }: Pick<IntegratorsWorld, 'request'>,
 ): Promise<void> {
-  const list = `${webhook}/entregas?limite=${longestPage}`;
+  const list = `${webhook}/entregas?limite=${maxPage}`;
   let cursor: unknown;
   let isFirst = true;
   do {
@@ -150,14 +150,14 @@ function makeActs(
   }
 
   async function list(): Promise<void> {
-    await ask('GET', `${webhook}/entregas?limite=${longestPage}`);
+    await ask('GET', `${webhook}/entregas?limite=${maxPage}`);
   }
 
   /** Makes a request until it is answered, four times at most. */
   async function ask(method: string, path: string, body?: Answered['body']): Promise<Answered> {
     for (let tries = 1; ; tries += 1) {
       const answered = await request(method, path, { account: account.id, ...(body && { body }) });
-      if (isKnown(answered) || tries === mostTries) return answered;
+      if (isKnown(answered) || tries === maxTries) return answered;
       await pause(tries * second);
     }
   }
@@ -181,9 +181,9 @@ const webhook = `${webhooks}/${eventName}`;
 const unknownDelivery = `evt_${'a'.repeat(27)}`;
 const unknownReplay = `reenvio_${'a'.repeat(22)}`;
 
-const mostTries = 4;
+const maxTries = 4;
 
-const longestPage = 100;
+const maxPage = 100;
 
 /** Deliveries of an account that are looked at one by one. */
 const lookedAt = 8;

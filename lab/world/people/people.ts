@@ -2,7 +2,7 @@ import type { Outcome, VirtualCloud } from '@emissor/cloud/virtual';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { authorizationBinding, isEventName, secretBinding } from '../../../lambdas/webhooks/webhook.ts';
 import type { Account, Publication } from '../arrival.ts';
-import { type OperatorWork, operatorName, type Sealed } from '../functions/operator.ts';
+import { type Encrypted, type OperatorWork, operatorName } from '../functions/operator.ts';
 import type { Receivers } from '../receivers.ts';
 import type { Request } from '../requests.ts';
 import { minute } from '../times.ts';
@@ -18,7 +18,7 @@ export interface DoneWork {
   answeredAt: number;
 }
 
-/** Makes the people of a world, and keeps what operators did and what seals hid. */
+/** Makes the people of a world, and keeps what operators did and what encrypts hid. */
 export function makePeople({
   seed,
   cloud,
@@ -43,8 +43,8 @@ export function makePeople({
   const failures: unknown[] = [];
   return {
     begin,
-    /** Returns the text that was sealed. */
-    open: (sealed: unknown) => opened.get(String(sealed)),
+    /** Returns the text that was encrypted. */
+    open: (encrypted: unknown) => opened.get(String(encrypted)),
     /** Returns the verdicts of `events find` on some events in the end, by the ids of their deliveries. */
     found: (): ReadonlyMap<string, string> => found,
     wasDeleted,
@@ -91,7 +91,7 @@ export function makePeople({
     for (const { at, asked } of planOperators(seed, restless)) cloud.at(began + at, () => run(() => operate(asked)));
     cloud.at(began + lastLook, () =>
       run(async () => {
-        await openSeals();
+        await decryptAll();
         await findEvents();
         for (const account of restless) await readHistory(account, { request });
       }),
@@ -114,10 +114,10 @@ export function makePeople({
     work.answeredAt = cloud.now();
   }
 
-  async function openSeals(): Promise<void> {
-    const sealed = sealedTexts();
-    const texts = await ask({ work: 'open', sealed });
-    for (const [at, { text }] of sealed.entries()) opened.set(text, String(texts[at]));
+  async function decryptAll(): Promise<void> {
+    const encrypted = encryptedTexts();
+    const texts = await ask({ work: 'open', encrypted });
+    for (const [at, { text }] of encrypted.entries()) opened.set(text, String(texts[at]));
   }
 
   /** Looks for one event in twenty, and for all that had to be refused. */
@@ -135,11 +135,11 @@ export function makePeople({
     return Array.isArray(answer) ? answer : [];
   }
 
-  /** Returns all that any webhook ever held sealed. */
-  function sealedTexts(): readonly Sealed[] {
-    const found = new Map<string, Sealed>();
+  /** Returns all that any webhook ever held encrypted. */
+  function encryptedTexts(): readonly Encrypted[] {
+    const found = new Map<string, Encrypted>();
     for (const { item } of [...watched.changesOf('Webhooks').values()].flat()) {
-      for (const one of item ? sealedIn(item) : []) found.set(one.text, one);
+      for (const one of item ? encryptedIn(item) : []) found.set(one.text, one);
     }
     return [...found.values()];
   }
@@ -148,14 +148,14 @@ export function makePeople({
 /** The moment when people look at what is there, in milliseconds after the beginning. Later nothing happens any more. */
 export const lastLook = 73 * minute;
 
-function sealedIn({ accountId, eventName: event, secrets, sealedAuthorization }: Item): readonly Sealed[] {
+function encryptedIn({ accountId, eventName: event, secrets, encryptedAuthorization }: Item): readonly Encrypted[] {
   const [account, eventName] = [String(accountId), String(event)];
   if (!isEventName(eventName)) return [];
-  const list: readonly { readonly sealed: string }[] = Array.isArray(secrets) ? secrets : [];
+  const list: readonly { readonly encrypted: string }[] = Array.isArray(secrets) ? secrets : [];
   return [
-    ...list.map(({ sealed }) => ({ text: sealed, binding: secretBinding(account, eventName) })),
-    ...(sealedAuthorization === undefined
+    ...list.map(({ encrypted }) => ({ text: encrypted, binding: secretBinding(account, eventName) })),
+    ...(encryptedAuthorization === undefined
       ? []
-      : [{ text: String(sealedAuthorization), binding: authorizationBinding(account, eventName) }]),
+      : [{ text: String(encryptedAuthorization), binding: authorizationBinding(account, eventName) }]),
   ];
 }

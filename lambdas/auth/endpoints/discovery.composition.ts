@@ -1,6 +1,6 @@
 import type { Environment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
-import type { Outside } from '../../platform/outside.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { discoveryEnvironment } from '../environment.ts';
 import { makeDiscovery } from './discovery.ts';
@@ -8,7 +8,7 @@ import { makeDiscovery } from './discovery.ts';
 /** Composes the function that answers what clients may know of {auth_url}: its metadata and its public keys. */
 export function composeDiscovery(
   environment: Environment<typeof discoveryEnvironment>,
-  { dynamo, time }: Pick<Outside, 'dynamo' | 'time'>,
+  { dynamo, time }: Pick<Runtime, 'dynamo' | 'time'>,
   { log }: Pick<Telemetry, 'log'>,
 ) {
   const keyring = makeKeyring({ ...time, dynamo, table: environment.keyringTable });

@@ -1,14 +1,14 @@
 import { makeDynamo } from '../../platform/aws/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';
-import { machine } from '../../platform/outside.ts';
+import { systemRuntime } from '../../platform/runtime.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { discoveryEnvironment } from '../environment.ts';
 import { composeDiscovery } from './discovery.composition.ts';
 
 const environment = readEnvironment(discoveryEnvironment);
 const telemetry = makeTelemetry('discovery');
-const outside = { ...machine, dynamo: makeDynamo() };
+const runtime = { ...systemRuntime, dynamo: makeDynamo() };
 
 /** GET /.well-known/*, and every path that no other route of {auth_url} takes. */
-export const handler = makeHttpHandler(telemetry, composeDiscovery(environment, outside, telemetry));
+export const handler = makeHttpHandler(telemetry, composeDiscovery(environment, runtime, telemetry));

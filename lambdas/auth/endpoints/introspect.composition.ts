@@ -1,5 +1,5 @@
 import type { Environment } from '../../platform/environment.ts';
-import type { Outside } from '../../platform/outside.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { introspectEnvironment } from '../environment.ts';
 import { makeActiveSessionReader } from '../sessions/active-session.ts';
@@ -8,10 +8,10 @@ import { composePresentedToken } from './presented-token.composition.ts';
 
 export function composeIntrospect(
   environment: Environment<typeof introspectEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
+  runtime: Pick<Runtime, 'dynamo' | 'kms' | 'time'>,
   telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
-  const { dynamo, time } = outside;
+  const { dynamo, time } = runtime;
   const tables = {
     clients: environment.clientsTable,
     users: environment.usersTable,
@@ -20,7 +20,7 @@ export function composeIntrospect(
   return makeIntrospectEndpoint({
     ...telemetry,
     ...time,
-    readPresentedToken: composePresentedToken(environment, outside),
+    readPresentedToken: composePresentedToken(environment, runtime),
     readActiveSession: makeActiveSessionReader({ ...time, dynamo, tables }),
     dynamo,
     tables,

@@ -1,6 +1,6 @@
 import type { Environment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
-import type { Outside } from '../../platform/outside.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import type { revokeEnvironment } from '../environment.ts';
 import { makeAccessTokenVerification } from '../sessions/access-token.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
@@ -10,11 +10,11 @@ import { makePresentedTokenReader } from './presented-token.ts';
 /** Composes what revoke and introspect have in common: the client that asks, and the token that it presents. */
 export function composePresentedToken(
   environment: Environment<typeof revokeEnvironment>,
-  { dynamo, kms, time }: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
+  { dynamo, kms, time }: Pick<Runtime, 'dynamo' | 'kms' | 'time'>,
 ) {
   const { issuer, audience } = environment;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
-  keyring.openEarly('mac');
+  keyring.prefetch('mac');
   return makePresentedTokenReader({
     dynamo,
     clientAuthentication: makeClientAuthentication({ ...time, table: environment.clientsTable }),

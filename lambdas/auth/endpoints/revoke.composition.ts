@@ -1,5 +1,5 @@
 import type { Environment } from '../../platform/environment.ts';
-import type { Outside } from '../../platform/outside.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { revokeEnvironment } from '../environment.ts';
 import { makeSessionStore } from '../sessions/session-store.ts';
@@ -8,14 +8,14 @@ import { makeRevokeEndpoint } from './revoke-endpoint.ts';
 
 export function composeRevoke(
   environment: Environment<typeof revokeEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
+  runtime: Pick<Runtime, 'dynamo' | 'kms' | 'time'>,
   telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
-  const { dynamo, time } = outside;
+  const { dynamo, time } = runtime;
   return makeRevokeEndpoint({
     ...telemetry,
     ...time,
-    readPresentedToken: composePresentedToken(environment, outside),
+    readPresentedToken: composePresentedToken(environment, runtime),
     sessions: makeSessionStore({ ...time, dynamo, table: environment.sessionsTable }),
   });
 }

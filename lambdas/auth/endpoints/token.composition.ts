@@ -2,7 +2,7 @@ import type { Environment } from '../../platform/environment.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import { makeRandomIds } from '../../platform/identifiers.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
-import type { Outside } from '../../platform/outside.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { tokenEnvironment } from '../environment.ts';
 import { makeGrants } from '../grants/grants.ts';
@@ -16,13 +16,13 @@ import { makeTokenEndpoint } from './token-endpoint.ts';
  */
 export function composeToken(
   environment: Environment<typeof tokenEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
+  runtime: Pick<Runtime, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
   telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
-  const { dynamo, kms, time, random } = outside;
+  const { dynamo, kms, time, random } = runtime;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
-  keyring.openEarly('mac', 'signing');
-  const passwords = makePasswordHashing(outside);
+  keyring.prefetch('mac', 'signing');
+  const passwords = makePasswordHashing(runtime);
   const tables = {
     users: environment.usersTable,
     credentials: environment.credentialsTable,

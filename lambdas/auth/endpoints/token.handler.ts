@@ -2,15 +2,15 @@ import { makeDynamo } from '../../platform/aws/dynamo.ts';
 import { makeKms } from '../../platform/aws/kms.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';
-import { machine } from '../../platform/outside.ts';
+import { systemRuntime } from '../../platform/runtime.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { tokenEnvironment } from '../environment.ts';
 import { composeToken } from './token.composition.ts';
 
 const environment = readEnvironment(tokenEnvironment);
 const telemetry = makeTelemetry('token');
-const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms() };
-const answer = composeToken(environment, outside, telemetry);
+const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
+const answer = composeToken(environment, runtime, telemetry);
 
 /** POST {auth_url}/oauth/v1/token. */
 export const handler = makeHttpHandler(telemetry, answer, () => answer({}));

@@ -2,14 +2,14 @@ import { DescribeKeyCommand } from '@aws-sdk/client-kms';
 import { withPatience } from '../../platform/deployment/patience.ts';
 import type { Environment } from '../../platform/environment.ts';
 import { makeRandomIds } from '../../platform/identifiers.ts';
-import type { Outside } from '../../platform/outside.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { rotateKeysEnvironment } from '../environment.ts';
 import { makeKeyRotation, type RotationResult } from './key-rotation.ts';
 
 export function composeRotateKeys(
   environment: Environment<typeof rotateKeysEnvironment>,
-  { dynamo, kms, time, random }: Pick<Outside, 'dynamo' | 'kms' | 'time' | 'random'>,
+  { dynamo, kms, time, random }: Pick<Runtime, 'dynamo' | 'kms' | 'time' | 'random'>,
   { log, count }: Telemetry,
 ) {
   const rotation = makeKeyRotation({

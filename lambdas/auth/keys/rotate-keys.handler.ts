@@ -2,14 +2,14 @@ import { makeDynamo } from '../../platform/aws/dynamo.ts';
 import { makeKms } from '../../platform/aws/kms.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
-import { machine } from '../../platform/outside.ts';
+import { systemRuntime } from '../../platform/runtime.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { rotateKeysEnvironment } from '../environment.ts';
 import { composeRotateKeys } from './rotate-keys.composition.ts';
 
 const environment = readEnvironment(rotateKeysEnvironment);
 const telemetry = makeTelemetry('rotate-keys');
-const outside = { ...machine, dynamo: makeDynamo(), kms: makeKms() };
+const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
 
 /** Runs at the first deployment, once a day, and when an operator asks (`ops keys rotate`). The event is not read. */
-export const handler = makeHandler(telemetry, composeRotateKeys(environment, outside, telemetry));
+export const handler = makeHandler(telemetry, composeRotateKeys(environment, runtime, telemetry));

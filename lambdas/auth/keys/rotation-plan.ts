@@ -63,12 +63,12 @@ const period = 90 * day;
 
 /**
  * From the last use of a key to its deletion. Signing keys stay until the last token they signed has expired; MAC keys as long as the
- * session of any refresh token they authenticate, for reuse detection; sealing keys for ever, since the values that they encrypted stay.
+ * session of any refresh token they authenticate, for reuse detection; encryption keys for ever, since the values that they encrypted stay.
  */
 const keptAfterUse: Readonly<Record<KeyKind, number>> = {
   signing: accessTokenSeconds * 1_000 + day,
   mac: refreshAbsoluteSeconds * 1_000 + day,
-  sealing: Number.POSITIVE_INFINITY,
+  encryption: Number.POSITIVE_INFINITY,
 };
 
 /** Returns the moment when a key stops being the active one: the first use of any later one; `Infinity` while there is none. */

@@ -25,7 +25,7 @@ export const importedPrefix = 'imported';
  * login may, and for one that no system writes.
  */
 export function parseImportedHash(text: string): ImportedHash | undefined {
-  if (text.length > longestHash) return undefined;
+  if (text.length > maxHash) return undefined;
   for (const [form, parse] of forms) {
     const match = form.exec(text);
     if (match) return parse(match);
@@ -34,7 +34,7 @@ export function parseImportedHash(text: string): ImportedHash | undefined {
 }
 
 /** More than any of the forms takes. */
-const longestHash = 256;
+const maxHash = 256;
 
 type Form = readonly [form: RegExp, parse: (match: RegExpExecArray) => ImportedHash | undefined];
 

@@ -50,12 +50,12 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
   /** Deletes the session of a login that is not answered. It waits for a second at most: the answer waits for it. */
   async function deleteSession(sessionId: string): Promise<void> {
     const command = new DeleteCommand({ TableName: table, Key: sessionKey(table, sessionId).key });
-    await withDeadline(after, longestDeletion, abortSignal => dynamo(command, { abortSignal }));
+    await withDeadline(after, maxDeletion, abortSignal => dynamo(command, { abortSignal }));
   }
 }
 
 /** Milliseconds. */
-const longestDeletion = 1_000;
+const maxDeletion = 1_000;
 
 type RevocationReason = NonNullable<Session['revokedFor']>;
 

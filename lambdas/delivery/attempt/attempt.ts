@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { GuardedPost, PostOutcome } from '../../platform/egress/guarded-post.ts';
-import type { Sealing } from '../../platform/sealing.ts';
+import type { Encryption } from '../../platform/encryption.ts';
 import { describeError, type ErrorDescription } from '../../platform/telemetry.ts';
 import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
@@ -19,7 +19,7 @@ export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptP
 export interface AttemptDependencies {
   /** The guarded way out: it holds off SSRF, server-side request forgery, by judging every address that it connects to. */
   readonly post: GuardedPost;
-  readonly sealing: Pick<Sealing, 'open'>;
+  readonly encryption: Pick<Encryption, 'decrypt'>;
   readonly now: Clock;
   /** Milliseconds from resolving the name to the last response header. */
   readonly attemptTimeoutMs: number;
@@ -33,14 +33,14 @@ export interface AttemptDependencies {
  * of it.
  */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
-  const { post, sealing, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
+  const { post, encryption, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
   return async function attempt(webhook, delivery, progress) {
     const startedAt = now();
     let posted: PostOutcome;
     let fault: ErrorDescription | undefined;
     try {
-      const credentials = await openCredentials(sealing, webhook, startedAt);
+      const credentials = await openCredentials(encryption, webhook, startedAt);
       progress?.onResolving();
       posted = await post({
         accountId: webhook.accountId,
@@ -86,14 +86,14 @@ interface Credentials {
 }
 
 async function openCredentials(
-  sealing: AttemptDependencies['sealing'],
-  { accountId, eventName, sealedAuthorization, secrets }: Webhook,
+  encryption: AttemptDependencies['encryption'],
+  { accountId, eventName, encryptedAuthorization, secrets }: Webhook,
   now: number,
 ): Promise<Credentials> {
   const signing = secrets.filter(secret => isSigning(secret, now));
   const [authorization, ...opened] = await Promise.all([
-    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, eventName)),
-    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, eventName))),
+    encryptedAuthorization && encryption.decrypt(encryptedAuthorization, authorizationBinding(accountId, eventName)),
+    ...signing.map(({ encrypted }) => encryption.decrypt(encrypted, secretBinding(accountId, eventName))),
   ]);
   return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
 }

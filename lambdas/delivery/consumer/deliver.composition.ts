@@ -1,16 +1,16 @@
 import { makeBatchedReads } from '../../platform/aws/batch-get.ts';
 import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
 import { makeSharedResolver } from '../../platform/egress/shared-resolver.ts';
+import { makeDecryption } from '../../platform/encryption.ts';
 import type { Environment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
-import type { Outside } from '../../platform/outside.ts';
-import { makeUnsealing } from '../../platform/sealing.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import { connectTimeouts, makeAttempt } from '../attempt/attempt.ts';
 import { makeStartAttemptWatch } from '../attempt/attempt-watch.ts';
 import type { deliverEnvironment } from '../environment.ts';
 import { makeMoveToDeadLetters } from '../intake/dead-letters.ts';
-import { makeRefusalNotices } from '../intake/refusal-notices.ts';
-import { makePublishNotice } from '../intake/refused-events-topic.ts';
+import { makePublishNotice } from '../intake/rejected-events-topic.ts';
+import { makeRejectionNotices } from '../intake/rejection-notices.ts';
 import { makeWithoutWebhook } from '../intake/without-webhook.ts';
 import { makeAdmission } from '../lanes/admission.ts';
 import {
@@ -37,13 +37,13 @@ import { makeFindWebhookState } from './webhook-state.ts';
 /** Composes the consumer of a lane: of events in the first lane, of attempts in the others. */
 export function composeDeliver(
   environment: Environment<typeof deliverEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,
+  runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,
   telemetry: DeliveryTelemetry,
 ): Consumer {
   const { lane, retrySchedule: schedule } = environment;
-  const { time, dynamo, sqs } = outside;
+  const { time, dynamo, sqs } = runtime;
   const tables = { deliveries: environment.deliveriesTable, webhooks: environment.webhooksTable };
-  const shared = { ...environment, ...telemetry, ...time, ...outside, random: outside.random.number };
+  const shared = { ...environment, ...telemetry, ...time, ...runtime, random: runtime.random.number };
   const ofDeliveries = { ...shared, table: tables.deliveries };
   const queues = {
     retry: makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl }),
@@ -57,11 +57,11 @@ export function composeDeliver(
   });
 
   const keyring = makeKeyring({ ...shared, table: environment.keyringTable });
-  keyring.openEarly('sealing');
+  keyring.prefetch('encryption');
   const attempt = makeAttempt({
     ...shared,
-    post: makeGuardedPost({ ...shared, resolve: makeSharedResolver(outside.resolve, time.now) }),
-    sealing: makeUnsealing(keyring),
+    post: makeGuardedPost({ ...shared, resolve: makeSharedResolver(runtime.resolve, time.now) }),
+    encryption: makeDecryption(keyring),
     connectTimeoutMs: connectTimeouts[lane],
   });
 
@@ -86,9 +86,9 @@ export function composeDeliver(
     findWebhookState: makeFindWebhookState(store, tables),
     moveToDeadLetters: makeMoveToDeadLetters(shared),
   };
-  const refusals = makeRefusalNotices({
+  const refusals = makeRejectionNotices({
     ...shared,
-    publish: makePublishNotice(outside.publish, environment.refusedEventsTopicArn),
+    publish: makePublishNotice(runtime.publish, environment.rejectedEventsTopicArn),
   });
   const withoutWebhook = makeWithoutWebhook(ofDeliveries);
 

@@ -6,7 +6,7 @@ import { makePinnedPost } from '../../platform/egress/pinned-request.ts';
 import { makeResolver } from '../../platform/egress/resolver.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
-import { machine } from '../../platform/outside.ts';
+import { systemRuntime } from '../../platform/runtime.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { deliverEnvironment } from '../environment.ts';
 import { composeDeliver } from './deliver.composition.ts';
@@ -15,7 +15,7 @@ const environment = readEnvironment(deliverEnvironment);
 /** The consumers of all lanes are counted together, as `delivery`; the log names the lane. */
 const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
-const outside = { ...machine, ...services, resolve: makeResolver(), post: makePinnedPost() };
+const runtime = { ...systemRuntime, ...services, resolve: makeResolver(), post: makePinnedPost() };
 
 /** Makes attempts. The consumers of three queues are three functions with this entry; `LANE` names the lane. */
-export const handler = makeHandler(telemetry, composeDeliver(environment, outside, telemetry));
+export const handler = makeHandler(telemetry, composeDeliver(environment, runtime, telemetry));

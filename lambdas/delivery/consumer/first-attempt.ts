@@ -3,8 +3,8 @@ import { type Delivery, newDelivery } from '../delivery.ts';
 import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from '../intake/event.ts';
 import { originOfRecord, wasRegisteredBy } from '../intake/origin.ts';
-import { noticedId } from '../intake/refusal-notice.ts';
-import type { RefusalNotices } from '../intake/refusal-notices.ts';
+import { noticedId } from '../intake/rejection-notice.ts';
+import type { RejectionNotices } from '../intake/rejection-notices.ts';
 import type { WithoutWebhook } from '../intake/without-webhook.ts';
 import type { Admit } from '../lanes/admission.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -30,7 +30,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       const { deliveryId, publisherId, accountId: account, eventName: event, reason, detail } = parsed;
       const sender = record.attributes.SenderId || unknownSender;
       await moveToDeadLetters(record, parsed, () => {
-        log.warn('event.refused', { messageId, deliveryId, account, event, sender, reason, detail });
+        log.warn('event.rejected', { messageId, deliveryId, account, event, sender, reason, detail });
       });
       refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
       return 'processed';
@@ -107,7 +107,7 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'create' | 'read'>;
   readonly moveToDeadLetters: MoveToDeadLetters;
-  readonly refusals: Pick<RefusalNotices, 'add'>;
+  readonly refusals: Pick<RejectionNotices, 'add'>;
   readonly withoutWebhook: Pick<WithoutWebhook, 'note'>;
   readonly demandsUrl: string;
   readonly now: Clock;

@@ -26,7 +26,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const message = parseAttemptMessage(record.body);
     if (!message) {
       await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' }, () => {
-        log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
+        log.error('retry.rejected', { messageId: record.messageId, reason: 'malformed' });
       });
       return 'processed';
     }

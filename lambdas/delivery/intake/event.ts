@@ -13,9 +13,9 @@ export interface RejectedMessage {
 /** The outcome of reading a message of the events queue. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
-  | ({ readonly outcome: 'rejected' } & Partial<RefusedEvent> & RejectedMessage);
+  | ({ readonly outcome: 'rejected' } & Partial<RejectedEvent> & RejectedMessage);
 
-interface RefusedEvent {
+interface RejectedEvent {
   /** The delivery that it would have been. */
   readonly deliveryId: string | undefined;
   /** The publisher's own `id`, as it came. */
@@ -58,7 +58,7 @@ export function parseEventMessage(
     return rejected('malformed', 'the message is not a JSON object');
   }
   const eventName = 'event' in message ? message.event : undefined;
-  const refused = refusedEvent(message, messageId);
+  const refused = rejectedEvent(message, messageId);
   if (eventName === undefined) {
     const hint = envelopeHint(message);
     const absent = hint === '' ? events.requiredFields.filter(field => !Object.hasOwn(message, field)) : []; // they are in the envelope
@@ -134,12 +134,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-function rejected(reason: RejectedMessage['reason'], detail: string, refused?: RefusedEvent): ParsedMessage {
+function rejected(reason: RejectedMessage['reason'], detail: string, refused?: RejectedEvent): ParsedMessage {
   return { outcome: 'rejected', reason, detail, ...refused };
 }
 
 /** Returns the id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
-function refusedEvent(message: object, messageId: string): RefusedEvent {
+function rejectedEvent(message: object, messageId: string): RejectedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';
   return {

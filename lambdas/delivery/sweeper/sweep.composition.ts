@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import type { Environment } from '../../platform/environment.ts';
-import type { Outside } from '../../platform/outside.ts';
+import type { Runtime } from '../../platform/runtime.ts';
 import type { sweepEnvironment } from '../environment.ts';
 import { makeAttemptQueue } from '../queues.ts';
 import { makeContinueReplay, makeRunReplay } from '../replay/replay-runner.ts';
@@ -15,10 +15,10 @@ import { makeSweep } from './sweep.ts';
 /** Composes the sweeper: due deliveries, replays and announcements. */
 export function composeSweep(
   environment: Environment<typeof sweepEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'time'>,
+  runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'publish' | 'time'>,
   telemetry: SweepTelemetry,
 ) {
-  const { dynamo, sqs, publish, time } = outside;
+  const { dynamo, sqs, publish, time } = runtime;
   const table = environment.deliveriesTable;
   const stored = { ...environment, ...time, dynamo, table };
   const store = makeDeliveryStore(stored);

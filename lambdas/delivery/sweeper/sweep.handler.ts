@@ -3,7 +3,7 @@ import { makeSqs } from '../../platform/aws/sqs.ts';
 import { makePublish } from '../../platform/aws/topic.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
-import { machine } from '../../platform/outside.ts';
+import { systemRuntime } from '../../platform/runtime.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { sweepEnvironment } from '../environment.ts';
 import { composeSweep } from './sweep.composition.ts';
@@ -11,7 +11,7 @@ import { composeSweep } from './sweep.composition.ts';
 const environment = readEnvironment(sweepEnvironment);
 const telemetry = makeTelemetry('sweep');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), publish: makePublish() };
-const outside = { ...machine, ...services };
+const runtime = { ...systemRuntime, ...services };
 
 /** Runs every minute: sends due deliveries, resends overdue ones, continues replays, publishes announcements. */
-export const handler = makeHandler(telemetry, composeSweep(environment, outside, telemetry));
+export const handler = makeHandler(telemetry, composeSweep(environment, runtime, telemetry));

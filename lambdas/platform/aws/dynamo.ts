@@ -125,7 +125,7 @@ export interface ItemKey {
 /** Returns whether an item could have this key: DynamoDB answers an empty or over-long one with a failure, not with "none". */
 export function isPossibleKey(key: Item): boolean {
   return Object.values(key).every(
-    value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= longestKey),
+    value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= maxKey),
   );
 }
 
@@ -153,4 +153,4 @@ const connectionErrors = [
 const timeoutErrors = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
 
 /** DynamoDB takes keys from one byte on; a range key ends at 1,024. */
-const longestKey = 1_024;
+const maxKey = 1_024;

@@ -34,7 +34,7 @@ export function makeInsertTogether({
 }: Omit<StoreParts, 'now'> & { readonly turn: Turn }): InsertTogether {
   let waiting: WaitingInsert[] = [];
   let isScheduled = false;
-  let callsUnderWay = 0;
+  let callsInFlight = 0;
 
   return function insertTogether(item, putAlone) {
     return new Promise((resolve, reject) => {
@@ -44,18 +44,18 @@ export function makeInsertTogether({
   };
 
   function schedule(): void {
-    if (isScheduled || waiting.length === 0 || callsUnderWay >= mostCalls) return;
+    if (isScheduled || waiting.length === 0 || callsInFlight >= maxCalls) return;
     isScheduled = true;
     void turn().then(writeWaiting);
   }
 
   async function writeWaiting(): Promise<void> {
     isScheduled = false;
-    callsUnderWay++;
+    callsInFlight++;
     const written = write(takeTogether());
     schedule();
     await written;
-    callsUnderWay--;
+    callsInFlight--;
     schedule();
   }
 
@@ -63,7 +63,7 @@ export function makeInsertTogether({
   function takeTogether(): WaitingInsert[] {
     const byId = new Map<unknown, WaitingInsert>();
     for (const insert of waiting) {
-      if (byId.size < mostStatements && !byId.has(insert.item.id)) byId.set(insert.item.id, insert);
+      if (byId.size < maxStatements && !byId.has(insert.item.id)) byId.set(insert.item.id, insert);
     }
     const together = [...byId.values()];
     waiting = waiting.filter(insert => !together.includes(insert));
@@ -99,10 +99,10 @@ interface WaitingInsert {
 }
 
 /** One that hangs does not hold the others up. */
-const mostCalls = 2;
+const maxCalls = 2;
 
 /** The most statements of one `BatchExecuteStatement`. */
-const mostStatements = 25;
+const maxStatements = 25;
 
 /** The errors of a statement that the same statement would meet again. Its own put says which it is. */
 const lasting: ReadonlySet<string> = new Set([

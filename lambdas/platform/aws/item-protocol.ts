@@ -36,5 +36,5 @@ function encodeBinary(this: Record<string, unknown>, name: string, value: unknow
 
 /** An attribute that is called "B" has an object as its value, never a text. */
 function decodeBinary(name: string, value: unknown): unknown {
-  return name === 'B' && typeof value === 'string' ? Buffer.from(value, 'base64') : value;
+  return name === 'B' && typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64')) : value;
 }

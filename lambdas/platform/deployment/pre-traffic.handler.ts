@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { list, readEnvironment, text } from '../environment.ts';
 import { makeHandler, selfCheckEvent } from '../lambda-handler.ts';
-import { machine } from '../outside.ts';
+import { systemRuntime } from '../runtime.ts';
 import { makeTelemetry } from '../telemetry.ts';
 import { type HookEvent, makePreTrafficHook } from './pre-traffic-hook.ts';
 
@@ -26,7 +26,7 @@ const lambda = new LambdaClient({
 export const handler = makeHandler<HookEvent, void>(
   telemetry,
   makePreTrafficHook({
-    ...machine.time,
+    ...systemRuntime.time,
     log: telemetry.log,
     versions: Object.fromEntries(versions.map(pair => pair.split('='))),
     getDeployment: async deploymentId => {

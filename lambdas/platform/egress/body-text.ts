@@ -18,7 +18,7 @@ export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHt
 
 /** Returns the encodings that a header names besides `identity`; nothing if they are malformed. */
 function encodingIn(header = ''): string {
-  if (header.length > longestEncoding) return '';
+  if (header.length > maxEncoding) return '';
   const encodings = header
     .split(',')
     .map(encoding => encoding.trim())
@@ -27,7 +27,7 @@ function encodingIn(header = ''): string {
 }
 
 /** A header of this many characters names more encodings than any server applies. */
-const longestEncoding = 64;
+const maxEncoding = 64;
 
 /** Decodes by the declared charset, or by UTF-8 if that is unknown. Leaves out a character that is cut in two. */
 function redactedText(body: Buffer, isTruncated: boolean, contentType = '', redact: Redact): string {

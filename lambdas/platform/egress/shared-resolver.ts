@@ -45,7 +45,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
   /** Whoever waits for a lookup that is forgotten gets its answer all the same. */
   function forgetOldest(): void {
     for (const [name, lookup] of lookups) {
-      if (lookups.size <= mostNames && isShared(lookup)) return;
+      if (lookups.size <= maxNames && isShared(lookup)) return;
       lookups.delete(name);
     }
   }
@@ -69,4 +69,4 @@ interface Lookup {
 const sharedFor = 100;
 
 /** The most names whose lookups may be joined; the oldest is forgotten first. */
-const mostNames = 1_000;
+const maxNames = 1_000;

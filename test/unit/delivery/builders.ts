@@ -8,7 +8,7 @@ import {
 import type { DeliveryMetric, DeliveryTelemetry, SweepTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { sealAlike, sealing } from './test-keyring.ts';
+import { encryptAlike, encryption } from './test-keyring.ts';
 
 /** Noon on 20 November 2026 UTC, where frozen clocks start. */
 export const noon = Date.UTC(2026, 10, 20, 12);
@@ -24,7 +24,7 @@ export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
     eventName,
     webhookId: 'webhook-1',
     url: 'https://receiver.example.com/hooks',
-    secrets: [{ sealed: sealAlike(secret, secretBinding(accountId, eventName)), createdAt: noon }],
+    secrets: [{ encrypted: encryptAlike(secret, secretBinding(accountId, eventName)), createdAt: noon }],
     status: 'active',
     suspensionReason: null,
     createdAt: noon,
@@ -103,7 +103,7 @@ export const fakeNetwork = (posted: PostOutcome) => {
 export const attemptWith = (changes: Partial<AttemptDependencies>) =>
   makeAttempt({
     post: fakeNetwork(answer(200)).post,
-    sealing,
+    encryption,
     now: () => noon,
     attemptTimeoutMs: 15_000,
     connectTimeoutMs: 700,

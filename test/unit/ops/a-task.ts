@@ -8,4 +8,4 @@ export function aTask(target: Target, changes: Partial<Task> = {}): Task {
 }
 
 /** The names of a task, where nobody reads its audit line. */
-export const unread = { nameDone: () => {}, nameMore: async () => {}, nameEach: () => {} };
+export const unread = { recordResult: () => {}, appendTargets: async () => {}, recordTarget: () => {} };

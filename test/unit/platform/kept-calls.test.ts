@@ -14,8 +14,8 @@ const remembering = () => {
     made.push({ promise, ...settle });
     return promise;
   };
-  const beginEarly = () => void calls.beginEarly('a', call).catch(() => undefined);
-  return { clock, calls, made, beginEarly, get: (maxAge = 30_000) => calls.get('a', maxAge, call) };
+  const prefetch = () => void calls.prefetch('a', call).catch(() => undefined);
+  return { clock, calls, made, prefetch, get: (maxAge = 30_000) => calls.get('a', maxAge, call) };
 };
 
 describe('a call whose result is kept', () => {
@@ -50,8 +50,8 @@ describe('a call whose result is kept', () => {
 
 describe('a call that started while the function loaded', () => {
   it('serves a request that comes meanwhile, and later ones until it is too old', async () => {
-    const { clock, made, beginEarly, get } = remembering();
-    beginEarly();
+    const { clock, made, prefetch, get } = remembering();
+    prefetch();
     const asked = get();
     made[0]?.resolve(7);
     expect([await asked, await get()]).toEqual([7, 7]);
@@ -62,8 +62,8 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('is repeated, once, by requests that wait for it if it fails', async () => {
-    const { made, beginEarly, get } = remembering();
-    beginEarly();
+    const { made, prefetch, get } = remembering();
+    prefetch();
     const asked = [get(), get()];
     made[0]?.reject(new Error('early'));
     await expect.poll(() => made).toHaveLength(2);
@@ -73,8 +73,8 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('is repeated once it is a second old, and its later result is ignored', async () => {
-    const { clock, made, beginEarly, get } = remembering();
-    beginEarly();
+    const { clock, made, prefetch, get } = remembering();
+    prefetch();
     clock.advance(400);
     const asked = get();
     await vi.advanceTimersByTimeAsync(599);
@@ -87,8 +87,8 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('is repeated at once if the process was frozen for minutes', async () => {
-    const { clock, made, beginEarly, get } = remembering();
-    beginEarly();
+    const { clock, made, prefetch, get } = remembering();
+    prefetch();
     clock.advance(5 * 60_000);
     void get(Number.POSITIVE_INFINITY);
     await Promise.resolve();
@@ -96,9 +96,9 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('does not start if one is kept', async () => {
-    const { made, beginEarly, get } = remembering();
+    const { made, prefetch, get } = remembering();
     void get();
-    beginEarly();
+    prefetch();
     expect(made).toHaveLength(1);
   });
 });

@@ -39,12 +39,12 @@ describe('the keyring', () => {
     await put(1, clock.now() - 2);
     await put(2, clock.now());
     await put(3, clock.now() + 1_000);
-    await put(9, clock.now(), 'sealing');
+    await put(9, clock.now(), 'encryption');
     const keyring = ring();
     expect((await keyring.active('mac')).keyId).toBe('mac2');
     expect((await keyring.list('mac')).map(({ keyId }) => keyId)).toEqual(['mac1', 'mac2', 'mac3']);
     expect(await keyring.find('mac', 'mac3')).toMatchObject({ generation: 3 });
-    expect(await keyring.find('mac', 'sealing9')).toBeUndefined();
+    expect(await keyring.find('mac', 'encryption9')).toBeUndefined();
     clock.advance(1_000);
     expect((await keyring.active('mac')).keyId).toBe('mac3');
   });
@@ -94,7 +94,7 @@ describe('the keyring', () => {
     const opened = await Promise.all([1, 2, 3].map(() => keyring.open(key)));
     expect(new Set(opened).size).toBe(1);
     expect(decryptions()).toBe(1);
-    await expect(keyring.open({ ...key, keyId: 'x', kind: 'sealing' })).rejects.toMatchObject({
+    await expect(keyring.open({ ...key, keyId: 'x', kind: 'encryption' })).rejects.toMatchObject({
       name: 'InvalidCiphertextException',
     });
   });
@@ -112,22 +112,22 @@ describe('keys that are opened while the function loads', () => {
     await put(1, clock.now() - 1);
     await put(2, clock.now());
     await put(3, clock.now() + 1);
-    await put(1, clock.now(), 'sealing');
+    await put(1, clock.now(), 'encryption');
     const keyring = ring();
-    keyring.openEarly('mac', 'sealing');
+    keyring.prefetch('mac', 'encryption');
     await expect.poll(decryptions).toBe(2); // nobody has asked
-    for (const kind of ['mac', 'sealing'] as const) await keyring.open(await keyring.active(kind));
+    for (const kind of ['mac', 'encryption'] as const) await keyring.open(await keyring.active(kind));
     expect(queries()).toBe(2);
     expect(decryptions()).toBe(2);
   });
 
   it('may be missing, or KMS may fail: the first request after that opens them', async () => {
     const keyring = ring();
-    keyring.openEarly('mac');
+    keyring.prefetch('mac');
     await expect(keyring.active('mac')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
     await put(1, clock.now());
     vi.mocked(kms.send).mockRejectedValueOnce(new Error('throttled'));
-    keyring.openEarly('mac');
+    keyring.prefetch('mac');
     const key = await keyring.active('mac');
     await new Promise(setImmediate);
     expect((await keyring.open(key)).symmetricKeySize).toBe(32);

@@ -75,8 +75,8 @@ describe('a line of the log', () => {
   it('has the id of the request in its answer, and the id of the invocation if something failed', () => {
     const { log, beginInvocation } = makeLog('webhooks', now);
     beginInvocation({ awsRequestId: 'one' }, 'AbCdEfGhIjKlMnO=');
-    log.info('webhook.answered');
-    log.warn('webhook.refused');
+    log.info('api.request');
+    log.warn('api.refused');
     beginInvocation({ awsRequestId: 'two' });
     log.info('keys.rotated');
     log.error('keys.rotated');

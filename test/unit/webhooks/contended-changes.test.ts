@@ -65,6 +65,6 @@ it('a change that loses every race is refused within 3 s, and its log line names
     expect(await stage.request(method, at, sent)).toMatchObject(busy);
     expect(stage.now() - begun).toBeGreaterThan(0);
     expect(stage.now() - begun).toBeLessThan(3_000);
-    expect(JSON.parse(stage.lines.at(-1) ?? '')).toMatchObject(['webhook.refused', { reason: 'contended' }]);
+    expect(JSON.parse(stage.lines.at(-1) ?? '')).toMatchObject(['api.refused', { reason: 'contended' }]);
   }
 });

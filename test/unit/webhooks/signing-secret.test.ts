@@ -23,11 +23,11 @@ it('a new secret is 256 random bits in the form that Standard Webhooks libraries
 });
 
 describe('replaceSecret', () => {
-  const first: SigningSecret = { sealed: 'a', createdAt: 0 };
+  const first: SigningSecret = { encrypted: 'a', createdAt: 0 };
 
   it('lets the replaced secret sign for 24 h from its own replacement', () => {
     const [current, replaced] = replaceSecret([first], 'b', 1_000, false);
-    expect(current).toEqual({ sealed: 'b', createdAt: 1_000 });
+    expect(current).toEqual({ encrypted: 'b', createdAt: 1_000 });
     expect(replaced).toEqual({ ...first, replacedAt: 1_000 });
     expect(replaced && isSigning(replaced, 1_000 + 24 * hour - 1)).toBe(true);
     expect(replaced && isSigning(replaced, 1_000 + 24 * hour)).toBe(false);
@@ -37,13 +37,13 @@ describe('replaceSecret', () => {
   it('allows four replaced secrets alongside the current one, each with its own end', () => {
     let secrets: readonly SigningSecret[] = [first];
     for (let time = 1; time <= 4; time++) secrets = replaceSecret(secrets, `s${time}`, time * hour, false);
-    expect(secrets.map(({ sealed }) => sealed)).toEqual(['s4', 's3', 's2', 's1', 'a']);
+    expect(secrets.map(({ encrypted }) => encrypted)).toEqual(['s4', 's3', 's2', 's1', 'a']);
     expect(secrets.map(({ replacedAt }) => replacedAt)).toEqual([undefined, 4 * hour, 3 * hour, 2 * hour, hour]);
     const tooMany = { outcome: 'too_many', until: 25 * hour };
     expect(replace(secrets, 'x', 5 * hour, false)).toEqual(tooMany);
     expect(replace(secrets, 'x', 25 * hour - 1, false)).toEqual(tooMany);
     const next = replaceSecret(secrets, 'x', 25 * hour, false);
-    expect(next.map(({ sealed }) => sealed)).toEqual(['x', 's4', 's3', 's2', 's1']);
-    expect(replaceSecret(secrets, 'x', 5 * hour, true)).toEqual([{ sealed: 'x', createdAt: 5 * hour }]);
+    expect(next.map(({ encrypted }) => encrypted)).toEqual(['x', 's4', 's3', 's2', 's1']);
+    expect(replaceSecret(secrets, 'x', 5 * hour, true)).toEqual([{ encrypted: 'x', createdAt: 5 * hour }]);
   });
 });

@@ -28,11 +28,11 @@ beforeEach(() => {
 const eventName = 'demanda.criada';
 const common = { webhookId: 'id-1', url: 'https://receiver.example.com/hook', createdAt: 1_000, updatedAt: 1_000 };
 const webhook = (changes: Partial<Webhook> = {}): Webhook =>
-  aWebhook({ accountId, eventName, ...common, sealedAuthorization: 'sealed-authorization', ...changes });
+  aWebhook({ accountId, eventName, ...common, encryptedAuthorization: 'encrypted-authorization', ...changes });
 
 /** The attributes that an operator's suspension leaves of a webhook that is deleted. */
 const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
-const replacement = { url: 'https://new.example.com/', sealedAuthorization: undefined, updatedAt: 2_000 };
+const replacement = { url: 'https://new.example.com/', encryptedAuthorization: undefined, updatedAt: 2_000 };
 const table = { TableName: 'Webhooks' };
 const Key = () => ({ accountId, eventName });
 const item = async () => (await database.dynamo(new GetCommand({ ...table, Key: Key() }))).Item;
@@ -157,13 +157,13 @@ it('a registration recognises itself though its receiver had it suspended before
 });
 
 describe('a replacement', () => {
-  it.each([undefined, 'sealed-new'])(
+  it.each([undefined, 'encrypted-new'])(
     'has the authorization that is sent with it, or none: %s',
-    async sealedAuthorization => {
+    async encryptedAuthorization => {
       await store.create(webhook());
-      await store.replace(webhook(), { ...replacement, sealedAuthorization });
-      const { sealedAuthorization: _, ...rest } = { ...webhook(), ...replacement, resetAt: 2_000 };
-      expect(await find()).toEqual({ ...rest, ...(sealedAuthorization && { sealedAuthorization }) });
+      await store.replace(webhook(), { ...replacement, encryptedAuthorization });
+      const { encryptedAuthorization: _, ...rest } = { ...webhook(), ...replacement, resetAt: 2_000 };
+      expect(await find()).toEqual({ ...rest, ...(encryptedAuthorization && { encryptedAuthorization }) });
     },
   );
 
@@ -208,14 +208,14 @@ it.each([
 });
 
 describe('a replacement of secrets', () => {
-  const next = [{ sealed: 'sealed-2', createdAt: 2_000 }];
+  const next = [{ encrypted: 'encrypted-2', createdAt: 2_000 }];
 
   it('holds for the webhook and secrets that were read, and not for a later registration', async () => {
     await store.create(webhook());
     expect(await store.replaceSecrets(webhook(), next, 2_000)).toBe(true);
     expect(await find()).toEqual(webhook({ secrets: next, updatedAt: 2_000 }));
     expect(await store.replaceSecrets(webhook(), next, 2_000)).toBe(true); // repeated
-    expect(await store.replaceSecrets(webhook(), [{ sealed: 'sealed-3', createdAt: 3_000 }], 3_000)).toBe(false);
+    expect(await store.replaceSecrets(webhook(), [{ encrypted: 'encrypted-3', createdAt: 3_000 }], 3_000)).toBe(false);
     await put(webhook({ webhookId: 'id-2' }));
     expect(await store.replaceSecrets(webhook({ webhookId: 'id-1' }), next, 2_000)).toBe(false);
     expect(await find()).toEqual(webhook({ webhookId: 'id-2' }));

@@ -14,7 +14,7 @@ import { httpRequest } from '../../support/http-request.ts';
 import type { Answered, Sent } from '../../support/stage.ts';
 import { makeStage, type Stage } from '../../support/stage.ts';
 import { noon } from '../delivery/builders.ts';
-import { keyringDynamo, kms, sealing } from '../delivery/test-keyring.ts';
+import { encryption, keyringDynamo, kms } from '../delivery/test-keyring.ts';
 
 /* The answers of {base_url} about webhooks (`docs/en/webhooks.md`). */
 
@@ -158,13 +158,13 @@ describe('POST /v1/webhooks', () => {
     const stored = await find();
     expect(JSON.stringify(stored)).not.toContain('s3cret');
     expect(JSON.stringify(stored)).not.toContain(json.segredo);
-    const { sealedAuthorization = '', secrets } = stored ?? { secrets: [] };
-    const sealed = secrets[0]?.sealed ?? '';
-    expect(await sealing.open(sealedAuthorization, authorizationBinding(account, 'demanda.criada'))).toBe(
+    const { encryptedAuthorization = '', secrets } = stored ?? { secrets: [] };
+    const encrypted = secrets[0]?.encrypted ?? '';
+    expect(await encryption.decrypt(encryptedAuthorization, authorizationBinding(account, 'demanda.criada'))).toBe(
       'Bearer s3cret',
     );
-    expect(await sealing.open(sealed, secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
-    await expect(sealing.open(sealed, secretBinding(account, 'demanda.cancelada'))).rejects.toThrow();
+    expect(await encryption.decrypt(encrypted, secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
+    await expect(encryption.decrypt(encrypted, secretBinding(account, 'demanda.cancelada'))).rejects.toThrow();
     expect(stage.lines.join()).not.toMatch(/s3cret|whsec_|receiver/);
   });
 
@@ -275,7 +275,9 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
       expect(status).toBe(201);
       expect(Object.keys(json)).toEqual(['segredo']);
       const [current] = (await find())?.secrets ?? [];
-      expect(await sealing.open(current?.sealed ?? '', secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
+      expect(await encryption.decrypt(current?.encrypted ?? '', secretBinding(account, 'demanda.criada'))).toBe(
+        json.segredo,
+      );
     }
     await stage.pass(3_599_999);
     const refused = await rotate();
@@ -348,12 +350,12 @@ it('the log names the caller, the request and the reason of a refusal, and none 
   const findings = expect.arrayContaining(['/evento unknown_event', '/url url_not_https', 'unknown_field']);
   const [first, ...others] = logged();
   expect(first).toEqual([
-    'webhook.refused',
+    'api.refused',
     { method: 'POST', route: '/v1/webhooks', ...caller, status: 422, code: 'validation_failed', findings },
   ]);
   expect(others).toMatchObject([
-    ['webhook.refused', { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' }],
-    ['webhook.refused', { route: '/v1/webhooks/{evento}', code: 'method_not_allowed' }],
+    ['api.refused', { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' }],
+    ['api.refused', { route: '/v1/webhooks/{evento}', code: 'method_not_allowed' }],
   ]);
   expect(stage.lines.join()).not.toContain('s3cret');
 });
@@ -370,7 +372,7 @@ describe('when a dependency fails', () => {
   // Bug: it counted nothing, and the saved queries of errors left the cause out.
   it('counts the 503, and logs its cause as an error', async () => {
     const { lines } = await handleAlone('GET', '/v1/webhooks');
-    const cause = { level: 'ERROR', message: 'webhook.dependency_busy', errorName: 'ThrottlingException' };
+    const cause = { level: 'ERROR', message: 'api.dependency_busy', errorName: 'ThrottlingException' };
     for (const line of [cause, { service: 'webhooks', functions: 'http', RequestFailed: 1 }])
       expect(lines).toContainEqual(expect.objectContaining(line));
   });
@@ -384,7 +386,7 @@ describe('when a dependency fails', () => {
       return (text.includes('"Keyring"') ? keyringDynamo : stage.dynamo)(command);
     });
     expect(status).toBe(503);
-    expect(lines).toContainEqual(expect.objectContaining({ message: 'webhook.refused', reason: 'contended' }));
+    expect(lines).toContainEqual(expect.objectContaining({ message: 'api.refused', reason: 'contended' }));
     expect(JSON.stringify(lines)).not.toContain('RequestFailed');
   });
 

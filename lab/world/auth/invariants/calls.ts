@@ -9,7 +9,7 @@ export function judgeCalls(evidence: Evidence, violate: Violate): void {
     const kind = kindOf(request, evidence);
     const made = Map.groupBy(request.calls, ({ name }) => name);
     for (const [name, { length }] of made) {
-      const most = mostCalls[kind][name] ?? 0;
+      const most = maxCalls[kind][name] ?? 0;
       if (length > most) violate(`${kind}: ${name} ${length} times, and not ${most}`, request.id);
     }
   }
@@ -34,7 +34,7 @@ const each = { 'Query Keyring': 2 };
 /** The calls of every login, granted or refused. */
 const eachLogin = { ...each, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
 
-const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
+const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   'refused client': {
     ...each,
     'BatchGet Credentials Lockouts Clients': 1,

@@ -33,7 +33,7 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   if (answer?.status === 200 && (failures > 0 || successes === 0))
     violate('a login was granted that is not recorded as a success', id);
   if (!answer || answer.status >= 500 || answer.status === 200) {
-    if (failures > mostTimes(request)) violate('a failure counts too often', id);
+    if (failures > maxTimes(request)) violate('a failure counts too often', id);
     return;
   }
   const reason = evidence.reasonOf(request);
@@ -45,7 +45,7 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
     violate(`${answer.status} where the limit of a client stood ${limit}`, id);
   if (!wasJudged && failures > 0) violate(`a login counts that was refused as ${reason}`, id);
   if (wasJudged && failures === 0) violate('a failure does not count', id);
-  if (wasJudged && failures > mostTimes(request)) violate('a failure counts too often', id);
+  if (wasJudged && failures > maxTimes(request)) violate('a failure counts too often', id);
   if (reason === 'user_locked' && writes.length > 0) violate('a login that found a lock wrote', id);
   if (reason === 'user_locked' && hashes > 0) violate('a login that found a lock costs a hash', id);
 }
@@ -55,7 +55,7 @@ function isJudged(request: TokenRequest, { reasonOf }: Evidence): boolean {
 }
 
 /** A write that the SDK repeats may count again if others failed in between. */
-function mostTimes({ calls }: TokenRequest): number {
+function maxTimes({ calls }: TokenRequest): number {
   const writes = calls.filter(({ name }) => name === 'Update Lockouts');
   return 1 + writes.reduce((sum, { attempts = 3 }) => sum + attempts - 1, 0);
 }

@@ -114,7 +114,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   }
 
   function write(before: Attributes | undefined, after: Attributes | undefined): void {
-    while (recent[0] && recent[0].at <= now() - longestLag) recent.shift();
+    while (recent[0] && recent[0].at <= now() - maxLag) recent.shift();
     recent.push({ at: now(), place: items.orderOf(after ?? before ?? {}).join('\n'), before, after });
     replace(items, before && entryInTable(before), after && entryInTable(after));
     for (const { names, items: indexed, entryOf } of indexes.values()) {
@@ -156,7 +156,7 @@ function namesOf(key: Key): readonly string[] {
 }
 
 /** Milliseconds. */
-const longestLag = 300;
+const maxLag = 300;
 
 /** In bytes. */
 const largestItem = 400 * 1_024;

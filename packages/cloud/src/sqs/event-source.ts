@@ -27,7 +27,7 @@ export function connectEventSource({
   const began = time.now();
   let places = Math.min(5, concurrency);
   let busy = 0;
-  let isLookPlanned = false;
+  let isReceivePlanned = false;
   let growsAt = Number.NEGATIVE_INFINITY;
   let isGrowthPlanned = false;
   let hasEnded = false;
@@ -39,12 +39,12 @@ export function connectEventSource({
   };
 
   function planLook(): void {
-    if (isLookPlanned) return;
+    if (isReceivePlanned) return;
     if (busy >= places) {
       planGrowth();
       return;
     }
-    isLookPlanned = true;
+    isReceivePlanned = true;
     time.after(0, look);
   }
 
@@ -54,7 +54,7 @@ export function connectEventSource({
       time.after(standstill.until - age, look);
       return;
     }
-    isLookPlanned = false;
+    isReceivePlanned = false;
     while (busy < places && !hasEnded) {
       const batch = queue.receive(batchSize);
       if (batch.length === 0) return;

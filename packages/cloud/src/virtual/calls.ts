@@ -100,10 +100,10 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
         }
 
         function end({ answer, error }: Outcome<Answer>, attempts: number): void {
-          const tokens = tokensOf.get(service) ?? mostTokens;
+          const tokens = tokensOf.get(service) ?? maxTokens;
           const $metadata = { attempts, totalRetryDelay };
           if (answer) {
-            tokensOf.set(service, Math.min(mostTokens, tokens + givenBack));
+            tokensOf.set(service, Math.min(maxTokens, tokens + givenBack));
             resolve({ ...answer, $metadata });
             return;
           }
@@ -146,7 +146,7 @@ function namedError(name: string, message: string): Error {
 }
 
 /** Each client of the SDK may repeat until these are used up; a success gives back what it cost. */
-const mostTokens = 500;
+const maxTokens = 500;
 
 /** What a repetition costs, and the milliseconds at most before the first; it is twice that before the second. */
 const repetitions = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };

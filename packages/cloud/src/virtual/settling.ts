@@ -8,16 +8,16 @@ import { createHook } from 'node:async_hooks';
 export function makeSettling() {
   let turns = 0;
   let wake: (() => void) | undefined;
-  const underWay = new Set<number>();
+  const inFlight = new Set<number>();
   const hook = createHook({
     trackPromises: false,
     init: (id, type, _, job) => {
       if (!threadWork.test(type)) return;
-      underWay.add(id);
-      onDoneAtOnce(job, () => void underWay.delete(id));
+      inFlight.add(id);
+      onDoneAtOnce(job, () => void inFlight.delete(id));
     },
-    after: id => void underWay.delete(id),
-    destroy: id => void underWay.delete(id),
+    after: id => void inFlight.delete(id),
+    destroy: id => void inFlight.delete(id),
   }).enable();
   return { settled, end: () => void hook.disable() };
 
@@ -34,7 +34,7 @@ export function makeSettling() {
 
   function turn(): void {
     turns -= 1;
-    if (underWay.size > 0) {
+    if (inFlight.size > 0) {
       if (turns === 0) queueTurns(1);
       return;
     }

@@ -11,10 +11,10 @@ import {
 /** Has a function do something whose tries of calls meet these fates. */
 async function run(
   fates: readonly Fate[],
-  act: (outside: ProcessOutside) => Promise<unknown>,
+  act: (runtime: ProcessOutside) => Promise<unknown>,
   others: Partial<VirtualCloudDefinition> = {},
 ) {
-  const functions = [{ name: 'f', timeout: 30_000, start: (outside: ProcessOutside) => () => act(outside) }];
+  const functions = [{ name: 'f', timeout: 30_000, start: (runtime: ProcessOutside) => () => act(runtime) }];
   const left = [...fates];
   const faults = { fateOf: () => left.shift() };
   return makeVirtualCloud({ seed: 1, faults, functions, ...others }).invoke('f', {});

@@ -105,7 +105,7 @@ describe('The status is below 500 for', () => {
   });
 
   it('any path and method at the rest of {auth_url}.', async () => {
-    const discover = composeDiscovery(authEnvironment, service.outside, service.telemetry);
+    const discover = composeDiscovery(authEnvironment, service.runtime, service.telemetry);
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS', ''), async (path, method) => {
         expect((await discover(httpRequest({ path: `/${path}`, method }))).statusCode).toBe(404);

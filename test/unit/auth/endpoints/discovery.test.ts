@@ -13,8 +13,8 @@ const service = await startAuthService();
 afterAll(() => service.stop());
 
 const ask = async (path: string, method = 'GET', dynamo: Dynamo = service.database.dynamo) => {
-  const outside = { ...service.outside, dynamo };
-  const discover = composeDiscovery(authEnvironment, outside, service.telemetry);
+  const runtime = { ...service.runtime, dynamo };
+  const discover = composeDiscovery(authEnvironment, runtime, service.telemetry);
   const { statusCode, headers, body = '' } = await discover(httpRequest({ path, method }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };

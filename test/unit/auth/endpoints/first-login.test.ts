@@ -35,13 +35,13 @@ const startProcess = (canOpenEarly = true) => {
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     return calls.length;
   };
-  const { outside, telemetry } = service;
+  const { runtime, telemetry } = service;
   const answer = composeToken(
     authEnvironment,
     {
-      ...outside,
-      dynamo: command => through(() => outside.dynamo(command)),
-      kms: { send: command => through(() => outside.kms.send(command)) },
+      ...runtime,
+      dynamo: command => through(() => runtime.dynamo(command)),
+      kms: { send: command => through(() => runtime.kms.send(command)) },
     },
     telemetry,
   );

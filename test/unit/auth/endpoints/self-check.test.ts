@@ -11,8 +11,8 @@ const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
 
 /** The token function as a deployment invokes it. */
-const startProcess = (changes: Partial<AuthService['outside']> = {}) => {
-  const answer = composeToken(authEnvironment, { ...service.outside, ...changes }, service.telemetry);
+const startProcess = (changes: Partial<AuthService['runtime']> = {}) => {
+  const answer = composeToken(authEnvironment, { ...service.runtime, ...changes }, service.telemetry);
   return { checkItself: () => answer({}) };
 };
 
@@ -26,14 +26,14 @@ it('The check passes if all works, any number of times a minute, and leaves no c
   expect([...Items, ...service.logs, ...service.metrics]).toEqual([]);
 });
 
-const without = (table: string) => (): Partial<AuthService['outside']> => ({
+const without = (table: string) => (): Partial<AuthService['runtime']> => ({
   dynamo: command =>
     command instanceof BatchGetCommand && table in (command.input.RequestItems ?? {})
       ? Promise.reject(Object.assign(new Error(), { name: 'AccessDeniedException' }))
       : service.database.dynamo(command),
 });
 
-it.each<readonly [string, () => Partial<AuthService['outside']>, RegExp]>([
+it.each<readonly [string, () => Partial<AuthService['runtime']>, RegExp]>([
   [
     'no hash',
     () => ({ keyDerivation: { ...systemKeyDerivation, argon2: () => Promise.reject(new Error('unsupported')) } }),

@@ -12,7 +12,7 @@ import { type Database, startDatabase } from '../../../support/database/database
 // Keys change every 90 days, and are published a day or more before their first use (docs/tokens.md).
 
 const day = 86_400_000;
-const kinds: readonly KeyKind[] = ['signing', 'mac', 'sealing'];
+const kinds: readonly KeyKind[] = ['signing', 'mac', 'encryption'];
 
 let clock: FrozenClock;
 let database: Database;
@@ -47,7 +47,9 @@ describe('The rotation of keys', () => {
       const key = await ring.active(kind);
       expect(key).toMatchObject({ kind, generation: 1, activeFrom: clock.now() });
       expect((await ring.open(key)).type).toBe(kind === 'signing' ? 'private' : 'secret');
-      await expect(ring.open({ ...key, keyId: 'other', kind: kind === 'mac' ? 'sealing' : 'mac' })).rejects.toThrow();
+      await expect(
+        ring.open({ ...key, keyId: 'other', kind: kind === 'mac' ? 'encryption' : 'mac' }),
+      ).rejects.toThrow();
     }
   });
 
@@ -110,7 +112,7 @@ describe('The rotation of keys', () => {
     clock.advance(90 * day);
     await rotation.rotateKeys();
     expect(await generations('mac')).not.toContain(1);
-    expect(await generations('sealing')).toContain(1);
+    expect(await generations('encryption')).toContain(1);
   });
 
   it('creates a key of a newly configured algorithm.', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { makeKms } from '@emissor/cloud/kms';
 import { expect, it, vi } from 'vitest';
 import { composeRotateKeys } from '../../../../lambdas/auth/keys/rotate-keys.composition.ts';
-import { machine } from '../../../../lambdas/platform/outside.ts';
+import { systemRuntime } from '../../../../lambdas/platform/runtime.ts';
 import { makeTelemetry } from '../../../../lambdas/platform/telemetry.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 
@@ -29,7 +29,7 @@ it.each([
   const counts: number[] = [];
   const telemetry = { ...makeTelemetry('rotate-keys'), count: (_metric: string, by = 1) => void counts.push(by) };
   telemetry.log = { ...telemetry.log, info: () => undefined };
-  const rotate = composeRotateKeys(environment, { ...machine, dynamo: database.dynamo, kms }, telemetry);
+  const rotate = composeRotateKeys(environment, { ...systemRuntime, dynamo: database.dynamo, kms }, telemetry);
   await rotate();
   vi.spyOn(kms, 'send').mockResolvedValue({ KeyMetadata: { KeyState } } as never);
   const rotation = rotate();

@@ -159,7 +159,7 @@ describe('GET …/entregas', () => {
   ])('logs no unknown parameter name: %s', async (query, findings) => {
     await request('GET', `${base}/entregas`, { query });
     const [message, fields] = JSON.parse(stage.lines.at(-1) ?? '[]');
-    expect(message).toBe('webhook.refused');
+    expect(message).toBe('api.refused');
     expect(fields.findings.toSorted()).toEqual(findings);
     expect(stage.lines.join()).not.toMatch(/whsec_abc|__proto__/);
   });
@@ -345,7 +345,7 @@ describe('POST …/teste', () => {
 
   it.each(EVENT_NAMES)('sends a sample of %s, and shows its outcome', async evento => {
     const body = sampleBody(evento, 'https://demandas.example.com');
-    await stage.register({ eventName: evento, sealedAuthorization: undefined });
+    await stage.register({ eventName: evento, encryptedAuthorization: undefined });
     stage.answers.push(answer(200, {}, 'thanks'));
     const { status, json } = await request('POST', `/v1/webhooks/${evento}/teste`);
     expect(status).toBe(202);

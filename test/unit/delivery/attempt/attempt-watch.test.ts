@@ -7,7 +7,7 @@ import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import { type Slowness, unknownSlowness, withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { aDelivery, answer, attemptWith, aWebhook, failure, internalError, noon, success } from '../builders.ts';
-import { sealing } from '../test-keyring.ts';
+import { encryption } from '../test-keyring.ts';
 
 /* When an attempt is slow, and when a busy process gives it up (`docs/delivery.md`, steps 3 and 4). */
 
@@ -132,7 +132,7 @@ describe('the time before resolving', () => {
     const watch = timing({ busy: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = attemptWith({
-      sealing: { open: (sealed, binding) => opened.then(() => sealing.open(sealed, binding)) },
+      encryption: { decrypt: (encrypted, binding) => opened.then(() => encryption.decrypt(encrypted, binding)) },
       post: async ({ onAnswered }) => {
         onAnswered?.();
         return answer(200);
@@ -148,7 +148,7 @@ describe('the time before resolving', () => {
 
   it('is not counted if it fails', async () => {
     const watch = timing();
-    const attempt = attemptWith({ sealing: { open: () => Promise.reject(new Error('no key')) } });
+    const attempt = attemptWith({ encryption: { decrypt: () => Promise.reject(new Error('no key')) } });
     await watch.end(await attempt(aWebhook(), aDelivery(), watch));
     expect(watch.did).toEqual([]);
   });

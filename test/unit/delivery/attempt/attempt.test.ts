@@ -3,7 +3,7 @@ import type { AttemptDependencies } from '../../../../lambdas/delivery/attempt/a
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
 import { aDelivery, answer, aRecord, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
-import { sealAlike } from '../test-keyring.ts';
+import { encryptAlike } from '../test-keyring.ts';
 
 /* The request of an attempt, and its outcome by the answer (`docs/en/receiving.md`, `docs/delivery.md`, steps 4 and 5). */
 
@@ -41,11 +41,11 @@ describe('a request to a receiver', () => {
   });
 
   it('is signed by a replaced secret too, for 24 h', async () => {
-    const sealed = sealAlike(secret, 'conta-1/demanda.criada/segredo');
+    const encrypted = encryptAlike(secret, 'conta-1/demanda.criada/segredo');
     const secrets = [
-      { sealed, createdAt: noon },
-      { sealed, createdAt: 0, replacedAt: noon - 24 * hour + 1 },
-      { sealed, createdAt: 0, replacedAt: noon - 24 * hour },
+      { encrypted, createdAt: noon },
+      { encrypted, createdAt: 0, replacedAt: noon - 24 * hour + 1 },
+      { encrypted, createdAt: 0, replacedAt: noon - 24 * hour },
     ];
     const request = await sentFor(aWebhook({ secrets }), aDelivery());
     expect(request.headers['webhook-signature']?.split(' ')).toHaveLength(2);
@@ -80,9 +80,9 @@ describe('an attempt that is answered', () => {
   });
 
   it('keeps no credential that the receiver echoes', async () => {
-    const sealedAuthorization = sealAlike('Bearer s3cr3t-t0ken', 'conta-1/demanda.criada/autorizacao');
+    const encryptedAuthorization = encryptAlike('Bearer s3cr3t-t0ken', 'conta-1/demanda.criada/autorizacao');
     const { attempt } = attemptOver(answer(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'));
-    const outcome = await attempt(aWebhook({ sealedAuthorization }), aDelivery());
+    const outcome = await attempt(aWebhook({ encryptedAuthorization }), aDelivery());
     expect(outcome.record.response).toBe('{"authorization":"***","token":"***"}');
   });
 });
@@ -90,14 +90,17 @@ describe('an attempt that is answered', () => {
 describe('internal errors', () => {
   it('a credential that cannot be opened is our own fault, and no request is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
-    const outcome = await attempt(aWebhook({ sealedAuthorization: sealAlike('x', 'another/binding') }), aDelivery());
+    const outcome = await attempt(
+      aWebhook({ encryptedAuthorization: encryptAlike('x', 'another/binding') }),
+      aDelivery(),
+    );
     expect(outcome).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
   });
 
   it('the message of a fault, which could hold anything, is not kept', async () => {
     const open = () => Promise.reject(new Error('canary-7f3a'));
-    const { attempt } = attemptOver(answer(200), { sealing: { open } });
+    const { attempt } = attemptOver(answer(200), { encryption: { decrypt: open } });
     expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');
   });
 });

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { command } from '../../../../ops/audit/command.ts';
+import { option, timed } from '../../../../ops/command-line/arg-spec.ts';
 import { moment } from '../../../../ops/command-line/forms.ts';
-import { option, timed } from '../../../../ops/command-line/words.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { aTask } from '../a-task.ts';
 

@@ -41,7 +41,7 @@ it.each<[string, RegExp, ...more: string[]]>([
   ['clients create --account a/b', /--account.*letters, digits/],
   ['clients update x', /No setting was given/],
   ['clients rotate-secret x --drop-newest --drop-oldest', /--drop-newest.*cannot be used with.*--drop-oldest/],
-  ['keys list --kind master', /signing, mac, sealing/],
+  ['keys list --kind master', /signing, mac, encryption/],
   ['keys rotate --kind mac', /--kind needs --now/],
   ['users import', /missing required argument/],
   ['users set-role a@b.example.com owner', /admin, member/],

@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { thisWorld } from '../../../../ops/stage/world.ts';
+import { opsRuntime } from '../../../../ops/stage/ops-runtime.ts';
 import {
   type Conditions,
   fail,
@@ -198,8 +198,13 @@ describe('ops dlq show', () => {
   it('shows a message by the id it was published under, with its body and who sent it', async () => {
     await put('another');
     await put('no JSON', { ...rejected, sender: 'AROA:x' });
-    const letter = { messageId: original, body: 'no JSON', sentAt: expect.stringMatching(/^\d{4}-.*Z$/), copies: 1 };
-    const shown = { ...letter, reason: 'malformed', detail: 'no', sender: 'AROA:x' };
+    const deadLetter = {
+      messageId: original,
+      body: 'no JSON',
+      sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      copies: 1,
+    };
+    const shown = { ...deadLetter, reason: 'malformed', detail: 'no', sender: 'AROA:x' };
     expect(await operated.ask(`dlq show ${original}`)).toEqual(shown);
     expect(await dlq(`show ${original}`)).toMatch(/sender +AROA:x\n.*\n\nno JSON\n$/s);
     expect(await list()).toHaveLength(2);
@@ -347,9 +352,9 @@ it.each(['redrive --rate 1000', 'discard --reason unknown_event --yes'])(
       const ids = Array.from({ length }, () => `${++received}`);
       return { Messages: ids.map(id => ({ MessageId: id, ReceiptHandle: id, Body: '0' })) };
     };
-    const makeClient: typeof thisWorld.makeClient = (Service, settings) =>
-      Object.assign(thisWorld.makeClient(Service, settings), Object(Service) === SQSClient && { send });
-    const { code, stderr } = await failing(words, { world: { makeClient } });
+    const makeClient: typeof opsRuntime.makeClient = (Service, settings) =>
+      Object.assign(opsRuntime.makeClient(Service, settings), Object(Service) === SQSClient && { send });
+    const { code, stderr } = await failing(words, { runtime: { makeClient } });
     expect([code, stderr]).toEqual([0, expect.stringMatching(/first 100000 dead-letter messages were read/)]);
   },
 );

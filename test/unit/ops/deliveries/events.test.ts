@@ -19,7 +19,7 @@ interface World {
   readonly webhook?: Webhook;
   readonly slowSince?: number;
   readonly lines?: readonly LoggedLine[];
-  readonly letters?: readonly Partial<DeadLetter>[];
+  readonly deadLetters?: readonly Partial<DeadLetter>[];
   /** Dead letters that others are looking at. */
   readonly inFlight?: number;
   /** Messages of the events queue. */
@@ -27,7 +27,7 @@ interface World {
 }
 
 /** Sources over a world, and which of them were opened. */
-const sourcesOf = ({ delivery, webhook, slowSince, lines = [], letters = [], inFlight = 0, queued = 0 }: World) => {
+const sourcesOf = ({ delivery, webhook, slowSince, lines = [], deadLetters = [], inFlight = 0, queued = 0 }: World) => {
   const opened: string[] = [];
   const sources: EventSources = {
     readDelivery: async id => (delivery?.id === id ? delivery : undefined),
@@ -47,8 +47,8 @@ const sourcesOf = ({ delivery, webhook, slowSince, lines = [], letters = [], inF
         countInFlight: async () => inFlight,
         countQueued: async () => (queued === 'unread' ? undefined : queued),
         deadLetters: async function* () {
-          for (const letter of letters) {
-            yield { origin: { messageId: 'other', sentAt: noon }, body: '', ...letter } as DeadLetter;
+          for (const deadLetter of deadLetters) {
+            yield { origin: { messageId: 'other', sentAt: noon }, body: '', ...deadLetter } as DeadLetter;
           }
         },
       };
@@ -117,7 +117,7 @@ describe('an event with a delivery', () => {
   });
 
   it.each([
-    ['rejected', { message: 'event.refused', reason: 'malformed', detail: 'no demand' }, /^rejected: /],
+    ['rejected', { message: 'event.rejected', reason: 'malformed', detail: 'no demand' }, /^rejected: /],
     ['without a webhook', { message: 'event.without_webhook', account: 'conta-1' }, /^no webhook: /],
     ['that waits', { message: 'message.deferred', seconds: 40 }, /^pending: /],
     ['that was a copy', { message: 'event.duplicate', state: 'delivered' }, /^delivered: /],
@@ -136,7 +136,7 @@ describe('an event with a delivery', () => {
   });
 
   it('is delivered if its message was rejected and then redriven', async () => {
-    const refused = line({ message: 'event.refused', reason: 'unknown_event', detail: 'no' });
+    const refused = line({ message: 'event.rejected', reason: 'unknown_event', detail: 'no' });
     const lines = [line({ message: 'delivery.attempt', state: 'delivered' }), refused];
     expect(await find({ delivery: ended('delivered'), lines }, { messageId })).toMatchObject({ verdict: 'delivered' });
   });
@@ -144,7 +144,7 @@ describe('an event with a delivery', () => {
 
 describe('an event without a delivery', () => {
   const without = { message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' };
-  const refused = { message: 'event.refused', reason: 'malformed', detail: 'id_demanda: must be a number' };
+  const refused = { message: 'event.rejected', reason: 'malformed', detail: 'id_demanda: must be a number' };
   const deferred = { message: 'message.deferred', seconds: 900 };
   const attemptIn = (state: string) => ({ message: 'delivery.attempt', state });
   const notStored = (result: string, status: number | null) => {
@@ -202,8 +202,8 @@ describe('an event without a delivery', () => {
     ],
     ['message id, with a body', { messageId }, { origin, ...rejected }, deliveryId, asMalformed],
     ['body', { deliveryId }, { origin, ...rejected }, deliveryId, asMalformed],
-  ])('is found in the dead-letter queue by its %s', async (_how, reference, letter, id, judgement) => {
-    const found = await find({ letters: [{}, letter] }, reference);
+  ])('is found in the dead-letter queue by its %s', async (_how, reference, deadLetter, id, judgement) => {
+    const found = await find({ deadLetters: [{}, deadLetter] }, reference);
     expect(found).toMatchObject({ judgement: expect.stringMatching(judgement), messageId, deliveryId: id });
     expect(found.opened).toEqual(['log', 'dead letters']);
   });
@@ -212,10 +212,10 @@ describe('an event without a delivery', () => {
     'is rejected if SQS moved its message after the line %s, and not by another message with its id',
     async message => {
       const lines = [line({ message, attempt: 1, seconds: 900 })];
-      const moved = { lines, letters: [{ origin, body, reason: null, detail: null }] };
+      const moved = { lines, deadLetters: [{ origin, body, reason: null, detail: null }] };
       for (const reference of [{ deliveryId }, { messageId }])
         expect(await find(moved, reference)).toMatchObject({ verdict: 'rejected', messageId });
-      expect(await find({ lines, letters: [rejected] })).toMatchObject({ verdict: 'pending' });
+      expect(await find({ lines, deadLetters: [rejected] })).toMatchObject({ verdict: 'pending' });
     },
   );
 
@@ -229,11 +229,11 @@ describe('an event without a delivery', () => {
 
   // Bug: no line mentions an event before a function receives it, and with a disabled trigger none does.
   it.each<[string, World, RegExp]>([
-    ['the log', { letters: [{}] }, /since 2026-11-13T12:00:00\.000Z.* less than about a minute ago$/],
-    ['999 dead-letter messages', { letters: Array(999).fill({}) }, /no dead-letter message,/],
+    ['the log', { deadLetters: [{}] }, /since 2026-11-13T12:00:00\.000Z.* less than about a minute ago$/],
+    ['999 dead-letter messages', { deadLetters: Array(999).fill({}) }, /no dead-letter message,/],
     [
       '1,000 dead-letter messages',
-      { letters: Array(1_000).fill({}) },
+      { deadLetters: Array(1_000).fill({}) },
       /no dead-letter message among the first 1000 \(/,
     ],
     ['messages in flight', { inFlight: 3 }, /another command is reading about 3 dead-letter message/],
@@ -277,10 +277,10 @@ describe('the events of an account', () => {
       'a message that was rejected or had no webhook is next to the delivery of another one with its id',
       [delivered],
       [
-        message('refused', 'event.refused', id),
+        message('refused', 'event.rejected', id),
         message('early', 'event.without_webhook', id),
         message('copy', 'message.deferred', { ...id, seconds: 1 }),
-        message('delivered', 'event.refused', id),
+        message('delivered', 'event.rejected', id),
       ],
       ['delivered delivered', 'refused rejected', 'early no webhook'],
     ],

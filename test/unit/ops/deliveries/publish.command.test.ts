@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { makePublish } from '../../../../ops/deliveries/publish.command.ts';
+import { opsRuntime } from '../../../../ops/stage/ops-runtime.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
-import { thisWorld } from '../../../../ops/stage/world.ts';
 import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
 import { aTask } from '../a-task.ts';
 
@@ -53,7 +53,7 @@ function publishing(bodies: string[]): Command {
   };
   const makeClient = () => ({ send, middlewareStack: { add: () => {} } }) as never;
   const outputs = { AuditLogGroup: 'audit', EventsQueueUrl: 'https://sqs.example.com/events' };
-  const target = localTarget(outputs, { ...thisWorld, makeClient });
+  const target = localTarget(outputs, { ...opsRuntime, makeClient });
   makePublish(eventsToCome).addTo(program.command('publish'), async act => void (await act(aTask(target))));
   return program;
 }

@@ -47,7 +47,7 @@ describe('ops webhooks suspend and reactivate', () => {
     expect(await ask(`webhooks suspend ${named('held')}`)).toMatchObject({ status: 'suspenso' });
     const shown = await ask(`webhooks show ${named('held')}`);
     expect(shown).toMatchObject({ host: 'receiver.example.com', status: 'suspenso', suspensionReason: 'operador' });
-    expect(JSON.stringify(shown)).not.toMatch(/sealed|whsec/);
+    expect(JSON.stringify(shown)).not.toMatch(/encrypted|whsec/);
     const { code, stdout } = await run(`webhooks reactivate ${named('held')}`);
     expect(code).toBe(0);
     for (const next of ['list', 'replay']) expect(stdout).toContain(`deliveries ${next} ${named('held')} --state held`);

@@ -37,7 +37,7 @@ function makeStage({ onQuestion = (_stack: Stack) => {}, isMoved = (_function: s
   const task = {
     target: { connect, label: 'stage dev', deployed, unreachable: 'AWS does not answer.' },
     progress: () => {},
-    nameDone: (subject: object) => void named.push(subject),
+    recordResult: (subject: object) => void named.push(subject),
     confirm: async (text: string) => {
       asked.push(text);
       onQuestion(stack);

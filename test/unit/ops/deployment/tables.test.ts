@@ -18,15 +18,15 @@ async function makeRestored({ client }: Database, name: TableName): Promise<stri
 // `ops tables copy` returns items that a table lost, and overwrites none (contract, section 7).
 
 // Bug: the rotation that followed the loss had given its number to a new key, and it was taken for a change of the lost one.
-it('brings back a sealing key whose number another has by now, below all others and never in use', async () => {
+it('brings back an encryption key whose number another has by now, below all others and never in use', async () => {
   const { ask, run, put, database, stop } = await startOperatedTables();
   const { dynamo } = database;
   const restored = await makeRestored(database, 'Keyring');
-  const rotate = () => ask('keys rotate --now --kind sealing');
-  const keyIds = async () => (await readKeys(dynamo, 'Keyring', 'sealing')).map(({ keyId }) => keyId);
+  const rotate = () => ask('keys rotate --now --kind encryption');
+  const keyIds = async () => (await readKeys(dynamo, 'Keyring', 'encryption')).map(({ keyId }) => keyId);
 
   await rotate();
-  const lost = await readKeys(dynamo, 'Keyring', 'sealing');
+  const lost = await readKeys(dynamo, 'Keyring', 'encryption');
   for (const { kind, generation } of lost)
     await dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
   await rotate();
@@ -39,7 +39,7 @@ it('brings back a sealing key whose number another has by now, below all others 
   const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/Add --yes to confirm\.\n$/) };
   expect(await run('tables', 'copy', 'keyring', restored)).toEqual(unasked);
   expect(await ask(`tables copy keyring ${restored}`)).toMatchObject({ changed: 2, copied: 2 });
-  const [first, second, ...rest] = await ask('keys list --kind sealing');
+  const [first, second, ...rest] = await ask('keys list --kind encryption');
   expect([first.keyId, second.keyId].toSorted()).toEqual(lost.map(({ keyId }) => keyId).toSorted());
   const states = [first, second, ...rest].map(({ generation, state }) => `${generation} ${state}`);
   expect(states).toEqual(['-1 retiring', '0 retiring', '1 retiring', '2 active']);

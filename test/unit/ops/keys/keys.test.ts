@@ -19,18 +19,18 @@ describe('ops keys, of which each kind has one,', () => {
     expect(stdout).toMatch(
       /^KIND +GENERATION +KEY ID +ALGORITHM +STATE +ACTIVE FROM\nsigning +1 +\w{22} +ES256 +active /,
     );
-    expect(stdout).toMatch(/\nmac +1 .* active .*\nsealing +1 .* active /);
+    expect(stdout).toMatch(/\nmac +1 .* active .*\nencryption +1 .* active /);
   });
 
   it('rotates those that are due, and makes no others', async () => {
-    const none = ['signing', 'mac', 'sealing'].map(kind => ({ kind, created: null, removed: [] }));
+    const none = ['signing', 'mac', 'encryption'].map(kind => ({ kind, created: null, removed: [] }));
     expect(await ask('keys rotate')).toEqual(none);
     expect(await keysIn()).toBe(3);
   });
 
   it.each([
     ['keys rotate --revoke', /Add --yes to confirm\.\n$/],
-    ['--yes keys rotate --now --revoke --kind sealing', /^error: Sealing keys cannot be revoked/],
+    ['--yes keys rotate --now --revoke --kind encryption', /^error: Encryption keys cannot be revoked/],
   ])('refuses %s, and changes nothing', async (words, problem) => {
     expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(problem) });
     expect(await keysIn()).toBe(3);
@@ -44,11 +44,11 @@ describe('ops keys, of which each kind has one,', () => {
     expect(await ask('keys list --kind signing')).toMatchObject([{ generation: 2, state: 'active' }]);
   });
 
-  it('revokes all kinds at once, but lets those that seal retire', async () => {
+  it('revokes all kinds at once, but lets those that encrypt retire', async () => {
     const results: { removed: number[] }[] = await ask('keys rotate --revoke');
     expect(results.map(({ removed }) => removed)).toEqual([[2], [1], []]);
-    const sealing: { state: string }[] = await ask('keys list --kind sealing');
-    expect(sealing.map(({ state }) => state)).toEqual(['retiring', 'active']);
+    const encryption: { state: string }[] = await ask('keys list --kind encryption');
+    expect(encryption.map(({ state }) => state)).toEqual(['retiring', 'active']);
   });
 });
 
@@ -75,7 +75,7 @@ describe('ops keys rotate at a stage', () => {
     rotateKeys.act(aTask(target, { warn: text => void warnings.push(text) }), given);
   const denied = { errorType: 'AccessDeniedException', errorMessage: 'not authorized to perform: dynamodb:Query' };
   const failed = `The daily rotation failed: ${denied.errorType}: ${denied.errorMessage} (docs/runbook.md, "KeysNotRotated").`;
-  const nothingDue = ['signing', 'mac', 'sealing'].map(kind => ({ kind, removed: [] }));
+  const nothingDue = ['signing', 'mac', 'encryption'].map(kind => ({ kind, removed: [] }));
 
   it('invokes the function, and reports what it did', async () => {
     const before = await keysIn();
@@ -83,7 +83,7 @@ describe('ops keys rotate at a stage', () => {
     expect(await rotate(stageAnswering(answer))).toMatchObject([
       { kind: 'signing', created: { generation: 3, state: 'active' }, removed: [7] },
       { kind: 'mac', created: undefined },
-      { kind: 'sealing', created: undefined },
+      { kind: 'encryption', created: undefined },
     ]);
     expect([invoked, await keysIn()]).toEqual([[functionArn], before]);
     await expect(rotate(stageAnswering(denied, 'Unhandled'))).rejects.toThrow(failed);
@@ -123,13 +123,13 @@ describe('ops keys rotate at a stage', () => {
 describe('keys rotate --revoke that fails half-way', () => {
   const pair = 'GenerateDataKeyPairWithoutPlaintext';
   const secret = 'GenerateDataKeyWithoutPlaintext';
-  const kinds = ['signing', 'mac', 'sealing'] as const;
+  const kinds = ['signing', 'mac', 'encryption'] as const;
   type Generations = Readonly<Record<(typeof kinds)[number], readonly number[]>>;
 
   const generations = async (): Promise<Generations> => {
     const listed: { kind: string; generation: number }[] = await ask('keys list');
     const of = (wanted: string) => listed.filter(({ kind }) => kind === wanted).map(({ generation }) => generation);
-    return { signing: of('signing'), mac: of('mac'), sealing: of('sealing') };
+    return { signing: of('signing'), mac: of('mac'), encryption: of('encryption') };
   };
   const failAt = async (call: string, nth: number) => {
     const expired = () => {
@@ -146,7 +146,7 @@ describe('keys rotate --revoke that fails half-way', () => {
       expect(after[kind]).toHaveLength(1);
       expect(before[kind]).not.toContain(after[kind][0]);
     }
-    expect(after.sealing.at(-1)).toBeGreaterThan(before.sealing.at(-1) ?? 0);
+    expect(after.encryption.at(-1)).toBeGreaterThan(before.encryption.at(-1) ?? 0);
   };
 
   const steps: [step: string, nth: number, rotated: number, deletes: string][] = [
@@ -179,7 +179,7 @@ describe('keys rotate --revoke that fails half-way', () => {
         const kept = now[kind].filter(generation => before[kind].includes(generation)).join(' and ');
         if (kind === deletes) expect(failure.error).toContain(`${kind} generation ${kept} is still valid`);
         else if (left.includes(kind)) expect(failure.error).toContain(`${kind} is not rotated`);
-        else if (kind !== 'sealing') expect(kept).toBe('');
+        else if (kind !== 'encryption') expect(kept).toBe('');
       }
       const [line] = await operated.trail();
       expect(line).toMatchObject({ command: 'keys rotate', outcome: 'failed' });

@@ -132,7 +132,7 @@ describe('ops smoke rotate-credentials', () => {
       if (overtake.mock.calls.length === 0) await overtake();
       return quickHashing.hash(password);
     };
-    await operated.under({ outputs, world: { hashPassword } }).run('smoke rotate-credentials');
+    await operated.under({ outputs, runtime: { hashPassword } }).run('smoke rotate-credentials');
     expect(overtake).toHaveBeenCalledOnce();
     const { clientId, username } = storedIdentity();
     expect(await names()).toEqual(expect.arrayContaining([clientId, username]));

@@ -10,7 +10,7 @@ import { localTarget } from '../../../../ops/stage/target.ts';
 /** A queue of dead letters whose calls take time: what shows again comes first. After twelve hours SQS hides nothing longer. */
 function queueOf(count: number, callSeconds: number, { hidesLonger = true, failsAt = 0 } = {}) {
   const hiddenUntil = new Map(Array.from({ length: count }, (_, id) => [`${id}`, 0]));
-  let [now, longestHidden, receives] = [0, 0, 0];
+  let [now, maxHidden, receives] = [0, 0, 0];
   const visible = () => [...hiddenUntil.keys()].filter(id => (hiddenUntil.get(id) ?? 0) <= now);
   const send = async (command: object) => {
     now += callSeconds;
@@ -28,7 +28,7 @@ function queueOf(count: number, callSeconds: number, { hidesLonger = true, fails
     const { MaxNumberOfMessages, VisibilityTimeout = 0 } = command.input;
     const received = visible().slice(0, MaxNumberOfMessages);
     for (const id of received) hiddenUntil.set(id, now + VisibilityTimeout);
-    longestHidden = Math.max(longestHidden, VisibilityTimeout);
+    maxHidden = Math.max(maxHidden, VisibilityTimeout);
     await new Promise(setImmediate); // a failure is known before the answers of others
     return { Messages: received.map(id => ({ MessageId: id, ReceiptHandle: id, Body: id })) };
   };
@@ -38,7 +38,7 @@ function queueOf(count: number, callSeconds: number, { hidesLonger = true, fails
   const pass = (seconds: number) => {
     now += seconds;
   };
-  return { queues, visible, pass, longestHidden: () => longestHidden };
+  return { queues, visible, pass, maxHidden: () => maxHidden };
 }
 
 const all = Number.POSITIVE_INFINITY;
@@ -73,14 +73,14 @@ describe('going through the dead letters', () => {
 
   // Bug: of a command that was killed 100,000 stayed hidden for nearly three hours, those of a slow redrive for twelve.
   it('hides them for minutes, however many there are, and longer only as long as it lives', async () => {
-    const { queues, visible, pass, longestHidden } = queueOf(20_000, 0.15);
-    const letters = queues.deadLetters(all);
+    const { queues, visible, pass, maxHidden } = queueOf(20_000, 0.15);
+    const deadLetters = queues.deadLetters(all);
     for (let seen = 0; seen < 1_000; seen++) {
-      await letters.next();
+      await deadLetters.next();
       pass(1);
     }
     expect(visible().length).toBeLessThanOrEqual(19_000);
-    expect(longestHidden()).toBeLessThanOrEqual(600); // and then it is killed
+    expect(maxHidden()).toBeLessThanOrEqual(600); // and then it is killed
     pass(600);
     expect(visible()).toHaveLength(20_000);
   });
@@ -88,10 +88,10 @@ describe('going through the dead letters', () => {
   it('ends when it is interrupted, and then all show again', async () => {
     const { queues, visible } = queueOf(30, 0.15);
     const interruption = new AbortController();
-    const letters = queues.deadLetters(all, { interruption: interruption.signal });
-    await letters.next();
+    const deadLetters = queues.deadLetters(all, { interruption: interruption.signal });
+    await deadLetters.next();
     interruption.abort(new Error('interrupted'));
-    await expect(letters.next()).rejects.toThrow('interrupted');
+    await expect(deadLetters.next()).rejects.toThrow('interrupted');
     expect(visible()).toHaveLength(30);
   });
 

@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
+import { type Connect, opsRuntime } from '../../../../ops/stage/ops-runtime.ts';
 import { accountOf, describeStacks, requireOwnAccount, stackNames } from '../../../../ops/stage/stage-stacks.ts';
 import { findTarget, outputsOf, requireOutput } from '../../../../ops/stage/target.ts';
-import { type Connect, thisWorld } from '../../../../ops/stage/world.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { aStage, noStacks } from '../a-stage.ts';
@@ -40,8 +40,8 @@ describe('a stage', () => {
 });
 
 it('knows the time of a stage by the answers that found it', async () => {
-  const time = { ...thisWorld.time, now: () => Date.now() - 3_600_000 };
-  const target = await withStacks(['Data'], () => findTarget({ stage: 'dev' }, { ...thisWorld, time }));
+  const time = { ...opsRuntime.time, now: () => Date.now() - 3_600_000 };
+  const target = await withStacks(['Data'], () => findTarget({ stage: 'dev' }, { ...opsRuntime, time }));
   expect(Math.abs(target.clock.now() - Date.now())).toBeLessThan(5_000);
   expect(target.outputs).toEqual({ Region: 'sa-east-1', ClientsTable: 'Emissor-dev-Data-Clients' });
 });

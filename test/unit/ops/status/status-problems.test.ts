@@ -204,7 +204,7 @@ describe('the problems of a stage', () => {
         keys: [
           { ...key, kind: 'signing', activeSince: null, nextMadeAt: null },
           { ...key, nextMadeAt: '2026-11-20T21:00:00Z' },
-          { ...key, kind: 'sealing', nextMadeAt: '2026-11-21T21:00:00Z' },
+          { ...key, kind: 'encryption', nextMadeAt: '2026-11-21T21:00:00Z' },
         ],
       }),
     ).toEqual([

@@ -51,7 +51,7 @@ describe('ops status', () => {
     expect(found.keys).toEqual([
       { kind: 'signing', keys: 1, activeSince, nextMadeAt: dueAt, nextActiveFrom: dueFrom },
       { kind: 'mac', keys: 2, activeSince, nextMadeAt: null, nextActiveFrom: iso(activeFrom + 11 * day) },
-      expect.objectContaining({ kind: 'sealing', keys: 1 }),
+      expect.objectContaining({ kind: 'encryption', keys: 1 }),
     ]);
     const event = 'demanda.criada';
     expect(found.webhooks).toEqual({
@@ -154,6 +154,6 @@ it('names the keys that are missing', async () => {
     await operated.database.dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
   const { keys, problems } = await read();
   const none = { keys: 0, activeSince: null, nextMadeAt: null, nextActiveFrom: null };
-  expect(keys).toEqual(['signing', 'mac', 'sealing'].map(kind => ({ kind, ...none })));
+  expect(keys).toEqual(['signing', 'mac', 'encryption'].map(kind => ({ kind, ...none })));
   expect(problems.filter(problem => /^there is no \w+ key/.test(problem))).toHaveLength(3);
 });

@@ -145,7 +145,7 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
   expect(types.filter(type => type === 'replay')).toHaveLength(2);
   expect(types.filter(type => type === 'session')).toHaveLength(60);
   expect(text).toContain('oops'); // what the receiver answered
-  expect(text).not.toMatch(/argon2|passwordHash|"hash"|sealed/);
+  expect(text).not.toMatch(/argon2|passwordHash|"hash"|encrypted/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 
   // An export that was interrupted in the middle of a line starts again.

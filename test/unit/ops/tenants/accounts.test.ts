@@ -6,10 +6,10 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import type { DeadLetter } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
+import { deleteDeadLetters } from '../../../../ops/tenants/account-dead-letters.ts';
 import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
-import { deleteLetters } from '../../../../ops/tenants/account-letters.ts';
 import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
-import { longestAttemptTimeout } from '../../../../ops/tenants/accounts.ts';
+import { maxAttemptTimeout } from '../../../../ops/tenants/accounts.ts';
 import { type Conditions, interrupt, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aWebhook } from '../../delivery/builders.ts';
 
@@ -116,8 +116,8 @@ describe('ops accounts delete', () => {
 
   it('waits for as long as an attempt of any stage may last', () => {
     const timeout = (milliseconds: number) => stageConfiguration('dev', { attemptTimeout: `${milliseconds}ms` });
-    expect(timeout(longestAttemptTimeout).attemptTimeout).toBe(longestAttemptTimeout);
-    expect(() => timeout(longestAttemptTimeout + 1)).toThrow('attemptTimeout must be');
+    expect(timeout(maxAttemptTimeout).attemptTimeout).toBe(maxAttemptTimeout);
+    expect(() => timeout(maxAttemptTimeout + 1)).toThrow('attemptTimeout must be');
   });
 });
 
@@ -181,7 +181,7 @@ describe('the dead letters of an account', () => {
       countInFlight: async () => 0,
       remove: async () => {},
     };
-    expect(await deleteLetters(queues, 'acme', () => {}).catch(({ message }) => message)).toEqual(outcome);
+    expect(await deleteDeadLetters(queues, 'acme', () => {}).catch(({ message }) => message)).toEqual(outcome);
   });
 });
 

@@ -6,7 +6,7 @@ import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
 import { ok, request, startHostile } from './posting.ts';
 
 /** More than any connection may bring with one answer, and a fraction of what a flood brings in a second. */
-const mostBytes = byteBudget + 8 * 1_024;
+const maxBytes = byteBudget + 8 * 1_024;
 
 // OpenSSL itself ends these.
 const tlsErrors: Readonly<Record<string, unknown>> = {
@@ -26,7 +26,7 @@ describe('a receiver that floods is cut off', () => {
     const { post, closed, sockets } = await startHostile(playFlood(flood), { version: flood.version });
     expect(await post({ ...request, deadlineMs: 20_000 })).toMatchObject(expected);
     await closed;
-    expect(sockets[0]?.bytesRead).toBeLessThan(mostBytes);
+    expect(sockets[0]?.bytesRead).toBeLessThan(maxBytes);
   });
 
   it('in portions of at most 4 KiB, between which other events have their turn', async () => {
@@ -68,7 +68,7 @@ describe('a kept connection', () => {
     const { connections, post, sockets } = await startAnswering();
     await post(request);
     await pour(connections[0] as HostileConnection, burst);
-    expect(sockets[0]?.bytesRead).toBeLessThan(mostBytes);
+    expect(sockets[0]?.bytesRead).toBeLessThan(maxBytes);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(connections.map(({ write }) => write === connections[0]?.write)).toEqual([true, false]);
   });

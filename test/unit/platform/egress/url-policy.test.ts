@@ -10,7 +10,7 @@ const codesOf = (text: string): string[] => {
 };
 
 const longest = `https://receiver.example.com/${'a'.repeat(2_048 - 'https://receiver.example.com/'.length)}`;
-const longestOfWide = `https://receiver.example.com/${'\u{1f600}'.repeat(2_048 - 'https://receiver.example.com/'.length)}`;
+const maxOfWide = `https://receiver.example.com/${'\u{1f600}'.repeat(2_048 - 'https://receiver.example.com/'.length)}`;
 const label63 = 'a'.repeat(63);
 const name253 = `${label63}.${label63}.${label63}.${'a'.repeat(57)}.com`;
 
@@ -18,7 +18,7 @@ const name253 = `${label63}.${label63}.${label63}.${'a'.repeat(57)}.com`;
 describe('parseWebhookUrl', () => {
   it.each([
     'https://receiver.example.com',
-    longestOfWide, // characters, not the halves of them that a string is made of
+    maxOfWide, // characters, not the halves of them that a string is made of
     'https://receiver.example.com/hook?a=b&c=%23',
     'https://example.com/',
     'https://receiver.example.com./hook',

@@ -1,10 +1,10 @@
 import type { EventSource } from '../../sqs/event-source.ts';
 
-/** A function. `Outside` is all that leads out of a process. */
-export interface FunctionDefinition<Outside> {
+/** A function. `Runtime` is all that leads out of a process. */
+export interface FunctionDefinition<Runtime> {
   readonly name: string;
   /** Makes the handler of a new process. */
-  readonly start: (outside: Outside) => Handler | Promise<Handler>;
+  readonly start: (runtime: Runtime) => Handler | Promise<Handler>;
   /** Milliseconds, after which Lambda kills the process. */
   readonly timeout: number;
   /** The processes that it has at most. */

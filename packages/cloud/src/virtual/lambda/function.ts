@@ -9,7 +9,7 @@ import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
 /** Makes a function: it starts processes as they are needed, and keeps them. */
-export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, world: FunctionWorld<Outside>) {
+export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, world: FunctionWorld<Runtime>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
   const { time, costs, note, ids, account, startProcess, outsideOf } = world;
   /** The one that was used last is taken first. */
@@ -105,7 +105,7 @@ export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, w
   }
 }
 
-interface FunctionWorld<Outside> {
+interface FunctionWorld<Runtime> {
   readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
   readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
   readonly note: Note;
@@ -113,7 +113,7 @@ interface FunctionWorld<Outside> {
   /** The executions that the account may still start, of all functions. */
   readonly account: { free: number };
   readonly startProcess: (functionName: string, number: number) => Process;
-  readonly outsideOf: (process: Process) => Outside;
+  readonly outsideOf: (process: Process) => Runtime;
 }
 
 interface Running {

@@ -34,8 +34,8 @@ describe('an invocation', () => {
   });
 
   it('has a context: its function, its id, and the time that remains', async () => {
-    const start: Definition['start'] = outside => async (_, context) => {
-      await outside.time.pause(1_000);
+    const start: Definition['start'] = runtime => async (_, context) => {
+      await runtime.time.pause(1_000);
       return { ...context, remaining: context.getRemainingTimeInMillis() };
     };
     const about = { functionName: 'f', functionVersion: '1', awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/) };
@@ -43,7 +43,7 @@ describe('an invocation', () => {
   });
 
   it('leaves what it did not wait for until the next one thaws the process', async () => {
-    const start: Definition['start'] = outside => () => void outside.time.after(500, () => outside.log('timer'));
+    const start: Definition['start'] = runtime => () => void runtime.time.after(500, () => runtime.log('timer'));
     const cloud = makeCloud({ start });
     await cloud.invoke('f', {});
     await cloud.run(60_000);
@@ -96,7 +96,7 @@ describe('an invocation', () => {
 
   it('comes by a schedule', async () => {
     const begun: number[] = [];
-    const start: Definition['start'] = outside => () => begun.push(outside.time.now());
+    const start: Definition['start'] = runtime => () => begun.push(runtime.time.now());
     await makeCloud({ schedule: { every: 60_000 }, start }).run(200_000);
     expect(begun).toEqual([60_420, 120_020, 180_020]);
   });
@@ -119,8 +119,8 @@ describe('an event source', () => {
   });
 
   it('a process that dies gives its batch back when the visibility is over, and another one takes it', async () => {
-    const start: Definition['start'] = outside => async () =>
-      void (await outside.call({ service: 'other', operation: 'Do' }, () => ({})));
+    const start: Definition['start'] = runtime => async () =>
+      void (await runtime.call({ service: 'other', operation: 'Do' }, () => ({})));
     const cloud = makeCloud({ sources, start }, dyingOnce());
     cloud.send('q', { body: 'a' });
     await cloud.run(180_000);

@@ -1,4 +1,4 @@
-import { mostLetters } from '../deliveries/redrive.ts';
+import { maxDeadLetters } from '../deliveries/redrive.ts';
 import { CliError } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
@@ -8,7 +8,7 @@ import { copyKey, type Queues } from '../stage/queues.ts';
  *
  * @throws {CliError} where it holds too many of others: SQS gives out nothing, without an error, once 120,000 are in flight.
  */
-export async function deleteLetters(
+export async function deleteDeadLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
   account: string,
   onLooked: (looked: number, deleted: number) => void,
@@ -23,7 +23,7 @@ export async function deleteLetters(
       deleted.add(copyKey(letter));
     } else held += 1;
     onLooked(++looked, deleted.size);
-    if (held > mostLetters) {
+    if (held > maxDeadLetters) {
       throw new CliError(
         `${held} dead-letter messages of other accounts were read, and there may be more of this account. Discard or redrive the others first ("dlq discard", "dlq redrive"), and then repeat the command.`,
       );

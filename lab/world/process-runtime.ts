@@ -9,12 +9,12 @@ import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { FailureCause } from '../../lambdas/platform/egress/network-error.ts';
 import type { PinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError } from '../../lambdas/platform/egress/resolver.ts';
-import type { Outside } from '../../lambdas/platform/outside.ts';
+import type { Runtime } from '../../lambdas/platform/runtime.ts';
 import { workOf } from './costs.ts';
 import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 
 /** The ways out of a virtual process, as the product's compositions take them. */
-export type WorldOutside = Pick<Outside, 'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post'>;
+export type WorldOutside = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post'>;
 
 /** Receivers, as the processes of a world meet them. */
 export interface ReceiverSide {

@@ -1,19 +1,19 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { RefusalNotice, RefusalReason } from './refusal-notice.ts';
-import type { PublishNotice } from './refused-events-topic.ts';
+import type { PublishNotice } from './rejected-events-topic.ts';
+import type { RefusalReason, RejectionNotice } from './rejection-notice.ts';
 
 /** One process sends at most this many notices of refused events for each reason in a minute. */
 export const noticesPerMinute = 10;
 
-export type RefusalNotices = ReturnType<typeof makeRefusalNotices>;
+export type RejectionNotices = ReturnType<typeof makeRejectionNotices>;
 
 /**
  * Creates the notices of one process, at best effort: no message waits for them or fails because of them. For each reason a process
  * sends at most ten in a minute of the clock, so that a flood of rejected messages does not become a flood of notices.
  */
-export function makeRefusalNotices(
+export function makeRejectionNotices(
   dependencies: {
     readonly publish: PublishNotice;
     readonly now: Clock;
@@ -26,7 +26,7 @@ export function makeRefusalNotices(
   return { add, settled };
 
   /** Sends a notice, unless ten were sent in this minute. Returns at once. */
-  function add(notice: RefusalNotice): void {
+  function add(notice: RejectionNotice): void {
     const { reason } = notice;
     const minute = Math.floor(now() / 60_000);
     const last = sentIn.get(reason);
@@ -42,13 +42,13 @@ export function makeRefusalNotices(
     while (inFlight.size > 0) await Promise.all(inFlight);
   }
 
-  async function send(notice: RefusalNotice): Promise<void> {
+  async function send(notice: RejectionNotice): Promise<void> {
     try {
       await publish(notice);
     } catch (error) {
-      count('RefusalNotTold');
+      count('NoticeNotSent');
       const { messageId, sender, reason } = notice;
-      log.error('refusal.not_told', { messageId, sender, reason, ...describeError(error) });
+      log.error('notice.not_sent', { messageId, sender, reason, ...describeError(error) });
     }
   }
 }

@@ -14,10 +14,10 @@ import { systemTime, type Time } from './timer.ts';
  * make takes narrow functions: a store takes `dynamo`, a rule `now`. Where all of this is given, a function does the same each time:
  * tests give it virtual time and services of their own.
  *
- * A handler composes its function with the machine's own. `machine` is what each has; the rest are makers (`makeDynamo`, `makeSqs`,
+ * A handler composes its function with the machine's own. `systemRuntime` is what each has; the rest are makers (`makeDynamo`, `makeSqs`,
  * `makeKms`, `makePublish`, `makeResolver`, `makePinnedPost` …), so that a bundle carries no client that its function does not use.
  */
-export interface Outside {
+export interface Runtime {
   readonly time: Time;
   readonly random: Random;
   readonly keyDerivation: KeyDerivation;
@@ -36,7 +36,7 @@ export interface Outside {
 }
 
 /** What the machine itself gives to each function. */
-export const machine: Pick<Outside, 'time' | 'random' | 'keyDerivation'> = {
+export const systemRuntime: Pick<Runtime, 'time' | 'random' | 'keyDerivation'> = {
   time: systemTime,
   random: systemRandom,
   keyDerivation: systemKeyDerivation,

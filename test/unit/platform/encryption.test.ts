@@ -1,13 +1,13 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { makeEncryption } from '../../../lambdas/platform/encryption.ts';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
 import { systemRandom } from '../../../lambdas/platform/random.ts';
-import { makeSealing } from '../../../lambdas/platform/sealing.ts';
 
 const keys = [1, 2].map(generation => {
   const key: KeyringKey = {
-    kind: 'sealing',
+    kind: 'encryption',
     generation,
     keyId: `k${generation}`,
     createdAt: 0,
@@ -22,7 +22,7 @@ const keyring: Pick<Keyring, 'active' | 'find' | 'open'> = {
   find: async (_, keyId) => keys.map(({ key }) => key).find(key => key.keyId === keyId),
   open: async wanted => keys.find(({ key }) => key === wanted)?.opened ?? Promise.reject(new Error('no key')),
 };
-const sealing = makeSealing(keyring, systemRandom);
+const encryption = makeEncryption(keyring, systemRandom);
 
 // Stored credentials are encrypted under a key of the keyring and bound to their webhook (docs/architecture.md).
 describe('encryption', () => {
@@ -30,36 +30,36 @@ describe('encryption', () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (text, binding, other) => {
         fc.pre(binding !== other && text.isWellFormed());
-        const sealed = await sealing.seal(text, binding);
-        expect(sealed).toMatch(/^k1\.[\w-]+$/);
-        expect(await sealing.open(sealed, binding)).toBe(text);
-        await expect(sealing.open(sealed, other)).rejects.toMatchObject({ name: 'SealBrokenError' });
+        const encrypted = await encryption.encrypt(text, binding);
+        expect(encrypted).toMatch(/^k1\.[\w-]+$/);
+        expect(await encryption.decrypt(encrypted, binding)).toBe(text);
+        await expect(encryption.decrypt(encrypted, other)).rejects.toMatchObject({ name: 'DecryptionError' });
       }),
     );
   });
 
   it('never returns the same text twice', async () => {
-    expect(await sealing.seal('a', 'b')).not.toBe(await sealing.seal('a', 'b'));
+    expect(await encryption.encrypt('a', 'b')).not.toBe(await encryption.encrypt('a', 'b'));
   });
 
   it('decrypts values of an earlier key', async () => {
-    const sealed = await sealing.seal('old', 'binding');
+    const encrypted = await encryption.encrypt('old', 'binding');
     inUse = 1;
-    expect(await sealing.seal('new', 'binding')).toMatch(/^k2\./);
-    expect(await sealing.open(sealed, 'binding')).toBe('old');
+    expect(await encryption.encrypt('new', 'binding')).toMatch(/^k2\./);
+    expect(await encryption.decrypt(encrypted, 'binding')).toBe('old');
     inUse = 0;
   });
 
   it('rejects changed values', async () => {
-    const sealed = await sealing.seal('secret', 'binding');
-    const [, encoded = ''] = sealed.split('.');
+    const encrypted = await encryption.encrypt('secret', 'binding');
+    const [, encoded = ''] = encrypted.split('.');
     for (let position = 0; position < Buffer.from(encoded, 'base64url').length; position++) {
       const bytes = Buffer.from(encoded, 'base64url');
       bytes[position] = (bytes[position] ?? 0) ^ 1;
       const altered = `k1.${bytes.toString('base64url')}`;
-      await expect(sealing.open(altered, 'binding')).rejects.toMatchObject({ name: 'SealBrokenError' });
+      await expect(encryption.decrypt(altered, 'binding')).rejects.toMatchObject({ name: 'DecryptionError' });
     }
-    await expect(sealing.open('k1.AAAA', 'binding')).rejects.toMatchObject({ name: 'SealBrokenError' });
-    await expect(sealing.open(`k9.${encoded}`, 'binding')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
+    await expect(encryption.decrypt('k1.AAAA', 'binding')).rejects.toMatchObject({ name: 'DecryptionError' });
+    await expect(encryption.decrypt(`k9.${encoded}`, 'binding')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
   });
 });

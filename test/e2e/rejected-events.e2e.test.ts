@@ -11,7 +11,7 @@ type Notices = Awaited<ReturnType<typeof subscribe>>;
 
 /** Subscribes to the notices. `received` returns all that came so far. */
 async function subscribe(filterPolicy?: object) {
-  const topic = output('RefusedEventsTopicArn');
+  const topic = output('RejectedEventsTopicArn');
   const queue = await subscribeQueue(sqsClientOf(outputs), snsClientOf(outputs), topic, filterPolicy);
   const notices: { text: string; body: Record<string, unknown>; attributes: Record<string, string | undefined> }[] = [];
   const received = async () => {

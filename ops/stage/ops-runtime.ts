@@ -2,12 +2,12 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import { makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
-import { machine } from '../../lambdas/platform/outside.ts';
+import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
 import type { AwsClient } from './aws-clock.ts';
 
 /** All that actions reach outside themselves: AWS, time and chance. They have it by their target; a test gives its own. */
-export interface World {
+export interface OpsRuntime {
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
   /** Makes the client of DynamoDB that takes and returns items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;
@@ -39,10 +39,10 @@ export interface ConnectionSettings {
 }
 
 /** The world of the program: AWS itself, the machine's clock, and ids that nobody can foresee. */
-export const thisWorld: World = {
+export const opsRuntime: OpsRuntime = {
   makeClient: (Service, settings) => new Service(settings),
   makeDocumentClient,
-  time: machine.time,
+  time: systemRuntime.time,
   makeId: randomId,
-  hashPassword: makePasswordHashing(machine).hash,
+  hashPassword: makePasswordHashing(systemRuntime).hash,
 };

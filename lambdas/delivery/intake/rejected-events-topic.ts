@@ -1,15 +1,15 @@
 import type { Publish } from '../../platform/aws/topic.ts';
-import type { RefusalNotice } from './refusal-notice.ts';
+import type { RejectionNotice } from './rejection-notice.ts';
 
 /** Publishes a notice to the topic of refused events. Throws if the topic does not take it. */
-export type PublishNotice = (notice: RefusalNotice) => Promise<void>;
+export type PublishNotice = (notice: RejectionNotice) => Promise<void>;
 
 /** Creates the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
 export function makePublishNotice(publish: Publish, topicArn: string): PublishNotice {
   return async function publishNotice(notice) {
     const { sender, reason } = notice;
     await publish(topicArn, {
-      Subject: `Emissor: event refused, ${reason}`,
+      Subject: `Emissor: event rejected, ${reason}`,
       Message: inAscii(JSON.stringify(notice)),
       MessageAttributes: {
         sender: { DataType: 'String', StringValue: sender },

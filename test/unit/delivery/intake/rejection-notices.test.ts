@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RefusalNotice } from '../../../../lambdas/delivery/intake/refusal-notice.ts';
-import { makeRefusalNotices } from '../../../../lambdas/delivery/intake/refusal-notices.ts';
+import type { RejectionNotice } from '../../../../lambdas/delivery/intake/rejection-notice.ts';
+import { makeRejectionNotices } from '../../../../lambdas/delivery/intake/rejection-notices.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { fakeTelemetry } from '../builders.ts';
 
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 const whole = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
-const notice = (changes: Partial<RefusalNotice> = {}): RefusalNotice => ({
+const notice = (changes: Partial<RejectionNotice> = {}): RejectionNotice => ({
   messageId: 'message-1',
   id: null,
   sender: 'AROAPUBLISHER:one',
@@ -66,7 +66,7 @@ describe('a rejected event', () => {
   it('has its account and event in the log, by which operators list it, and not in the notice', async () => {
     stage.publish({ id_conta: 'conta-1', event: 'demanda.criada' });
     await stage.pass(1);
-    const refused = stage.lines.find(line => line.includes('event.refused'));
+    const refused = stage.lines.find(line => line.includes('event.rejected'));
     expect(refused).toContain('"account":"conta-1","event":"demanda.criada"');
     expect(JSON.stringify(stage.notices())).not.toContain('conta-1');
   });
@@ -113,8 +113,8 @@ describe('a rejected event', () => {
     await stage.pass(100);
     expect(stage.deadLetters()).toHaveLength(2);
     expect(stage.waiting('events')).toEqual([]);
-    expect(stage.counts).toEqual({ RefusalNotTold: 2 });
-    expect(stage.lines.filter(line => line.includes('refusal.not_told'))).toHaveLength(2);
+    expect(stage.counts).toEqual({ NoticeNotSent: 2 });
+    expect(stage.lines.filter(line => line.includes('notice.not_sent'))).toHaveLength(2);
   });
 });
 
@@ -132,17 +132,17 @@ it('a copy of an event is dropped and logged, and notified if its fields differ'
 });
 
 describe('the notices of a process', () => {
-  const startProcess = (publish: (notice: RefusalNotice) => Promise<void>) => {
+  const startProcess = (publish: (notice: RejectionNotice) => Promise<void>) => {
     const telemetry = fakeTelemetry();
-    const refusals = makeRefusalNotices({ ...telemetry, publish, now: stage.now });
-    const add = (times: number, changes: Partial<RefusalNotice> = {}) => {
+    const refusals = makeRejectionNotices({ ...telemetry, publish, now: stage.now });
+    const add = (times: number, changes: Partial<RejectionNotice> = {}) => {
       for (let message = 0; message < times; message++) refusals.add(notice({ messageId: `m-${message}`, ...changes }));
     };
     return { ...refusals, add, telemetry };
   };
 
   it('are at most ten in a minute of the clock for each reason, of all senders together', async () => {
-    const sent: RefusalNotice[] = [];
+    const sent: RejectionNotice[] = [];
     const { add, settled } = startProcess(async one => void sent.push(one));
     const counts = () => [...Map.groupBy(sent, ({ reason }) => reason)].map(([reason, all]) => [reason, all.length]);
     add(8);
@@ -165,7 +165,7 @@ describe('the notices of a process', () => {
     const { add, settled, telemetry } = startProcess(() => Promise.reject(new Error('the topic is down')));
     add(30);
     await settled();
-    expect(telemetry.counts).toEqual({ RefusalNotTold: 10 });
+    expect(telemetry.counts).toEqual({ NoticeNotSent: 10 });
   });
 
   it('are all sent or failed before an invocation ends', async () => {

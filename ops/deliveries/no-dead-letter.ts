@@ -2,7 +2,7 @@ import { CliError } from '../stage/operator.ts';
 import { lookedAt } from '../stage/queues.ts';
 
 /** Returns the error about messages that the queue does not show: they are gone, or another program has received them. */
-export function noLetter(missing: readonly string[], inFlight: number): CliError {
+export function noDeadLetter(missing: readonly string[], inFlight: number): CliError {
   const hint = inFlight === 0 ? '"dlq list" shows the messages that are there' : lookedAt(inFlight);
   return new CliError(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`);
 }
@@ -19,7 +19,7 @@ export function goOn(verb: 'redrive' | 'discard', missing: ReadonlySet<string>, 
 }
 
 /** A message that cannot be processed now, and why. */
-export interface KeptLetter {
+export interface KeptDeadLetter {
   readonly messageId: string;
   readonly detail: string;
 }

@@ -4,7 +4,7 @@ import * as sns from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 
-export interface RefusedEventsTopicProps {
+export interface RejectedEventsTopicProps {
   /** Other accounts that may subscribe, as the stage names them. */
   readonly configuration: Pick<StageConfiguration, 'noticeAccounts'>;
 }
@@ -14,8 +14,8 @@ export interface RefusedEventsTopicProps {
  * other accounts where the stage names them. Both may only subscribe queues and functions, which say themselves who may send to
  * them: nobody can have the notices sent to an address of the Internet.
  */
-export class RefusedEventsTopic extends sns.Topic {
-  constructor(scope: Construct, id: string, { configuration: { noticeAccounts } }: RefusedEventsTopicProps) {
+export class RejectedEventsTopic extends sns.Topic {
+  constructor(scope: Construct, id: string, { configuration: { noticeAccounts } }: RejectedEventsTopicProps) {
     super(scope, id, { displayName: 'Emissor rejected events', enforceSSL: true });
     if (noticeAccounts.length > 0) {
       const principals = noticeAccounts.map(account => new iam.AccountPrincipal(account));

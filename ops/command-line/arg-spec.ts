@@ -2,7 +2,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod';
 
 /** A word of a command line, an argument or an option, that gives a value. */
-export interface Word<Value> {
+export interface ArgSpec<Value> {
   /** Adds it to a command, by the name of its value. */
   readonly addTo: (command: Command, name: string) => void;
   /** Returns its value, once the command line is parsed. @param now - the present time. */
@@ -10,30 +10,30 @@ export interface Word<Value> {
 }
 
 /** The words of a command by the names of their values. An option is named after its value. */
-export type Words = Readonly<Record<string, Word<unknown>>>;
+export type ArgSpecs = Readonly<Record<string, ArgSpec<unknown>>>;
 
 /** The values that words give. One that may be `undefined` may be missing. */
-export type Given<Of extends Words> = {
+export type Given<Of extends ArgSpecs> = {
   readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? never : Name]: ValueOf<Of[Name]>;
 } & {
   readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? Name : never]?: ValueOf<Of[Name]>;
 };
 
-type ValueOf<Of extends Word<unknown>> = ReturnType<Of['read']>;
+type ValueOf<Of extends ArgSpec<unknown>> = ReturnType<Of['read']>;
 
 /** The form of a value: what it is made of, and what is said where the text has another form. */
 type Form<Value> = z.ZodType<Value>;
 
 /** Returns an option with a value, which may be left out. */
-export function option<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value | undefined>;
-export function option<Value>(placeholder: string, about: string, form: Form<Value>, value: Value): Word<Value>;
+export function option<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value | undefined>;
+export function option<Value>(placeholder: string, about: string, form: Form<Value>, value: Value): ArgSpec<Value>;
 export function option<Value>(placeholder: string, about: string, form: Form<Value>, value?: Value) {
-  return optionWord<Value | undefined>(placeholder, about, made => formed(made, form).default(value));
+  return optionSpec<Value | undefined>(placeholder, about, made => formed(made, form).default(value));
 }
 
 /** Returns an option that must be given. */
-export function required<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value> {
-  return optionWord<Value>(placeholder, about, made => formed(made, form).makeOptionMandatory());
+export function required<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value> {
+  return optionSpec<Value>(placeholder, about, made => formed(made, form).makeOptionMandatory());
 }
 
 /** Returns an option that may be given several times, each time with one of these values; a required one at least once. */
@@ -41,24 +41,24 @@ export function repeatable<Value extends string>(
   placeholder: string,
   about: string,
   choices: readonly Value[],
-): Word<readonly Value[] | undefined> {
-  return optionWord<readonly Value[] | undefined>(placeholder, about, made => collecting(made, choices));
+): ArgSpec<readonly Value[] | undefined> {
+  return optionSpec<readonly Value[] | undefined>(placeholder, about, made => collecting(made, choices));
 }
 export function requiredRepeatable<Value extends string>(
   placeholder: string,
   about: string,
   choices: readonly Value[],
 ) {
-  return optionWord<readonly Value[]>(placeholder, about, made => collecting(made, choices).makeOptionMandatory());
+  return optionSpec<readonly Value[]>(placeholder, about, made => collecting(made, choices).makeOptionMandatory());
 }
 
 /** Returns an option without a value. @param implies - the other options that are given with it. */
-export function flag(about: string, implies: Readonly<Record<string, true>> = {}): Word<true | undefined> {
-  return optionWord<true | undefined>('', about, made => made.implies(implies));
+export function flag(about: string, implies: Readonly<Record<string, true>> = {}): ArgSpec<true | undefined> {
+  return optionSpec<true | undefined>('', about, made => made.implies(implies));
 }
 
 /** Returns the option that takes back what another one sets: `--no-account`. */
-export function negation(of: string, about: string): Word<true | undefined> {
+export function negation(of: string, about: string): ArgSpec<true | undefined> {
   return {
     addTo: command => void command.option(`--no-${kebab(of)}`, about),
     read: command => (command.getOptionValue(of) === false ? true : undefined),
@@ -66,14 +66,17 @@ export function negation(of: string, about: string): Word<true | undefined> {
 }
 
 /** Returns a word of a form whose value follows from the present time. */
-export function timed<Value>(word: Word<(now: number) => Value>): Word<Value>;
-export function timed<Value>(word: Word<((now: number) => Value) | undefined>): Word<Value | undefined>;
-export function timed<Value>({ addTo, read }: Word<((now: number) => Value) | undefined>): Word<Value | undefined> {
+export function timed<Value>(spec: ArgSpec<(now: number) => Value>): ArgSpec<Value>;
+export function timed<Value>(spec: ArgSpec<((now: number) => Value) | undefined>): ArgSpec<Value | undefined>;
+export function timed<Value>({
+  addTo,
+  read,
+}: ArgSpec<((now: number) => Value) | undefined>): ArgSpec<Value | undefined> {
   return { addTo, read: (command, name, now) => read(command, name, now)?.(now) };
 }
 
-export function argument<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value> {
-  return argumentWord<Value>(`<${placeholder}>`, about, made => formed(made, form));
+export function argument<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value> {
+  return argumentSpec<Value>(`<${placeholder}>`, about, made => formed(made, form));
 }
 
 /** Returns an argument that may be left out. */
@@ -81,24 +84,28 @@ export function optionalArgument<Value>(
   placeholder: string,
   about: string,
   form: Form<Value>,
-): Word<Value | undefined> {
-  return argumentWord<Value | undefined>(`[${placeholder}]`, about, made => formed(made, form));
+): ArgSpec<Value | undefined> {
+  return argumentSpec<Value | undefined>(`[${placeholder}]`, about, made => formed(made, form));
 }
 
-export function furtherArguments<Value>(placeholder: string, about: string, form: Form<Value>): Word<readonly Value[]> {
-  const { addTo, read } = argumentWord<readonly Value[] | undefined>(`[${placeholder}...]`, about, made =>
+export function variadicArgument<Value>(
+  placeholder: string,
+  about: string,
+  form: Form<Value>,
+): ArgSpec<readonly Value[]> {
+  const { addTo, read } = argumentSpec<readonly Value[] | undefined>(`[${placeholder}...]`, about, made =>
     made.argParser((text: string, before: readonly Value[] = []) => [...before, parse(form, text)]),
   );
   return { addTo, read: (...of) => read(...of) ?? [] };
 }
 
 /** Tells whether the answer is for programs: `--json` is an option of every command. */
-export const forPrograms: Word<boolean> = {
+export const jsonOutput: ArgSpec<boolean> = {
   addTo: () => {},
   read: command => command.optsWithGlobals().json === true,
 };
 
-function optionWord<Value>(placeholder: string, about: string, adapt: (made: Option) => Option): Word<Value> {
+function optionSpec<Value>(placeholder: string, about: string, adapt: (made: Option) => Option): ArgSpec<Value> {
   return {
     addTo: (command, name) => {
       command.addOption(adapt(new Option(`--${kebab(name)} ${placeholder}`.trim(), about)));
@@ -110,7 +117,7 @@ function optionWord<Value>(placeholder: string, about: string, adapt: (made: Opt
   };
 }
 
-function argumentWord<Value>(flags: string, about: string, adapt: (made: Argument) => Argument): Word<Value> {
+function argumentSpec<Value>(flags: string, about: string, adapt: (made: Argument) => Argument): ArgSpec<Value> {
   const placeholder = new Argument(flags).name();
   return {
     addTo: command => void command.addArgument(adapt(new Argument(flags, about))),

@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 
 /** A notice of one refused event. */
-export const refusalNotice = z.object({
+export const rejectionNotice = z.object({
   /** The id that SQS returned to the publisher when it took the message. */
   messageId: z.string(),
   /** The publisher's own `id`, cut to 128 characters; null if the message has none that is text. */
@@ -21,7 +21,7 @@ export const refusalNotice = z.object({
   detail: z.string(),
 });
 
-export type RefusalNotice = Readonly<z.infer<typeof refusalNotice>>;
+export type RejectionNotice = Readonly<z.infer<typeof rejectionNotice>>;
 
 export type RefusalReason = z.infer<typeof refusalReason>;
 
