@@ -71,11 +71,11 @@ describe('the page for publishers', () => {
     const [, no, which = ''] = /^(no)?(?:, )?(.*)$/.exec(required) ?? [];
     expect(no !== undefined).toBe(optional === true);
     const isNamed = (event: string) => inlineCode(which).some(name => event.startsWith(name.replace('…', '')));
-    const isTold = { yes: () => true, '': () => true, 'for all': (event: string) => !isNamed(event) }[
+    const isReported = { yes: () => true, '': () => true, 'for all': (event: string) => !isNamed(event) }[
       /^(?:yes$|for all|$)/.exec(which)?.[0] ?? 'some'
     ];
     const having = EVENT_NAMES.filter(event => field in businessEvents.messageSchemas[event].shape);
-    expect(EVENT_NAMES.filter(isTold ?? isNamed)).toEqual(having);
+    expect(EVENT_NAMES.filter(isReported ?? isNamed)).toEqual(having);
   });
 
   it('sends messages that are events', () => {

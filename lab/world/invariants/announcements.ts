@@ -69,12 +69,12 @@ export function judgeAnnouncements(
     });
     const isLast = failingFor > 4 * day;
     const telling = isLast ? late.filter(({ delivery }) => delivery?.state === 'failed') : late;
-    const isTold = changes.some(({ item }) =>
+    const isReported = changes.some(({ item }) =>
       isLast ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
     );
     // What cannot be recorded of one failure the next one records. A process that dies loses those of one turn.
     const turns = new Set(telling.map(({ at }) => Math.floor(at / second))).size;
-    if (!isTold && turns > (faultClass === 'calm' || isLast ? 0 : 5))
+    if (!isReported && turns > (faultClass === 'calm' || isLast ? 0 : 5))
       violate(`fails for long, and nothing comes of it: ${accountId}`);
   }
 

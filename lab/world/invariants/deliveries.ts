@@ -126,5 +126,5 @@ const latestWithFaults = 7 * minute;
 /** From an event's being sent to its first outcome's being stored, in calm. Milliseconds. */
 const maxUnstored = 20 * second;
 
-const outcomeLine = /"message":"event\.(?:without_webhook|refused)"/;
+const outcomeLine = /"message":"event\.(?:without_webhook|rejected)"/;
 const deliveryIdIn = /"deliveryId":"([^"]+)"/;

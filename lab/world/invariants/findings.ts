@@ -22,7 +22,7 @@ export function judgeFindings(
       const isKept = !people.wasDeleted(account, began + sentAt(publication));
       if (verdict === undefined || !isKept) continue;
       const delivery = deliveries.get(deliveryId);
-      const isRefused = isMalformed || (dead.has(body) && !isTold(deliveryId, 'event.without_webhook')); // else redriven, with a copy left
+      const isRefused = isMalformed || (dead.has(body) && !isReported(deliveryId, 'event.without_webhook')); // else redriven, with a copy left
       const right = delivery ? [delivery.state] : isRefused ? ['rejected'] : verdictsWithoutDelivery(deliveryId);
       if (!right.some(one => one === verdict)) violate(`"events find" says ${verdict}, and it is ${right}`, deliveryId);
     }
@@ -30,10 +30,10 @@ export function judgeFindings(
 
   /** An attempt whose webhook was deleted before its outcome could be stored is told of by the log alone. */
   function verdictsWithoutDelivery(deliveryId: string): readonly string[] {
-    return isTold(deliveryId, 'delivery.outcome_not_stored') ? ['delivered', 'cancelled'] : ['no webhook'];
+    return isReported(deliveryId, 'delivery.outcome_not_stored') ? ['delivered', 'cancelled'] : ['no webhook'];
   }
 
-  function isTold(deliveryId: string, message: LogName): boolean {
+  function isReported(deliveryId: string, message: LogName): boolean {
     return cloud.logs({ text: deliveryId }).some(({ text }) => text.includes(`"${message}"`));
   }
 }

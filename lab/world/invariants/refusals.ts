@@ -22,8 +22,8 @@ export function judgeRefusals(
     if (faultClass === 'deaths' || faultClass === 'calm') judgeDeadLetters();
     judgeCopies();
     for (const { origin, detail } of sentTo(deadLetters.queue)) {
-      const isTold = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
-      if (origin !== undefined && !isTold) violate(`${origin} became a dead letter, and not all is told of it`);
+      const isReported = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
+      if (origin !== undefined && !isReported) violate(`${origin} became a dead letter, and not all is told of it`);
     }
     const refused = readRefused();
     const notices = readNotices();
@@ -123,7 +123,7 @@ interface Notice {
 const maxMove = second;
 
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
-const refusedLine = /"message":"event\.(?:refused|conflicting_copy)"/;
+const refusedLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
 
 /** Returns whether an event was refused so shortly before a minute or its end that its notice may be one of the next minute. */
 function isBesideEnd({ timestamp }: Refused, began: number): boolean {
