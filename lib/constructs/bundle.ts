@@ -116,11 +116,14 @@ function outputOf({ outputs }: Metafile, file: string): Metafile['outputs'][stri
 
 /** Returns files of packages by their names. In one bundle with a handler they would be 29 KiB more, and loaded by all. */
 function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly [file: string, content: Uint8Array]> {
+  const entryPoints = names.map(name => ({ in: name, out: basename(name) }));
+  const files = { outdir: root, outExtension: { '.js': '.mjs' }, write: false } as const;
+  const { outputFiles } = buildSync({ ...bundleOptions(), ...files, entryPoints });
+  const contents = new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
   return new Map(
     names.map(name => {
-      const options = { ...bundleOptions(), entryPoints: [name] };
-      const { outputFiles } = buildSync({ ...options, write: false });
-      return [name, [`${basename(name)}.mjs`, outputFiles[0]?.contents ?? new Uint8Array()]];
+      const file = `${basename(name)}.mjs`;
+      return [name, [file, contents.get(file) ?? new Uint8Array()]];
     }),
   );
 }
