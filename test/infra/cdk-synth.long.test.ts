@@ -27,7 +27,7 @@ const resolving = ['node:dns/promises', 'node:net', 'node:timers'];
 const limits: Readonly<
   Record<string, readonly [kibibytes: number, more?: readonly string[], usual?: readonly string[]]>
 > = {
-  'auth/endpoints/discovery': [245, ['node:timers']],
+  'auth/endpoints/discovery': [250, ['node:timers']],
   'auth/endpoints/introspect': [285, ['node:timers']],
   'auth/endpoints/revoke': [285, ['node:timers']],
   'auth/endpoints/token': [290, ['node:timers', 'node:url']],
