@@ -5,8 +5,8 @@ import type { Random } from './random.ts';
 export type Encryption = ReturnType<typeof makeEncryption>;
 
 /**
- * Encrypts small secrets for storage: AES-256-GCM (NIST SP 800-38D) under the keyring's encryption key. The binding names the
- * record (account, event, field) and is authenticated, so a value copied to another record cannot be decrypted there.
+ * Encrypts small secrets for storage: AES-256-GCM (NIST SP 800-38D) under the keyring's encryption key. The
+ * authenticated binding names the record (account, event, field), so a value copied to another record cannot be decrypted.
  * Encrypted form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
 export function makeEncryption(keyring: Pick<Keyring, 'active' | 'find' | 'open'>, { bytes }: Pick<Random, 'bytes'>) {
@@ -21,7 +21,7 @@ export function makeEncryption(keyring: Pick<Keyring, 'active' | 'find' | 'open'
   }
 }
 
-/** Decrypts secrets, for functions that may not encrypt any. */
+/** Creates decryption alone, for functions that must not encrypt. */
 export function makeDecryption(keyring: Pick<Keyring, 'find' | 'open'>) {
   return { decrypt };
 
@@ -47,7 +47,7 @@ export function makeDecryption(keyring: Pick<Keyring, 'find' | 'open'>) {
 const nonceLength = 12;
 const tagLength = 16;
 
-/** Thrown when an encrypted value cannot be decrypted: it was altered, or belongs to another binding. */
+/** Thrown when an encrypted value was altered or belongs to another binding. */
 class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
   constructor() {

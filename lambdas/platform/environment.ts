@@ -5,19 +5,19 @@ const missing = 'must be set';
 /** An environment variable that must be set and not empty. */
 export const text = z.string(missing).check(z.minLength(1, missing));
 
-/** An environment variable that may be empty: then `undefined`. */
+/** An environment variable that may be empty; if so, its value is `undefined`. */
 export const optionalText = z.pipe(
   z.string(missing),
   z.transform(value => (value === '' ? undefined : value)),
 );
 
-/** An environment variable that holds a whole number of at least 0 (seconds, milliseconds, counts). */
+/** An environment variable with a whole number of at least 0 (seconds, milliseconds, counts). */
 export const wholeNumber = z.pipe(
   z.string(missing).check(z.regex(/^\d{1,15}$/, 'must be a whole number')),
   z.transform(Number),
 );
 
-/** An environment variable that holds a comma-separated list; blanks around items and empty items are dropped. */
+/** An environment variable with a comma-separated list. Surrounding spaces and empty items are dropped. */
 export const list = z.pipe(
   z.string(missing),
   z.transform(value =>
@@ -31,7 +31,7 @@ export const list = z.pipe(
 /**
  * Reads a function's environment once, at start.
  *
- * @throws {Error} naming every variable that is missing or malformed; values are not shown.
+ * @throws {Error} with the names of all missing or malformed variables, without their values.
  */
 export function readEnvironment<Schema extends z.ZodMiniObject>(
   schema: Schema,
@@ -46,17 +46,17 @@ export function readEnvironment<Schema extends z.ZodMiniObject>(
   throw new Error(`The function's environment is not usable: ${problems.join('; ')}`);
 }
 
-/** The variables of a function, by their names as code spells them. */
+/** The variables of a function, by camel-case name. */
 export type Environment<Schema extends z.ZodMiniObject> = {
   readonly [Name in keyof z.output<Schema> & string as CamelCase<Name>]: z.output<Schema>[Name];
 };
 
-/** The name of a variable as code spells it: `RETRY_SCHEDULE` is `retrySchedule`. */
+/** A variable name in camel case: `RETRY_SCHEDULE` becomes `retrySchedule`. */
 export type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Others}`
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Others>>}`
   : Lowercase<Name>;
 
-/** Returns the name of a variable as code spells it. */
+/** Returns a variable name in camel case. */
 export function camelCase(variable: string): string {
   return variable.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

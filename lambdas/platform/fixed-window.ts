@@ -7,8 +7,8 @@ import type { Clock } from './clock.ts';
 export type FixedWindow = ReturnType<typeof makeFixedWindow>;
 
 /**
- * Makes a rate limit per minute and subject, in one item each: `count`, `endsAt` (milliseconds since the epoch) and `ttl`. The
- * minute begins with the first that is counted in it.
+ * Creates a rate limit per minute and subject. Each subject has one item: `count`, `endsAt` (milliseconds since the epoch) and
+ * `ttl`. A minute starts with its first count.
  */
 export function makeFixedWindow({
   dynamo,
@@ -18,14 +18,14 @@ export function makeFixedWindow({
 }: {
   readonly dynamo: Dynamo;
   readonly now: Clock;
-  /** The most counts that fit into a window. */
+  /** Maximum count per window. */
   readonly limit: number;
-  /** The item of a subject, which callers may read with other items. */
+  /** Returns the key of a subject's item. Callers may read it together with other items. */
   readonly keyOf: (subject: string) => ItemKey;
 }) {
   return { keyOf, secondsToWait, count, countWithinLimit };
 
-  /** Returns the whole seconds until the window has room again, given its item; `undefined` while it has room. */
+  /** Returns the whole seconds until the window of an item ends; `undefined` if the limit is not reached. */
   function secondsToWait(item: Item | undefined): number | undefined {
     if (!item) return undefined;
     const window = windowSchema.parse(item);
@@ -33,22 +33,22 @@ export function makeFixedWindow({
     return window.count >= limit && rest > 0 ? Math.ceil(rest / 1_000) : undefined;
   }
 
-  /** Counts one more, whether or not the window has room. Best effort: a count may get lost where many count at once. */
+  /** Adds one to the count, even above the limit. Best effort: concurrent calls may lose a count. */
   async function count(subject: string): Promise<void> {
     const key = keyOf(subject);
     for (let tries = 0; tries < maxTries; tries++) {
-      if ((await addToWindow(key)) || (await beginWindow(key))) return;
+      if ((await addToWindow(key)) || (await startWindow(key))) return;
     }
   }
 
   /**
-   * Counts one more if the window has room, exactly, however many count at once. Otherwise counts nothing, and returns the whole
-   * seconds to wait.
+   * Adds one to the count unless the limit is reached, exactly even in concurrent calls. Returns the whole seconds to wait if the
+   * limit is reached.
    */
   async function countWithinLimit(subject: string): Promise<number | undefined> {
     const key = keyOf(subject);
     for (let tries = 0; tries < maxTries; tries++) {
-      if ((await addToWindow(key, limit)) || (await beginWindow(key))) return undefined;
+      if ((await addToWindow(key, limit)) || (await startWindow(key))) return undefined;
       const [item] = await batchGet(dynamo, [key]);
       const seconds = secondsToWait(item);
       if (seconds !== undefined) return seconds;
@@ -56,13 +56,13 @@ export function makeFixedWindow({
     return 1;
   }
 
-  async function addToWindow(key: ItemKey, most?: number): Promise<boolean> {
+  async function addToWindow(key: ItemKey, maxCount?: number): Promise<boolean> {
     const open = expression`endsAt > ${now()}`;
-    const when = most === undefined ? open : expression`${open} AND count < ${most}`;
+    const when = maxCount === undefined ? open : expression`${open} AND count < ${maxCount}`;
     return (await updateItem(dynamo, key, { set: { count: expression`count + ${1}` }, when })) !== undefined;
   }
 
-  async function beginWindow(key: ItemKey): Promise<boolean> {
+  async function startWindow(key: ItemKey): Promise<boolean> {
     const endsAt = now() + windowLength;
     const updated = await updateItem(dynamo, key, {
       set: { count: 1, endsAt, ttl: Math.ceil(endsAt / 1_000) },
@@ -72,7 +72,7 @@ export function makeFixedWindow({
   }
 }
 
-/** A count that meets another one at the end of a window succeeds at its second try. */
+/** Two tries: a concurrent count at the end of a window can make the first one fail. */
 const maxTries = 2;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });

@@ -1,11 +1,11 @@
 import { type Random, systemRandom } from './random.ts';
 
-/** Makes a new identifier of that many characters. Passed in, so that tests can foresee it. */
+/** Returns a new identifier of `length` characters. Callers pass it in so that tests can predict it. */
 export type MakeId = (length: number) => string;
 
 /**
- * Makes the maker of random identifiers of letters and digits only, which percent-encoding leaves as they are. 22 characters carry
- * 131 bits, 43 carry 256.
+ * Creates a generator of random identifiers of letters and digits, which percent-encoding does not change. 22 characters have
+ * 131 bits, 43 have 256.
  */
 export function makeRandomIds({ bytes }: Pick<Random, 'bytes'>): MakeId {
   return function makeId(length) {
@@ -21,8 +21,8 @@ export function makeRandomIds({ bytes }: Pick<Random, 'bytes'>): MakeId {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes from here up would favour the first letters of the alphabet, so they are skipped. */
+/** Bytes from this value are skipped, because they would favour the first characters of the alphabet. */
 const unbiasedLimit = 256 - (256 % alphabet.length);
 
-/** Makes a random identifier with the machine's own bytes, for programs that run once. */
+/** Returns a random identifier, for programs that run once. */
 export const randomId: MakeId = makeRandomIds(systemRandom);

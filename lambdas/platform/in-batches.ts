@@ -1,11 +1,11 @@
-/** Cuts a list into parts of that length. The last part may be shorter than the others. */
+/** Splits a list into parts of `length` values. The last part may be shorter. */
 export function chunksOf<Value>(values: readonly Value[], length: number): Value[][] {
   return Array.from({ length: Math.ceil(values.length / length) }, (_, at) =>
     values.slice(at * length, (at + 1) * length),
   );
 }
 
-/** Gathers what comes one by one. The last batch may have fewer than the others. */
+/** Groups values into batches of `size`. The last batch may be smaller. */
 export async function* inBatches<Value>(
   values: AsyncIterable<Value> | Iterable<Value>,
   size: number,

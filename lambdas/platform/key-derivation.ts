@@ -1,8 +1,8 @@
 import { argon2, pbkdf2 } from 'node:crypto';
 
-/** Derives keys from passwords, off the thread that answers requests. */
+/** Derives keys from passwords without blocking the event loop. */
 export interface KeyDerivation {
-  /** RFC 9106, version 0x13. @throws where this runtime does not compute it. */
+  /** RFC 9106, version 0x13. @throws if this runtime does not support it. */
   readonly argon2: (algorithm: 'argon2id' | 'argon2i', message: Buffer, cost: Argon2Cost) => Promise<Buffer>;
   /** RFC 8018 section 5.2. */
   readonly pbkdf2: (
@@ -14,7 +14,7 @@ export interface KeyDerivation {
   ) => Promise<Buffer>;
 }
 
-/** The salt of an Argon2 hash, its cost and its length. */
+/** The salt, cost and length of an Argon2 hash. */
 interface Argon2Cost {
   readonly nonce: Buffer;
   /** KiB */
@@ -25,16 +25,16 @@ interface Argon2Cost {
   readonly tagLength: number;
 }
 
-/** Node's own. */
+/** Node's implementation. */
 export const systemKeyDerivation: KeyDerivation = {
   argon2: (algorithm, message, cost) => settled(done => argon2(algorithm, { message, ...cost }, done)),
   pbkdf2: (message, salt, iterations, length, hash) =>
     settled(done => pbkdf2(message, salt, iterations, length, hash, done)),
 };
 
-/** `promisify` of `node:util` would cost a cold start more than the rest of this file. */
-function settled(begin: (done: (error: Error | null, key: Buffer) => void) => void): Promise<Buffer> {
+/** Replaces `promisify` of `node:util`, which would cost a cold start more than the rest of this file. */
+function settled(start: (done: (error: Error | null, key: Buffer) => void) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    begin((error, key) => (error ? reject(error) : resolve(key)));
+    start((error, key) => (error ? reject(error) : resolve(key)));
   });
 }

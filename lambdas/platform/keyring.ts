@@ -8,8 +8,8 @@ import type { After } from './timer.ts';
 export const keyKinds = ['signing', 'mac', 'encryption'] as const;
 
 /**
- * The purpose of a key. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function can be allowed
- * to open one kind and not the others.
+ * The purpose of a key. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a policy can allow a
+ * function to unwrap only one kind.
  */
 export type KeyKind = (typeof keyKinds)[number];
 
@@ -18,8 +18,8 @@ export type SigningAlgorithm = 'ES256' | 'RS256';
 
 /**
  * One key of the keyring. Table `Keyring`: partition `kind`, range `generation` (1, 2, …).
- * Its state follows from the clock and is not stored: *next* until `activeFrom`, *active* until a later key's `activeFrom`,
- * *retiring* after that, until the rotation deletes it.
+ * Its state depends on the time and is not stored: *next* until `activeFrom`, *active* until a later key's `activeFrom`, then
+ * *retiring* until the rotation deletes it.
  */
 export interface KeyringKey {
   readonly kind: KeyKind;
@@ -28,9 +28,9 @@ export interface KeyringKey {
   readonly keyId: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Milliseconds since the epoch; first use. Until then the key is only published. */
+  /** Milliseconds since the epoch; the first use. Until then, the key is only published. */
   readonly activeFrom: number;
-  /** The key under KMS: PKCS #8 DER of the private half for `signing`, 32 bytes for the others. */
+  /** The key encrypted by KMS: the private key as PKCS #8 DER for `signing`, 32 bytes for the other kinds. */
   readonly wrapped: Uint8Array;
   /** `signing` only. */
   readonly algorithm?: SigningAlgorithm;
@@ -38,7 +38,7 @@ export interface KeyringKey {
   readonly publicKey?: Uint8Array;
 }
 
-/** Thrown when the keyring has no usable key: the deployment has not created one yet, or a named one is gone. */
+/** Thrown when the keyring has no usable key: the deployment has not created one yet, or the rotation deleted it. */
 export class KeyNotFoundError extends Error {
   override readonly name = 'KeyNotFoundError';
   constructor(kind: KeyKind) {
@@ -48,12 +48,12 @@ export class KeyNotFoundError extends Error {
 
 export type Keyring = ReturnType<typeof makeKeyring>;
 
-/** Returns the keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */
+/** Returns the KMS encryption context of a kind. Policies grant `kms:Decrypt` only for it. */
 export function keyringContext(kind: KeyKind): Record<string, string> {
   return { purpose: kind };
 }
 
-/** Makes a keyring over the `Keyring` table, cached for at most 30 s; one per function instance. */
+/** Creates a reader of the `Keyring` table with a cache of at most 30 s; one per function instance. */
 export function makeKeyring({
   dynamo,
   kms,
@@ -61,7 +61,7 @@ export function makeKeyring({
   now,
   after,
 }: StoreParts & {
-  /** May be left out where keys are only listed. */
+  /** Optional if keys are only listed. */
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly after: After;
 }) {
@@ -76,33 +76,33 @@ export function makeKeyring({
     return lists.get(kind, cacheLifetime, () => readKeys(dynamo, table, kind));
   }
 
-  /** Returns the key to sign, authenticate or encrypt with now. @throws {KeyNotFoundError} */
+  /** Returns the key that currently signs, authenticates or encrypts. @throws {KeyNotFoundError} */
   async function active(kind: KeyKind): Promise<KeyringKey> {
     return latestOf(kind, await list(kind));
   }
 
-  /** Finds the key of an id, also one published a moment ago; `undefined` if there is none. */
+  /** Returns the key of an id, even if it is newer than the cache; `undefined` if there is none. */
   async function find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined> {
     const isWanted = (key: KeyringKey) => key.keyId === keyId;
     const known = (await list(kind)).find(isWanted);
     if (known) return known;
     const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
     if (isPauseOver) lookedUpAt.set(kind, now());
-    const keys = lists.get(kind, isPauseOver ? 0 : cacheLifetime, () => readKeys(dynamo, table, kind)); // during the pause the last result stands
+    const keys = lists.get(kind, isPauseOver ? 0 : cacheLifetime, () => readKeys(dynamo, table, kind)); // during the pause, the last result is used
     return (await keys).find(isWanted);
   }
 
   /**
-   * Opens a key; the private half for `signing`. It is unwrapped by `kms:Decrypt` when it is first opened, and cached as long
-   * as this keyring lives. Infrastructure allows that for each kind of key (`mayUse`).
+   * Returns the unwrapped key; for `signing`, the private key. The first call unwraps it by `kms:Decrypt`, and this keyring caches it
+   * permanently. The infrastructure grants access by kind (`mayUse`).
    */
   function open(key: KeyringKey): Promise<KeyObject> {
     return opened.get(key.keyId, Number.POSITIVE_INFINITY, () => unwrap(key));
   }
 
   /**
-   * Begins to open the active key of each kind, while the function loads. Nobody waits for that, and a failure means nothing: there
-   * may be no key yet. Then the first request opens it.
+   * Starts to unwrap the active key of each kind while the function loads. Failures are ignored, because there may be no key yet. The
+   * first request then unwraps it.
    */
   function prefetch(...kinds: readonly KeyKind[]): void {
     for (const kind of kinds) {
@@ -118,7 +118,7 @@ export function makeKeyring({
     const moment = now();
     const latest = keys.filter(key => key.activeFrom <= moment).at(-1);
     if (latest) return latest;
-    lists.forget(kind); // the deployment may create the first key any moment
+    lists.forget(kind); // the deployment may create the first key at any time
     throw new KeyNotFoundError(kind);
   }
 
@@ -127,13 +127,13 @@ export function makeKeyring({
     return kms
       .send(new DecryptCommand({ CiphertextBlob: wrapped, EncryptionContext: keyringContext(kind) }))
       .then(({ Plaintext: plaintext }) => {
-        if (!plaintext?.length) throw new KeyNotFoundError(kind); // an empty key would be known to anybody
+        if (!plaintext?.length) throw new KeyNotFoundError(kind); // anyone could guess an empty key
         return keyObject(kind, plaintext);
       });
   }
 }
 
-/** Reads all keys of a kind, oldest first, past any cache. */
+/** Reads all keys of a kind, oldest first, without a cache. */
 export async function readKeys(dynamo: Dynamo, table: string, kind: KeyKind): Promise<readonly KeyringKey[]> {
   const answer = await dynamo(
     new QueryCommand({
@@ -146,13 +146,13 @@ export async function readKeys(dynamo: Dynamo, table: string, kind: KeyKind): Pr
   return (answer.Items ?? []) as KeyringKey[];
 }
 
-/** The age that the cached keyring may reach, in milliseconds. */
+/** Maximum age of the cached keyring, in milliseconds. */
 const cacheLifetime = 30_000;
 
-/** Unknown key ids lead to a new read at most this often, in milliseconds. */
+/** Minimum interval between reads for unknown key ids, in milliseconds. */
 const lookupPause = 1_000;
 
-/** A `KeyObject` is made once: every use of raw bytes costs five times as much. */
+/** Creates a `KeyObject`, because each use of raw bytes would cost five times as much. */
 function keyObject(kind: KeyKind, plaintext: Uint8Array): KeyObject {
   const key = Buffer.from(plaintext);
   return kind === 'signing' ? createPrivateKey({ key, format: 'der', type: 'pkcs8' }) : createSecretKey(key);

@@ -5,17 +5,17 @@ import { type HttpRequest, type HttpResponse, isRefusal } from './http.ts';
 import { describeError, type Telemetry } from './telemetry.ts';
 
 /**
- * Creates the handler of a function: it knows its invocation in the log, says why it failed, and writes out its metrics. Events hold passwords, tokens,
- * secrets or business data: they are never logged, whatever the environment asks for.
+ * Creates the handler of a function. It adds the invocation to log lines, logs errors and writes metrics. It never logs events, because
+ * they contain passwords, tokens, secrets or business data.
  *
- * @param checkItself - runs before the version gets traffic. By default the version only has to start, with all that its environment sets.
+ * @param checkItself - runs before the version receives traffic. By default, the version only has to start with its environment.
  */
 export function makeHandler<Event, Result>(
   { log, beginInvocation, metrics }: Telemetry,
   run: (event: Event, context: Context) => Promise<Result>,
   checkItself: () => Promise<unknown> = async () => {},
 ) {
-  // An invocation that times out ends with its process: an early answer would leave its work to whenever Lambda thaws that.
+  // No early response on timeout: the unfinished work would continue when Lambda thaws the process.
   return middy<Event, Result | undefined>({ timeoutEarlyInMillis: 0 })
     .use({ before: ({ event, context }) => beginInvocation(context, requestIdOf(event)) })
     .use({ onError: ({ error }) => log.error('invocation.failed', describeError(error)) })
@@ -27,7 +27,7 @@ export function makeHandler<Event, Result>(
     });
 }
 
-/** The event of a self-check. No event source sends one of this form. */
+/** The event of a self-check. Event sources never send this form. */
 export const selfCheckEvent = { selfCheck: true };
 
 /** Creates the handler of a function behind an HTTP API. */
@@ -39,22 +39,22 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
   return makeHandler<Request, Response>(telemetry, answer, checkItself).use(countFailures(telemetry));
 }
 
-/** The functions behind the APIs, by the names under which they count their answers: the release of one watches those. */
+/** The functions behind the APIs, by their `service` metric dimension. The release of each function watches its metrics. */
 export type HttpService = 'token' | 'revoke' | 'introspect' | 'discovery' | 'webhooks' | 'history';
 
 function isSelfCheck(event: unknown): boolean {
   return (event as Partial<typeof selfCheckEvent> | null)?.selfCheck === true;
 }
 
-/** Returns the gateway's id of a request; other events have none. */
+/** Returns the gateway's id of a request; `undefined` for other events. */
 function requestIdOf(event: unknown): string | undefined {
   return (event as Partial<HttpRequest> | null)?.requestContext?.requestId;
 }
 
 /**
- * Counts the answers with status 500 and 503 for a fault of ours, which are no errors to Lambda: by service, and of all services together, which an
- * alarm watches. Those with 500 also count by the function's version, so that a release can be told from the one before it while
- * both answer requests.
+ * Counts responses with status 500 or 503 caused by service faults, which Lambda does not count as errors: per service, and in total for
+ * an alarm. Responses with 500 are also counted per function version, to distinguish a release from the previous one while both handle
+ * requests.
  */
 function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, HttpResponse | undefined> {
   return {

@@ -1,13 +1,13 @@
 import { type Clock, isoTime } from './clock.ts';
 import type { LogName } from './log-names.ts';
 
-/** Writes lines of the log. `message` is a stable name; what it is about stands in `fields`, one by one. */
+/** Writes log lines. `message` is a stable name; `fields` contains the details. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: LogName, fields?: LogFields) => void>>;
 
 /**
- * Makes the log of a function: one JSON object a line. What the log group tells anyway (the function and its version) is in no
- * line, and the id of the invocation only where something failed: most of what a line costs is its bytes. A request's own id is in
- * every line: its caller was told it. `LOG_LEVEL` names the least level that is written (ADR 14).
+ * Creates the log of a function: one JSON object per line. Lines are billed by size, so they omit the function and version, which the
+ * log group shows. Only warnings and errors contain the invocation's id. Every line contains the request's id, which the caller also
+ * received. `LOG_LEVEL` is the minimum level (ADR 14).
  */
 export function makeLog(service: string, now: Clock) {
   const least = ranks[process.env.LOG_LEVEL ?? ''] ?? 0;
@@ -17,7 +17,7 @@ export function makeLog(service: string, now: Clock) {
   const log: Log = { info: writer('INFO'), warn: writer('WARN'), error: writer('ERROR') };
   return { log, beginInvocation };
 
-  /** Notes the invocation that further lines belong to, and the gateway's id of its request where it is one of an HTTP API. */
+  /** Sets the invocation of the following lines and, for an HTTP API, the gateway's id of its request. */
   function beginInvocation({ awsRequestId }: { readonly awsRequestId: string }, gatewayRequestId?: string): void {
     invocationId = awsRequestId;
     requestId = gatewayRequestId;
@@ -37,7 +37,7 @@ export function makeLog(service: string, now: Clock) {
   }
 }
 
-/** The fields of a line. An error is none of them: `describeError` tells what of it may be logged. */
+/** The fields of a line. For an error, `describeError` returns the loggable fields. */
 interface LogFields {
   readonly [name: string]: Loggable;
 }
@@ -55,14 +55,14 @@ type Level = 'INFO' | 'WARN' | 'ERROR';
 
 const ranks: Readonly<Record<string, number>> = { INFO: 1, WARN: 2, ERROR: 3 };
 
-/** The trace that an invocation belongs to, where it is recorded. */
+/** The trace of an invocation, if it is sampled. */
 const sampledTrace = /^Root=([0-9a-f-]{35});.*\bSampled=1\b/;
 
 function isLogged(value: Loggable): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** The types forbid what JSON cannot hold; should it come all the same, the line tells at least what happened. */
+/** Serializes a line. A value that JSON cannot represent, which the types forbid, reduces the line to its main fields. */
 function toJson(line: Record<string, Loggable>): string {
   try {
     return JSON.stringify(line);

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
 export interface Random {
-  /** Draws from [0, 1): for jitter and samples, never for a secret. */
+  /** Draws from [0, 1), for jitter and samples but never for secrets. */
   readonly number: () => number;
-  /** Returns that many bytes that nobody can foresee. */
+  /** Returns `length` cryptographically secure random bytes. */
   readonly bytes: (length: number) => Buffer;
 }
 
-/** The machine's own. */
 export const systemRandom: Random = { number: Math.random, bytes: randomBytes };

@@ -1,7 +1,7 @@
-/** Sets a value as the newest of a memory, which forgets its oldest where it would have more than `most`. */
-export function remember<Key, Value>(memory: Map<Key, Value>, key: Key, value: Value, most: number): void {
+/** Sets a value as the newest entry of a memory, and removes the oldest entry beyond `maxEntries`. */
+export function remember<Key, Value>(memory: Map<Key, Value>, key: Key, value: Value, maxEntries: number): void {
   memory.delete(key);
   memory.set(key, value);
-  const oldest = memory.size > most ? memory.keys().next() : undefined;
+  const oldest = memory.size > maxEntries ? memory.keys().next() : undefined;
   if (oldest && !oldest.done) memory.delete(oldest.value);
 }

@@ -1,6 +1,6 @@
 /**
- * The routes of a part of the service, by name: a path of the gateway each, with the operations that a function answers there. It
- * is plain data that functions, infrastructure and the OpenAPI document read.
+ * The routes of a part of the service, by name. Each is a gateway path with the operations that a function handles. The table is
+ * plain data for functions, infrastructure and the OpenAPI document.
  */
 export type RouteTable<Access extends string = string, Refusal extends string = string> = Readonly<
   Record<string, Route<Access, Refusal>>
@@ -8,25 +8,25 @@ export type RouteTable<Access extends string = string, Refusal extends string = 
 
 /** A path of a host. */
 export interface Route<Access extends string = string, Refusal extends string = string> {
-  /** Such as `/v1/webhooks/{evento}`: a parameter `{…}` matches one segment that is not empty. */
+  /** For example `/v1/webhooks/{evento}`. A parameter `{…}` matches one non-empty segment. */
   readonly path: string;
   readonly throttle: ThrottleClass;
-  /** By operation id, in the order of the `Allow` header. HEAD is not listed: it is answered wherever GET is. */
+  /** By operation id, in the order of the `Allow` header. HEAD is not listed: every path with GET supports it. */
   readonly operations: Readonly<Record<string, RouteOperation<Access, Refusal>>>;
 }
 
 /** A method of a path. */
 export interface RouteOperation<Access extends string = string, Refusal extends string = string> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The proof that a caller must show: `public` is none. */
+  /** The required authentication; `public` requires none. */
   readonly access: Access;
-  /** The handler reads the body; otherwise a small body is ignored. */
+  /** True if the handler reads the body. If not, a small body is ignored. */
   readonly takesBody?: true;
-  /** What it refuses beyond what all operations of its kind do, by names of the tables of refusals. It can refuse nothing else. */
+  /** The operation's own refusals, in addition to those of its kind, by name in the tables of refusals. The list is complete. */
   readonly refusals: readonly Refusal[];
 }
 
-/** The callers of a route, which decide how many requests it takes. */
+/** The callers of a route, which determine its rate limit. */
 export type ThrottleClass = 'token' | 'auth' | 'management' | 'public';
 
 export type OperationId<Table extends RouteTable> = NamesIn<Operations<Table>>;

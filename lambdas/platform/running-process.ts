@@ -1,5 +1,5 @@
 /**
- * Replaces `node:process` in the bundles. Importing that from an ES module reads every property of the process, which opens
- * its standard input and lists all of Node's options, and costs start-up time.
+ * Replaces `node:process` in the bundles. Its import in an ES module reads every property, which opens standard input, lists all of
+ * Node's options and costs start-up time.
  */
 export const { env, versions } = globalThis.process;

@@ -10,12 +10,11 @@ import { type Random, systemRandom } from './random.ts';
 import { systemTime, type Time } from './timer.ts';
 
 /**
- * What leads out of a process, all of it. Compositions take the part that their function needs (`*.composition.ts`), and what they
- * make takes narrow functions: a store takes `dynamo`, a rule `now`. Where all of this is given, a function does the same each time:
- * tests give it virtual time and services of their own.
+ * All effects outside a process. Compositions (`*.composition.ts`) take the part that their function needs and pass narrow functions on:
+ * `dynamo` to a store, `now` to a rule. Tests pass virtual time and their own services, so that a function is deterministic.
  *
- * A handler composes its function with the machine's own. `systemRuntime` is what each has; the rest are makers (`makeDynamo`, `makeSqs`,
- * `makeKms`, `makePublish`, `makeResolver`, `makePinnedPost` …), so that a bundle carries no client that its function does not use.
+ * A handler passes the real effects. `systemRuntime` is common to all; functions such as `makeDynamo` and `makeSqs` create the others, so
+ * that a bundle contains only the clients that its function uses.
  */
 export interface Runtime {
   readonly time: Time;
@@ -26,16 +25,16 @@ export interface Runtime {
   readonly kms: Pick<KMSClient, 'send'>;
   /** Publishes a message to an SNS topic. */
   readonly publish: Publish;
-  /** Resolves a name of the public DNS. */
+  /** Resolves a public DNS name. */
   readonly resolve: Resolve;
-  /** Sends one POST to an address that the SSRF guard has allowed. What connections cost in processor time is judged behind it. */
+  /** Sends one POST to an address that the SSRF guard has allowed. */
   readonly post: PinnedPost;
   readonly readParameter: ReadParameter;
-  /** Sends a request to the service's own URLs: only its smoke test does. */
+  /** Sends a request to the service's own URLs. Only the smoke test uses it. */
   readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
 }
 
-/** What the machine itself gives to each function. */
+/** The real effects that every function has. */
 export const systemRuntime: Pick<Runtime, 'time' | 'random' | 'keyDerivation'> = {
   time: systemTime,
   random: systemRandom,

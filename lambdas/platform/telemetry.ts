@@ -6,10 +6,10 @@ import { type Log, makeLog } from './log.ts';
 export type Telemetry = ReturnType<typeof makeTelemetry>;
 
 /**
- * Structured logs (one JSON line each) and metrics (CloudWatch embedded metric format) of one function.
- * Neither is ever given a request's or a message's body: what is logged is named field by field.
+ * Creates the structured logs (one JSON object per line) and metrics (CloudWatch embedded metric format) of a function. Neither may
+ * contain the body of a request or message: each logged field is listed explicitly.
  *
- * @param countedAs - the service of the metrics. Functions that share one have one metric of each name, which alarms watch.
+ * @param countedAs - the `service` of the metrics. Functions with the same one share their metrics, which alarms watch.
  */
 export function makeTelemetry<Service extends string>(
   serviceName: Service,
@@ -18,22 +18,22 @@ export function makeTelemetry<Service extends string>(
 ) {
   const { log: written, beginInvocation } = makeLog(serviceName, now);
   const log: Log = { ...written, warn: countingThrottles(written.warn), error: countingThrottles(written.error) };
-  const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // its namespace, one per stage, is in the environment
+  const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // the environment contains the namespace, one per stage
   return { service: serviceName, log, beginInvocation, metrics, count, measure };
 
-  /** Adds one, or another number, to a metric; the middleware of the handler writes it out. */
+  /** Adds to a metric, which the handler's middleware writes. */
   function count(metric: string, by = 1): void {
     metrics.addMetric(metric, MetricUnit.Count, by);
   }
 
-  /** Adds a span of time, in milliseconds, to a metric. */
+  /** Adds a duration in milliseconds to a metric. */
   function measure(metric: string, milliseconds: number): void {
     metrics.addMetric(metric, MetricUnit.Milliseconds, milliseconds);
   }
 
   /**
-   * A store that throttles fails in many ways. Each line that tells of one counts, whatever the function: an alarm watches them
-   * together. A throttled call that succeeded when it was repeated is in no line.
+   * Counts each log line of a throttled call, in all functions together, for an alarm. A throttled call that succeeds on retry is
+   * not logged.
    */
   function countingThrottles(write: Log['error']): Log['error'] {
     return function writeAndCount(message, fields) {
@@ -50,23 +50,23 @@ export function makeTelemetry<Service extends string>(
 
 export type { Log } from './log.ts';
 
-/** The facts of an error that are safe to log. */
+/** The parts of an error that are safe to log. */
 export type ErrorDescription = Partial<AwsCall> & {
   readonly errorName: string;
-  /** The system's code, such as `ECONNREFUSED`. */
+  /** The system error code, such as `ECONNREFUSED`. */
   readonly errorCode?: string;
-  /** The status and request id of AWS's answer, and the number of tries. */
+  /** The status and request id of the AWS response, and the number of tries. */
   readonly httpStatus?: number;
   readonly awsRequestId?: string;
   readonly tries?: number;
   readonly at?: readonly string[];
-  /** The same of the error that caused it, and of that one's cause. */
+  /** The description of the error's cause, which may have a cause itself. */
   readonly cause?: ErrorDescription;
 };
 
 /**
- * Describes an error for the log: its name, the AWS call that failed, where it was thrown, and its cause. The message is left out, since
- * it may quote what was being processed.
+ * Describes an error for the log: its name, the failed AWS call, its stack frames and its cause. It omits the message, which may
+ * quote processed data.
  */
 export function describeError(error: unknown, causes = maxCauses): ErrorDescription {
   if (!(error instanceof Error)) return { errorName: typeof error };
@@ -84,7 +84,7 @@ export function describeError(error: unknown, causes = maxCauses): ErrorDescript
   };
 }
 
-/** Returns where an error was thrown. Its message, which the stack quotes, is left out: its lines may look like frames. */
+/** Returns the stack frames of an error. Removes the message from the stack first, because its lines may look like frames. */
 function framesOf({ stack = '', message }: Error): readonly string[] {
   const start = stack.indexOf(message);
   const lines = stack.slice(start === -1 ? 0 : start + message.length).split('\n');
@@ -93,10 +93,10 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
     .map(line => line.trim());
 }
 
-/** Causes of causes that are described; a chain may lead back to its beginning. */
+/** Maximum depth of causes, which may be cyclic. */
 const maxCauses = 2;
 
-/** Invocations without metrics are ordinary: Metrics would warn of each. */
+/** Suppresses the warning that Metrics logs for each invocation without metrics. */
 const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };
 
 function nothing(): void {}

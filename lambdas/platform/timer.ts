@@ -4,24 +4,22 @@ import { type Clock, systemClock } from './clock.ts';
 /** The time of a process. */
 export interface Time {
   readonly now: Clock;
-  /** The time in milliseconds since some moment, which never goes back. */
+  /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly after: After;
-  /** Resolves after this many milliseconds. Rejects where the signal aborts first. */
   readonly pause: Pause;
   readonly turn: Turn;
 }
 
-/** Calls back after this many milliseconds. Returns the function that cancels that. */
+/** Calls back after this many milliseconds. Returns a function that cancels the timer. */
 export type After = (milliseconds: number, callback: () => void) => () => void;
 
-/** Resolves after this many milliseconds. Rejects where the signal aborts first. */
+/** Resolves after this many milliseconds. Rejects if the signal aborts first. */
 export type Pause = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
-/** Resolves in the next turn of the event loop, once the events that have come are handled. */
+/** Resolves in the next turn of the event loop, after pending events are handled. */
 export type Turn = () => Promise<void>;
 
-/** The machine's own time. */
 export const systemTime: Time = {
   now: systemClock,
   elapsed: () => performance.now(),
@@ -34,8 +32,8 @@ export const systemTime: Time = {
 };
 
 /**
- * Makes timers that call back once the events of their time are handled: an answer that has come while the process was busy is read
- * before it is missed.
+ * Creates timers that call back after pending events are handled, so that a response received while the process was busy is read
+ * before its timeout.
  */
 export function makeAfterEvents({ after, turn }: Pick<Time, 'after' | 'turn'>): After {
   return function afterEvents(milliseconds, callback) {
@@ -51,10 +49,10 @@ export function makeAfterEvents({ after, turn }: Pick<Time, 'after' | 'turn'>): 
   };
 }
 
-/** The machine's own timers of that kind, for what stands on sockets of its own. */
+/** Such timers of the system, for code that uses its own sockets. */
 export const afterEvents = makeAfterEvents(systemTime);
 
-/** Returns the promise's value, or `undefined` when it takes longer. */
+/** Returns the promise's value, or `undefined` if it takes longer. */
 export async function withTimeout<T>(after: After, promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let cancel = () => {};
   const timeout = new Promise<undefined>(resolve => {
@@ -63,7 +61,7 @@ export async function withTimeout<T>(after: After, promise: Promise<T>, millisec
   return Promise.race([promise, timeout]).finally(cancel);
 }
 
-/** Does work that a signal ends: it aborts with a `TimeoutError` after this many milliseconds, and where a part of the work failed. */
+/** Runs work with a signal that aborts with a `TimeoutError` after this many milliseconds, and when the work settles. */
 export async function withDeadline<T>(
   after: After,
   milliseconds: number,

@@ -2,28 +2,28 @@ import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput 
 import { chunksOf } from '../in-batches.ts';
 import { type Dynamo, type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './dynamo.ts';
 
-/** The most items that one BatchGetItem reads. */
+/** Maximum number of items per BatchGetItem. */
 export const batchGetLimit = 100;
 
 /**
- * Reads items of any tables consistently, in one round trip: beyond 100 by several calls side by side. Returns them in the order of the
- * keys: `undefined` for an item that does not exist, or whose key no item can have.
+ * Reads items of any tables consistently, in parallel calls of 100 keys. Returns them in the order of the keys: `undefined` for an
+ * item that does not exist or whose key is invalid.
  *
  * @throws {UnprocessedKeysError} when DynamoDB still leaves keys unprocessed after three tries.
  */
 export async function batchGet(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
-  const calls = beginCalls(keys, part => getItems(dynamo, part, 3));
+  const calls = startCalls(keys, part => getItems(dynamo, part, 3));
   return Promise.all(keys.map(key => itemOf(calls, key)));
 }
 
-/** The keys of records to read, by the names the records are to have; a name without a key is not read. */
+/** The keys of records to read, by record name. A name without a key is not read. */
 export type RecordKeys<Name extends string> = Record<Name, ItemKey | undefined>;
 
-/** Records by name, as they were read. */
+/** The records read, by name. */
 export type Records<Name extends string> = Record<Name, Item | undefined>;
 
 /**
- * Reads named records of any tables in one round trip, consistently.
+ * Reads named records of any tables consistently, in one round trip.
  *
  * @throws {UnprocessedKeysError} as `batchGet` does.
  */
@@ -40,9 +40,9 @@ export async function readRecords<Name extends string>(dynamo: Dynamo, keys: Rec
 export type ReadItems = (keys: readonly ItemKey[]) => Promise<(Item | undefined)[]>;
 
 /**
- * Makes a reader that batches its calls, as a data loader does: the keys that a batch's messages ask for in one turn of the
- * event loop are read in one BatchGetItem, each once; beyond 100 keys, in several side by side. Nothing is cached.
- * A read throws `UnprocessedKeysError` when DynamoDB leaves one of its own keys unprocessed twice.
+ * Creates a reader that batches its calls, as a data loader does: one BatchGetItem reads all keys requested in one turn of the
+ * event loop, each once. More than 100 keys are read in parallel calls. It has no cache.
+ * A read throws `UnprocessedKeysError` if DynamoDB leaves one of its own keys unprocessed twice.
  */
 export function makeBatchedReads(dynamo: Dynamo): ReadItems {
   let requested: ItemKey[] = [];
@@ -60,7 +60,7 @@ export function makeBatchedReads(dynamo: Dynamo): ReadItems {
     const keys = requested;
     requested = [];
     nextCalls = undefined;
-    return beginCalls(keys, part => getItems(dynamo, part, 2)); // a message whose keys are left twice is tried again anyway
+    return startCalls(keys, part => getItems(dynamo, part, 2)); // SQS redelivers a message whose keys remain unprocessed twice
   }
 }
 
@@ -70,8 +70,8 @@ type Calls = ReadonlyMap<string, Promise<FoundItems>>;
 /** Items by serialized key; keys that DynamoDB left unprocessed are missing. */
 type FoundItems = ReadonlyMap<string, Item | undefined>;
 
-/** Begins the calls that read these keys, each key once. */
-function beginCalls(
+/** Starts the calls that read these keys, each key once. */
+function startCalls(
   keys: readonly ItemKey[],
   read: (part: ReadonlyMap<string, ItemKey>) => Promise<FoundItems>,
 ): Calls {
@@ -89,7 +89,7 @@ function serializeKey({ table, key }: ItemKey): string {
   return JSON.stringify([table, ...parts]);
 }
 
-/** Reads keys with at most that many calls. */
+/** Reads keys in at most `maxCalls` calls. */
 async function getItems(dynamo: Dynamo, keys: ReadonlyMap<string, ItemKey>, maxCalls: number): Promise<FoundItems> {
   const possible = [...keys.values()].filter(({ key }) => isPossibleKey(key));
   const keyNames = new Map(possible.map(({ table, key }) => [table, Object.keys(key)]));

@@ -4,10 +4,10 @@ import { makeRequestHandler } from './request-handler.ts';
 import { makeRequestSigner } from './request-signer.ts';
 
 /**
- * Returns the settings of an SDK client in a function: three tries of at most a second each. A call that hangs must fail while
- * there is time left in the invocation to report it.
+ * Returns the settings of an SDK client in a function: 3 tries of at most 1 s each. A call that hangs must fail early enough for
+ * the invocation to report it.
  *
- * @param service - as in the scope of a signature: `dynamodb`
+ * @param service - the service name in the credential scope of signatures, such as `dynamodb`
  */
 export function clientSettings(service: string) {
   return {

@@ -1,40 +1,40 @@
 import type { DynamoDBClientConfig, ThrottlingReason } from '@aws-sdk/client-dynamodb';
 
-/** A call of an AWS service, named as in IAM policies. */
+/** A call to an AWS service, named as in IAM policies. */
 export interface AwsCall {
   /** `dynamodb:PutItem` */
   readonly action: string;
   /** `table`, `index`, `queue`, `topic` or `key`. */
   readonly resourceType: string;
-  /** Of DynamoDB: the table, or all of a batch, and its index. Where DynamoDB says what it throttled, that. */
+  /** DynamoDB only: the table (all tables of a batch) and its index, or the throttled resource if DynamoDB names it. */
   readonly table?: string;
   readonly index?: string;
-  /** Why DynamoDB throttled the call, in its own words: empty where it does not say. @default - it did not throttle it */
+  /** DynamoDB's reasons for throttling; empty if it gives none. @default - the call was not throttled */
   readonly throttled?: readonly string[];
 }
 
 const resourceTypes: Readonly<Record<string, string>> = { dynamodb: 'table', sqs: 'queue', sns: 'topic', kms: 'key' };
 
-/** The actions of IAM by operations, where they have other names. */
+/** IAM actions by operation, if the two names differ. */
 const actions: Readonly<Record<string, string>> = {
-  BatchExecuteStatement: 'PartiQLInsert', // it only inserts here
+  BatchExecuteStatement: 'PartiQLInsert', // the only statements sent are INSERTs
   SendMessageBatch: 'SendMessage',
   DeleteMessageBatch: 'DeleteMessage',
   ChangeMessageVisibilityBatch: 'ChangeMessageVisibility',
 };
 
-/** The failed call of each error; an entry lives as long as its error. */
+/** The failed call of each error. An entry lives as long as its error. */
 const failedCalls = new WeakMap<object, AwsCall>();
 
 /**
- * A logger for SDK clients that writes nothing and only records which call failed. The error itself does not say that, and
- * its message must not be logged: it names people, addresses and keys.
+ * A logger for SDK clients that only records which call failed and writes no output. The error itself does not name the call, and
+ * its message must not be logged because it may contain personal data, addresses and keys.
  */
 export const failureRecorder: Logger = {
   error: entry => record(entry as FailedCall),
   warn: nothing,
   debug: nothing,
-  // The SDK copies and filters the input and the output of each call that succeeds, if there is anything to log them.
+  // With an `info` logger, the SDK would copy and filter the input and output of each successful call.
   info: undefined as never,
 };
 
@@ -43,12 +43,12 @@ export function failedCall(error: object): AwsCall | undefined {
   return failedCalls.get(error);
 }
 
-/** Notes which call failed with an error that is not the SDK's own. */
+/** Records the failed call of an error that the SDK did not create. */
 export function noteFailedCall(error: object, call: AwsCall): void {
   failedCalls.set(error, call);
 }
 
-/** Returns whether a dependency (DynamoDB, KMS, SQS) asked us to slow down: the caller may try again in a moment. */
+/** Returns whether a dependency (DynamoDB, KMS, SQS) throttled the call. The caller may retry later. */
 export function isThrottled(error: unknown): boolean {
   return error instanceof Error && throttles.has(error.name);
 }
@@ -62,7 +62,7 @@ const throttles: ReadonlySet<string> = new Set([
   'RequestThrottled',
   'TooManyRequestsException', // Lambda's
   'UnprocessedKeysError',
-  // of a statement of a batch
+  // code of a batch statement
   'ProvisionedThroughputExceeded',
   'ThrottlingError',
 ]);
@@ -91,7 +91,7 @@ function placeOf({ TableName, IndexName, RequestItems, Statements }: DynamoInput
   };
 }
 
-/** Of a write, DynamoDB names the index that cannot follow; the call names the table only. */
+/** For a write, DynamoDB names the throttled index; the call names only the table. */
 function throttleOf(error: ThrottleError): Pick<AwsCall, 'table' | 'index' | 'throttled'> {
   const reasons = error.ThrottlingReasons ?? error.throttlingReasons ?? [];
   const [, table, index] = /:table\/([^/]+)(?:\/index\/(.+))?$/.exec(reasons[0]?.resource ?? '') ?? [];
@@ -102,7 +102,7 @@ function throttleOf(error: ThrottleError): Pick<AwsCall, 'table' | 'index' | 'th
   };
 }
 
-/** The SDK's own type of a logger. */
+/** The SDK's logger type. */
 type Logger = NonNullable<DynamoDBClientConfig['logger']>;
 
 /** The SDK's log entry of a failed call. */
@@ -113,7 +113,7 @@ interface FailedCall {
   readonly error?: unknown;
 }
 
-/** The parts of DynamoDB's inputs that say what they work on. */
+/** The parts of DynamoDB inputs that name tables and indexes. */
 interface DynamoInput {
   readonly TableName?: string;
   readonly IndexName?: string;
@@ -121,7 +121,7 @@ interface DynamoInput {
   readonly Statements?: readonly { readonly Statement: string }[];
 }
 
-/** DynamoDB's errors spell it in both ways. */
+/** DynamoDB errors use both spellings. */
 interface ThrottleError {
   readonly ThrottlingReasons?: readonly ThrottlingReason[];
   readonly throttlingReasons?: readonly ThrottlingReason[];

@@ -3,27 +3,27 @@ import type { Turn } from '../timer.ts';
 import { type Item, isUnavailable, StatementError, type StoreParts, wasRepeated } from './dynamo.ts';
 
 /**
- * Inserts an item that nobody may have written yet, together with others. Returns whether it is stored.
+ * Inserts an item that must not exist yet, together with others. Returns whether it is stored.
  *
- * `putAlone` writes it by a conditional put of its own: where no other is written at that moment, and where the call for
- * several did not store it. It is told what is known then, and decides.
+ * `putAlone` writes the item with its own conditional put: if no other item is waiting, or if the batch call did not store it. In
+ * the second case, it receives the outcome of the batch call and decides.
  */
 export type InsertTogether = (item: Item, putAlone: (earlier?: EarlierInsert) => Promise<boolean>) => Promise<boolean>;
 
-/** The fate of an item in a call for several that did not confirm it. */
+/** The outcome of a batch call for an item that it did not confirm. */
 export interface EarlierInsert {
-  /** True where it may be stored: the call was made more than once and found it there at last, or failed as a whole. */
+  /** True if the item may be stored: a repeated call found it present, or the call failed as a whole. */
   readonly mayBeStored?: boolean;
-  /** The error of the call, or of its statement, where `isUnavailable` knows it: it may be stored or not. */
+  /** The transient error (`isUnavailable`) of the call or statement. The item may or may not be stored. */
   readonly failure?: unknown;
 }
 
 /**
- * Makes the writer of items that come to an end at about the same time, as the first attempts of a batch do. What ends in one
- * turn of the event loop, or while two calls are under way, is written by one call. PartiQL's INSERT refuses each item on its
- * own where one of its key exists; a transaction would refuse all.
+ * Creates a writer that batches items that are ready at about the same time, such as the first attempts of a batch of messages. One
+ * call writes all items that arrive in one turn of the event loop or while two calls are in flight. A PartiQL INSERT rejects only
+ * the item whose key exists; a transaction would reject all.
  *
- * `table` is one whose new items differ in their attribute `id`.
+ * New items of `table` must differ in the attribute `id`.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.batching.html
  */
@@ -59,7 +59,7 @@ export function makeInsertTogether({
     schedule();
   }
 
-  /** Takes what one call can write: two items of one key would make DynamoDB refuse all. */
+  /** Removes the items for one call from the queue. DynamoDB rejects a call with two items of one key. */
   function takeTogether(): WaitingInsert[] {
     const byId = new Map<unknown, WaitingInsert>();
     for (const insert of waiting) {
@@ -79,13 +79,13 @@ export function makeInsertTogether({
       const mayBeStored = wasRepeated(output);
       together.forEach(({ settle, stored }, at) => {
         const { Responses: { [at]: answer } = [] } = output;
-        const code = answer ? answer.Error?.Code : 'AnswerMissing'; // the call succeeds whatever became of its statements
+        const code = answer ? answer.Error?.Code : 'AnswerMissing'; // the call succeeds even if statements failed
         if (answer && !answer.Error) stored();
         else if (lasting.has(String(code))) settle({ mayBeStored });
         else settle({ failure: new StatementError(String(code), table) });
       });
     } catch (error) {
-      // What is refused as a whole writes nothing, and one of the items may be the reason. An earlier try may have written all.
+      // A call rejected as a whole writes no item, and one item may be the cause. An earlier try may have written all.
       for (const { settle } of together) settle(isUnavailable(error) ? { failure: error } : { mayBeStored: true });
     }
   }
@@ -93,18 +93,18 @@ export function makeInsertTogether({
 
 interface WaitingInsert {
   readonly item: Item;
-  /** Leaves it to its own put. */
+  /** Leaves the item to its own put. */
   readonly settle: (earlier?: EarlierInsert) => Promise<void>;
   readonly stored: () => void;
 }
 
-/** One that hangs does not hold the others up. */
+/** Two calls, so that one that hangs does not block the other items. */
 const maxCalls = 2;
 
-/** The most statements of one `BatchExecuteStatement`. */
+/** Maximum number of statements per `BatchExecuteStatement`. */
 const maxStatements = 25;
 
-/** The errors of a statement that the same statement would meet again. Its own put says which it is. */
+/** Permanent errors of a statement. The item's own put determines the cause. */
 const lasting: ReadonlySet<string> = new Set([
   'AccessDenied',
   'ConditionalCheckFailed',

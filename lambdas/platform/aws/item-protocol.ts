@@ -5,10 +5,10 @@ type Serialize = Protocol['serializeRequest'];
 type Deserialize = Protocol['deserializeResponse'];
 
 /**
- * Writes and reads DynamoDB's JSON as it is. The SDK's protocol walks each value by the schema of its operation, though the document
- * client has already marshalled it: a sixth of a call's processor time (ADR 25). Errors are read by the SDK.
+ * Writes and reads DynamoDB's JSON unchanged. The SDK's protocol also walks each value by the operation's schema, which takes a
+ * sixth of a call's processor time (ADR 25). The document client has already marshalled the values. The SDK reads errors.
  *
- * Only for operations on items, and with a request handler that returns the body in one piece (`request-handler.ts`).
+ * Supports only item operations and a request handler that returns the body as one buffer (`request-handler.ts`).
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html
  */
@@ -28,13 +28,13 @@ export class ItemProtocol extends AwsJson1_0Protocol {
   }
 }
 
-/** Bytes are base64 on the wire. A `Buffer` has a form of its own in JSON, so the value is read from its holder. */
+/** Encodes bytes as base64. Reads the value from its holder because `Buffer.toJSON` has already replaced it. */
 function encodeBinary(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const bytes = this[name];
   return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : value;
 }
 
-/** An attribute that is called "B" has an object as its value, never a text. */
+/** Decodes base64. The value of an attribute named "B" is an object, never a string. */
 function decodeBinary(name: string, value: unknown): unknown {
   return name === 'B' && typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64')) : value;
 }

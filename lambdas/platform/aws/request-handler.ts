@@ -2,14 +2,13 @@ import { Agent, type AgentOptions, type RequestOptions, request as requestOverTl
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterEvents } from '../timer.ts';
 
-/** The SDK's own type of what sends its requests. */
+/** The SDK's request handler type. */
 export type RequestHandler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
 
 /**
- * Makes what sends the requests of an SDK client: over kept connections of one pool, and with the body of an answer in one
- * piece. A request that has no connection, or no whole answer, within `timeout` milliseconds ends with a `TimeoutError`; one
- * whose connection breaks, with Node's own error. The SDK repeats both. One that its caller's signal ends has an `AbortError`,
- * which the SDK does not repeat.
+ * Creates the request handler of an SDK client. It uses one pool of keep-alive connections and returns each body as one buffer.
+ * A request without a complete response within `timeout` milliseconds fails with a `TimeoutError`, and a broken connection with
+ * Node's own error. The SDK retries both. A request aborted by its caller fails with an `AbortError`, which the SDK does not retry.
  */
 export function makeRequestHandler({ timeout }: { readonly timeout: number }): RequestHandler {
   const overTls: Transport = { request: requestOverTls, agent: new Agent(poolOptions) };
@@ -32,22 +31,22 @@ export function makeRequestHandler({ timeout }: { readonly timeout: number }): R
 
 const poolOptions: AgentOptions = { keepAlive: true, maxSockets: 50 };
 
-/** The SDK can pass settings on to its handlers. */
+/** Methods that the SDK calls to pass settings to handlers. */
 const withoutConfiguration = { updateHttpClientConfig: () => {}, httpHandlerConfigs: () => ({}) };
 
-/** A client of HTTP and its pool. */
+/** An HTTP client and its pool. */
 interface Transport {
   readonly request: typeof requestOverTls;
   readonly agent: Agent;
 }
 
-/** Only local runs speak plain HTTP, and an import of `node:http` costs 27 ms: it reads every export, and one loads undici. */
+/** Only local runs use plain HTTP. Importing `node:http` costs 27 ms, because one of its exports loads undici. */
 function makePlainTransport(): Transport {
   const http = process.getBuiltinModule('node:http');
   return { request: http.request, agent: new http.Agent(poolOptions) as Agent };
 }
 
-/** A request of the SDK. */
+/** An SDK request. */
 interface Request {
   readonly protocol: string;
   readonly hostname: string;
@@ -58,7 +57,7 @@ interface Request {
   readonly body?: string | Uint8Array;
 }
 
-/** An answer as the SDK takes it. */
+/** A response as the SDK expects it. */
 interface Response {
   readonly statusCode: number;
   readonly reason: string | undefined;
@@ -66,7 +65,7 @@ interface Response {
   readonly body: Buffer;
 }
 
-/** What the SDK gives with a request. */
+/** The options that the SDK passes with a request. */
 interface HandlerOptions {
   readonly abortSignal?: AbortSignal;
 }

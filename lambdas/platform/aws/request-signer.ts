@@ -1,22 +1,22 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
-/** Credentials as an AWS service issues them. */
+/** Credentials that AWS issued. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
 }
 
-/** The SDK's own type of a signer. */
+/** The SDK's signer type. */
 export type RequestSigner = Extract<DynamoDBClientConfig['signer'], { sign: unknown }>;
 
 /**
- * Makes the signer of an SDK client: Signature Version 4 over what AWS asks for, host, content type and `x-amz-*` headers. The
- * SDK's signs every header, and takes a quarter of a call's processor time (ADR 25). The key of a day is derived once.
+ * Creates the signer of an SDK client: Signature Version 4 over the required headers (host, content type and `x-amz-*`). The SDK's
+ * signer signs every header and takes a quarter of a call's processor time (ADR 25). The key of a day is derived once.
  *
- * @throws {TypeError} when a request has a query, or a path with more than letters, digits, `_` and `-`: those are encoded before they are
- *   signed, and no service that is called here takes them
+ * @throws {TypeError} if a request has a query, or a path with characters other than letters, digits, `_`, `-` and `/`. Signing those
+ *   requires encoding, and the services called here do not use them.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function makeRequestSigner({
@@ -24,14 +24,14 @@ export function makeRequestSigner({
   region,
   credentials,
 }: {
-  /** As in the scope of a signature: `dynamodb`. */
+  /** The service name in the credential scope, such as `dynamodb`. */
   readonly service: string;
   readonly region: string;
   readonly credentials: () => Credentials;
 }): RequestSigner {
   let known: { readonly day: string; readonly secret: string; readonly key: KeyObject } | undefined;
 
-  // biome-ignore lint/plugin/unchecked-assertions: the SDK's type also signs strings and events, which no client here asks for.
+  // biome-ignore lint/plugin/unchecked-assertions: the SDK's type also signs strings and events, which these clients do not use.
   return { sign } as unknown as RequestSigner;
 
   async function sign(request: SignableRequest, { signingDate = new Date() }: { signingDate?: Date } = {}) {
@@ -67,16 +67,16 @@ export function makeRequestSigner({
       const parts = [day, region, service, 'aws4_request'];
       const start: Uint8Array = Buffer.from(`AWS4${secret}`);
       const key = parts.reduce((derived, part) => createHmac('sha256', derived).update(part).digest(), start);
-      known = { day, secret, key: createSecretKey(key) }; // as bytes it would cost an HMAC six times as much
+      known = { day, secret, key: createSecretKey(key) }; // with raw bytes, an HMAC would cost six times as much
     }
     return known.key;
   }
 }
 
-/** A path that stands in the canonical request as it is. */
+/** A path that is already in canonical form. */
 const plainPath = /^\/(?:[\w-]+(?:\/[\w-]+)*)?$/;
 
-/** A request as the SDK hands it over to be signed, its headers' names in lower case. */
+/** A request to sign, with header names in lower case. */
 interface SignableRequest {
   readonly method: string;
   readonly hostname: string;

@@ -1,10 +1,10 @@
 import type { PublishCommandInput, SNSClient } from '@aws-sdk/client-sns';
 import { clientSettings } from './client-settings.ts';
 
-/** Publishes a message to a topic. Throws where the topic does not take it. */
+/** Publishes a message to a topic. Throws if SNS rejects it. */
 export type Publish = (topicArn: string, message: Omit<PublishCommandInput, 'TopicArn'>) => Promise<void>;
 
-/** Makes the publisher to SNS topics. It loads SNS's client with the first message: most processes never have one. */
+/** Creates a publisher to SNS topics. It loads the SNS client with the first message, because most processes publish none. */
 export function makePublish(): Publish {
   let sns: SNSClient | undefined;
   return async function publish(topicArn, message) {

@@ -1,28 +1,28 @@
 /**
- * Replaces what the SDK imports and no function uses, in the bundles: its request handler and its signer, since each client is given
- * ours (`client-settings.ts`), and its event streams, which no operation called here has. Whatever asks for one of them throws.
+ * Replaces unused SDK modules in the bundles: the request handler and the signer, because each client has its own
+ * (`client-settings.ts`), and event streams. Any use of these throws an error.
  */
 export const NodeHttpHandler = {
-  /** Returns the handler that the client was given. @throws {Error} when it was given none */
+  /** Returns the handler of the client's settings. @throws {Error} if they have none */
   create(given: unknown): object {
     if (typeof given === 'object' && given !== null && 'handle' in given) return given;
     throw leftOut('the request handler');
   },
 };
 
-/** An answer's body comes in one piece, which nothing has to collect. @throws {Error} */
+/** Always throws: a response body is already one buffer. @throws {Error} */
 export function streamCollector(): never {
   throw leftOut('the request handler');
 }
 
-/** @throws {Error} when one is made */
+/** @throws {Error} when constructed */
 export class SignatureV4 {
   constructor() {
     throw leftOut('the signer');
   }
 }
 
-/** @throws {Error} when one is made */
+/** @throws {Error} when constructed */
 export class EventStreamSerde {
   constructor() {
     throw leftOut('event streams');

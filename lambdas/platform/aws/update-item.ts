@@ -2,7 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from './batch-get.ts';
 import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } from './dynamo.ts';
 
-/** A part of an expression of DynamoDB. Its names and values become placeholders when it is sent: no word is reserved. */
+/** A part of a DynamoDB expression. Names and values are sent as placeholders, so reserved words are allowed. */
 export type Expression = (placeholders: Placeholders) => string;
 
 export interface ItemUpdate {
@@ -10,15 +10,15 @@ export interface ItemUpdate {
   readonly set: Item;
   /** The condition of the change. @default - none */
   readonly when?: Expression | undefined;
-  /** Returns whether this update wrote an item that is read back. @default - whether all values that it sets stand there */
+  /** Returns whether this update wrote the item read back. @default - whether the item has all values of `set` */
   readonly isOwn?: ((item: Item) => boolean) | undefined;
-  /** Returns the item as it is after the update. @default - nothing of it */
+  /** `ALL_NEW` returns the updated item. @default - no attributes */
   readonly returns?: 'ALL_NEW';
 }
 
 /**
- * Updates an item, or creates it. Returns the attributes that were asked for; `undefined` if the condition does not hold. If the SDK
- * repeated the call, an earlier try may have taken effect: the item is read back, for which callers need `dynamodb:BatchGetItem`.
+ * Updates or creates an item. Returns the requested attributes; `undefined` if the condition does not hold. If the SDK repeated the
+ * call, an earlier try may have taken effect. The item is then read back, which requires `dynamodb:BatchGetItem`.
  */
 export async function updateItem(
   dynamo: Dynamo,
@@ -35,7 +35,7 @@ export async function updateItem(
   }
 }
 
-/** Returns the fields of an UpdateItem, or of an update in a transaction. */
+/** Returns the fields of an UpdateItem or of an update in a transaction. */
 export function updateOf({ table, key }: ItemKey, { set, when }: Pick<ItemUpdate, 'set' | 'when'>) {
   const placeholders: Placeholders = { names: new Map(), values: new Map() };
   const assignments: string[] = [];
@@ -55,9 +55,9 @@ export function updateOf({ table, key }: ItemKey, { set, when }: Pick<ItemUpdate
 }
 
 /**
- * Writes an expression as DynamoDB has it, with attributes in plain words: `expression`counter = ${3}``. An inserted value is
- * passed as a value; an inserted expression becomes a part of this one. A word before a parenthesis is a function, one in upper
- * case an operator.
+ * Creates a DynamoDB expression with plain attribute names: `expression`counter = ${3}``. An inserted value becomes a value
+ * placeholder, and an inserted expression becomes part of this one. A word before a parenthesis is a function, and a word in upper
+ * case is an operator.
  */
 export function expression(texts: TemplateStringsArray, ...inserted: readonly unknown[]): Expression {
   return function renderExpression(placeholders) {
@@ -66,7 +66,7 @@ export function expression(texts: TemplateStringsArray, ...inserted: readonly un
   };
 }
 
-/** Names an attribute that has no plain name. */
+/** Returns an expression for an attribute whose name is not a plain word. */
 export function attribute(name: string): Expression {
   return function renderAttribute({ names }) {
     const placeholder = names.get(name) ?? `#n${names.size}`;
@@ -82,21 +82,21 @@ export function conditionOf(when: Expression) {
 }
 
 /**
- * Returns whether an item has the values that an update sets. What an expression came to is not known here, and the time of
- * clean-up proves nothing: others set the same one.
+ * Returns whether an item has the values that an update sets. It ignores expressions, whose results are unknown, and `ttl`, because
+ * other writers set the same one.
  */
 function isSetIn(item: Item, set: Item): boolean {
   const known = Object.entries(set).filter(([name, value]) => name !== 'ttl' && typeof value !== 'function');
   return known.length > 0 && known.every(([name, value]) => isAsWritten(item[name], value));
 }
 
-/** The placeholders of one call: those of names by name, and the values by placeholder. */
+/** The placeholders of one call: name placeholders by name, and values by placeholder. */
 interface Placeholders {
   readonly names: Map<string, string>;
   readonly values: Map<string, unknown>;
 }
 
-/** A word in lower case that no parenthesis follows. */
+/** A word in lower case without a following parenthesis. */
 const attributeName = /\b[a-z]\w*\b(?!\()/g;
 
 function render(inserted: unknown, placeholders: Placeholders): string {

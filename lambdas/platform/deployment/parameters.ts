@@ -1,10 +1,9 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { clientSettings } from '../aws/client-settings.ts';
 
-/** Reads a SecureString parameter of Parameter Store by its name. `undefined` where it does not exist. */
+/** Reads a SecureString parameter of Parameter Store by name. Returns `undefined` if it does not exist. */
 export type ReadParameter = (name: string) => Promise<string | undefined>;
 
-/** Reads a SecureString parameter of Parameter Store. `undefined` where it does not exist. */
 export async function readParameter(ssm: Pick<SSMClient, 'send'>, name: string): Promise<string | undefined> {
   try {
     const answer = await ssm.send(new GetParameterCommand({ Name: name, WithDecryption: true }));

@@ -8,8 +8,8 @@ export interface Waiting {
 }
 
 /**
- * Calls AWS, and repeats the call every 5 s while the failure may pass: IAM does not know a new permission yet, a call is throttled, or a
- * dependency does not answer. The call must be idempotent.
+ * Calls AWS and retries every 5 s after a transient failure: a new IAM permission that is not effective yet, throttling, or a
+ * dependency that does not respond. The call must be idempotent.
  *
  * @param patience - in milliseconds.
  * @throws the last failure.
@@ -31,7 +31,7 @@ export async function withPatience<Answer>(
   }
 }
 
-/** The name of the error of a self-check that a dependency did not answer. */
+/** The error name of a self-check whose dependency did not respond. */
 export const notAnswered = 'NotAnswered';
 
 const interval = 5_000;

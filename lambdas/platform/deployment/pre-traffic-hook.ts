@@ -2,13 +2,13 @@ import type { Log } from '../log.ts';
 import { describeError } from '../telemetry.ts';
 import { type Waiting, withPatience } from './patience.ts';
 
-/** The event that CodeDeploy invokes a hook with. It names neither the function nor its version. */
+/** The event that CodeDeploy passes to a hook. It names neither the function nor its version. */
 export interface HookEvent {
   readonly DeploymentId: string;
   readonly LifecycleEventHookExecutionId: string;
 }
 
-/** A deployment of CodeDeploy: what started it (`user`, `codeDeployRollback`, …), and the name of its group. */
+/** A CodeDeploy deployment: its initiator (`user`, `codeDeployRollback`, …) and the name of its group. */
 export interface Deployment {
   readonly creator?: string | undefined;
   readonly deploymentGroupName?: string | undefined;
@@ -16,22 +16,22 @@ export interface Deployment {
 
 export interface HookEffects extends Waiting {
   readonly log: Pick<Log, 'info' | 'error'>;
-  /** The ARN of each new version, by the name of its deployment group. */
+  /** The ARN of each new version, by deployment group. */
   readonly versions: Readonly<Record<string, string>>;
   readonly getDeployment: (deploymentId: string) => Promise<Deployment>;
-  /** Returns the status of the hook's own stack in CloudFormation. */
+  /** Returns the CloudFormation status of the hook's stack. */
   readonly getStackStatus: () => Promise<string>;
-  /** Invokes the self-check of a version. @throws {Error} with the name of the version's error. */
+  /** Invokes the self-check of a version. @throws {Error} with the error name that the version reported. */
   readonly checkVersion: (versionArn: string) => Promise<void>;
   readonly report: (event: HookEvent, status: 'Succeeded' | 'Failed') => Promise<unknown>;
 }
 
 /**
- * Creates the hook that CodeDeploy runs before a version gets traffic: it invokes the version's self-check. It reports a status in any
- * case, because CodeDeploy would wait an hour for it.
+ * Creates the hook that CodeDeploy runs before a version receives traffic. It invokes the version's self-check and always reports a
+ * status, because CodeDeploy would wait an hour for it.
  *
- * A rollback, of CodeDeploy or of CloudFormation, passes without a check: it must not depend on what made the deployment fail, or the
- * stack is stuck.
+ * A rollback of CodeDeploy or CloudFormation passes without a check. If it depended on the cause of the failed deployment, the stack
+ * would be stuck.
  *
  * @see https://docs.aws.amazon.com/codedeploy/latest/userguide/reference-appspec-file-structure-hooks.html
  */
@@ -71,5 +71,5 @@ export function makePreTrafficHook({
   }
 }
 
-/** Milliseconds for each of the four calls. With their timeouts they end before the function does. */
+/** Milliseconds for each of the four calls. Their total stays below the function's timeout. */
 const patience = 180_000;

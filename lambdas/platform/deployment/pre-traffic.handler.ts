@@ -5,7 +5,7 @@ import { systemRuntime } from '../runtime.ts';
 import { makeTelemetry } from '../telemetry.ts';
 import { type HookEvent, makePreTrafficHook } from './pre-traffic-hook.ts';
 
-// Imported dynamically, so that they keep the SDK's own signer and request handler: ours sign no paths such as Lambda's.
+// Imported dynamically to use the SDK's signer and request handler: ours cannot sign Lambda's request paths.
 const { CodeDeployClient, GetDeploymentCommand, PutLifecycleEventHookExecutionStatusCommand } = await import(
   '@aws-sdk/client-codedeploy'
 );
@@ -22,7 +22,7 @@ const lambda = new LambdaClient({
   requestHandler: { requestTimeout: 60_000, throwOnRequestTimeout: true },
 });
 
-/** CodeDeploy invokes it before a new version of a function of its stack gets traffic. */
+/** The hook that CodeDeploy invokes before a new function version receives traffic. */
 export const handler = makeHandler<HookEvent, void>(
   telemetry,
   makePreTrafficHook({

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { maximumBodyBytes } from './truncated-body.ts';
 
-/** Masks secrets in a text. `isTruncated`: whether the text was cut. If it was cut, its end may be part of a secret. */
+/** Masks secrets in a text. If `isTruncated` is true, the text was cut and may end within a secret. */
 export type Redact = (text: string, isTruncated: boolean) => string;
 
 /**
- * Returns the beginning of a body as redacted text of at most 1 KiB in UTF-8. A body with a content encoding is not decoded: its text
- * is its encoding and size.
+ * Returns the start of a body as redacted text of at most 1 KiB in UTF-8. For a body with a content encoding, it returns the encoding
+ * and the size instead.
  */
 export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHttpHeaders, redact: Redact): string {
   const encoding = body.length > 0 ? encodingIn(headers['content-encoding']) : '';
@@ -16,7 +16,7 @@ export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHt
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
 }
 
-/** Returns the encodings that a header names besides `identity`; nothing if they are malformed. */
+/** Returns the encodings in a header, without `identity`; an empty string if they are malformed. */
 function encodingIn(header = ''): string {
   if (header.length > maxEncoding) return '';
   const encodings = header
@@ -26,14 +26,14 @@ function encodingIn(header = ''): string {
   return encodings.every(encoding => /^[\w.+-]+$/.test(encoding)) ? encodings.join(', ') : '';
 }
 
-/** A header of this many characters names more encodings than any server applies. */
+/** Maximum length of the header in characters: no server applies more encodings than fit. */
 const maxEncoding = 64;
 
-/** Decodes by the declared charset, or by UTF-8 if that is unknown. Leaves out a character that is cut in two. */
+/** Decodes by the declared charset, or UTF-8 if it is unknown. Drops a character that was cut. */
 function redactedText(body: Buffer, isTruncated: boolean, contentType = '', redact: Redact): string {
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? [];
   const decoder = decoderFor(charset, body);
-  // The body may be in another charset than it declares. Decoding would then hide a credential that can be read back.
+  // The body may not be in its declared charset. Decoding would then hide a credential that can be recovered.
   const bytes =
     decoder.encoding === 'utf-8' ? body : Buffer.from(redact(body.toString('latin1'), isTruncated), 'latin1');
   return redact(decoder.decode(bytes, { stream: isTruncated }), isTruncated);
@@ -42,7 +42,7 @@ function redactedText(body: Buffer, isTruncated: boolean, contentType = '', reda
 function decoderFor(charset: string, body: Buffer) {
   try {
     const decoder = new TextDecoder(charset);
-    // Java writes UTF-16 as big-endian after a mark; `TextDecoder` takes the name for little-endian.
+    // Java writes UTF-16 as big-endian with a byte order mark; `TextDecoder` decodes `utf-16` as little-endian.
     const isBigEndian = decoder.encoding === 'utf-16le' && body[0] === 0xfe && body[1] === 0xff;
     return isBigEndian ? new TextDecoder('utf-16be') : decoder;
   } catch {

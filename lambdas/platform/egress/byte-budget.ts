@@ -6,22 +6,22 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 /** Opens a TCP connection, as `net.connect` does. */
 export type Connect = (options: TcpNetConnectOpts) => Socket;
 
-/** The options of a request over a `BudgetedAgent`, besides those of `https.request`. */
+/** The options of a request over a `BudgetedAgent`, in addition to those of `https.request`. */
 export interface BudgetedOptions {
   /** The account that the connection serves. */
   readonly accountId: string;
 }
 
 /**
- * The bytes that a receiver may send for an attempt: a handshake of up to 30 KiB, 16 KiB of headers, 1 KiB of the body. A
- * kept connection has as many again from the end of one attempt to the end of the next.
+ * Maximum number of bytes that a receiver may send per attempt: a handshake of up to 30 KiB, 16 KiB of headers and 1 KiB of body.
+ * On a kept connection, the budget restarts at the end of each attempt.
  */
 export const byteBudget = 48 * 1_024;
 
-/** The error code of a connection whose receiver sent more. */
+/** The error code of a connection whose receiver exceeded the budget. */
 export const tooManyBytes = 'TOO_MANY_BYTES';
 
-/** An agent whose TLS connections fail beyond the byte budget. */
+/** An agent whose TLS connections fail when they exceed the byte budget. */
 export class BudgetedAgent extends Agent {
   readonly #connect: Connect;
 
@@ -30,12 +30,12 @@ export class BudgetedAgent extends Agent {
     this.#connect = connect;
   }
 
-  /** Keeps connections by account too: late bytes of an answer must not settle another account's POST. */
+  /** Separates connections by account: late bytes of a response must not complete the POST of another account. */
   override getName(options: RequestOptions & BudgetedOptions) {
     return `${options.accountId} ${super.getName(options)}`;
   }
 
-  /** Connects without `https.Agent`'s cache of TLS sessions: with it a session ticket costs three times as much. */
+  /** Connects without the TLS session cache of `https.Agent`, which makes a session ticket three times as expensive. */
   override createConnection(options: ConnectionOptions) {
     const { host, port } = options;
     const stream = new BudgetedStream(this.#connect, { host: String(host), port: Number(port), noDelay: true });
@@ -46,9 +46,9 @@ export class BudgetedAgent extends Agent {
 }
 
 /**
- * The stream between TCP and TLS. TLS messages without data (KeyUpdate, session tickets) raise no event of Node's, and neither
- * Node nor OpenSSL limits them: so the bytes are counted below TLS. 4 KiB are read in a turn of the event loop, since Node
- * would read up to 2 MiB of one connection before other connections.
+ * The stream between TCP and TLS. It counts bytes below TLS, because Node and OpenSSL neither report nor limit TLS messages without
+ * data (KeyUpdate, session tickets). It reads 4 KiB per turn of the event loop. Node would read up to 2 MiB from one connection
+ * before it reads from others.
  */
 class BudgetedStream extends Duplex {
   readonly socket: Socket;
@@ -66,7 +66,7 @@ class BudgetedStream extends Duplex {
     this.#left = byteBudget;
   };
 
-  /** Returns `false` so that Node reads no more until `_read` asks for it. */
+  /** Returns `false` so that Node pauses reading until `_read` is called. */
   #receive(length: number): false {
     this.#left -= length;
     if (this.#left >= 0) this.push(Buffer.from(readBuffer.subarray(0, length)));
@@ -94,5 +94,5 @@ class BudgetedStream extends Duplex {
 
 const portionBytes = 4_096;
 
-/** The buffer that all sockets read into. Only one uses it at a time, until the bytes are copied. */
+/** The buffer that all sockets read into. Only one socket at a time uses it, until its bytes are copied. */
 const readBuffer = Buffer.allocUnsafeSlow(portionBytes);

@@ -4,18 +4,18 @@ import { isIP, connect as netConnect } from 'node:net';
 import { DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
 import { BudgetedAgent, type Connect } from './byte-budget.ts';
 
-/** The network that connections are opened in; the machine's own unless a test says otherwise. */
+/** The network to open connections in. Only tests replace it. */
 export interface Network {
   readonly connect?: Connect;
-  /** Certificate authorities to trust in place of Node's. */
+  /** Certificate authorities to trust instead of Node's. */
   readonly ca?: string;
 }
 
 export type Connections = ReturnType<typeof makeConnections>;
 
 /**
- * Makes both pools. Agents key their connections by account, address *and* name, so a kept one is reused only when the SSRF guard
- * has just allowed the same address again.
+ * Creates both pools. Agents key connections by account, address *and* name, so a kept connection is reused only after the SSRF
+ * guard has allowed the same address again.
  */
 export function makeConnections({ connect = netConnect, ca }: Network = {}) {
   const secure = {
@@ -25,14 +25,14 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}) {
     ciphers: affordableCiphers,
   };
   return {
-    /** Keeps connections for a while, for the next request to the same address under the same name. */
+    /** Keeps connections alive for the next request to the same address and name. */
     kept: limitIdle(new BudgetedAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect)),
     /** Opens a connection for one request. */
     fresh: new BudgetedAgent({ ...secure, keepAlive: false }, connect),
   };
 }
 
-/** Picks up to three addresses at random, in the order to try them in. `random` draws from [0, 1). */
+/** Returns up to 3 random addresses, in the order to try them. `random` draws from [0, 1). */
 export function pickAddresses(addresses: readonly string[], random: () => number): readonly string[] {
   const left = [...addresses];
   const picked: string[] = [];
@@ -43,8 +43,8 @@ export function pickAddresses(addresses: readonly string[], random: () => number
 }
 
 /**
- * Refuses a certificate that does not name the host. Only subject alternative names count, and a wildcard only as a whole label
- * (RFC 9525 sections 2 and 6.3). Node's own check also takes the common name, and wildcards within a label.
+ * Rejects a certificate that does not name the host. It accepts only subject alternative names, and a wildcard only as a whole label
+ * (RFC 9525 sections 2 and 6.3). Node's own check also accepts the common name and partial wildcards.
  */
 function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | undefined {
   const certificate = new X509Certificate(raw);
@@ -54,8 +54,8 @@ function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | 
 }
 
 /**
- * Returns whether a certificate names a host. OpenSSL lets a wildcard stand for letters, digits and hyphens alone. So a first label
- * with an underscore is also looked for as `-`, which no authority certifies, and then only a wildcard counts.
+ * Returns whether a certificate names a host. In OpenSSL, a wildcard matches only letters, digits and hyphens. A first label with
+ * an underscore is therefore also checked as `-`, which only a wildcard can match.
  */
 function namesHost(certificate: X509Certificate, host: string): boolean {
   const match = (name: string) => certificate.checkHost(name, { subject: 'never', partialWildcards: false });
@@ -63,12 +63,12 @@ function namesHost(certificate: X509Certificate, host: string): boolean {
 }
 
 /**
- * Node's default without finite-field Diffie-Hellman: there the receiver chooses the group, and a group of ten thousand bits
- * costs us most of a second of processor time before any certificate is checked.
+ * Node's default ciphers without finite-field Diffie-Hellman: the receiver chooses its group, and a 10,000-bit group costs us almost
+ * 1 s of processor time before any certificate is checked.
  */
 const affordableCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
 
-/** Closes the connection that has been idle about longest, when there are too many. */
+/** Closes one of the connections idle for longest when there are too many. */
 function limitIdle(agent: Agent): Agent {
   return agent.on('free', () => {
     const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);
@@ -77,17 +77,17 @@ function limitIdle(agent: Agent): Agent {
 }
 
 /**
- * The time that an idle connection is kept, in milliseconds. At an event every five seconds 87 % of attempts reuse one, which
- * halves their cost; with 1 s it is 14 %, and a minute brings no more. A connection that the receiver closed while Lambda
- * had frozen the process is replaced silently.
+ * Lifetime of an idle connection in milliseconds. With an event every 5 s, 87 % of attempts reuse one, which halves their cost. A
+ * lifetime of 1 s achieves 14 %; 1 minute achieves no more than 20 s. A connection that the receiver closed while Lambda had frozen
+ * the process is replaced silently.
  */
 const idleMs = 20_000;
 
 /**
- * The most idle connections of a process. Lambda allows it 1,024 file descriptors: 300 attempts take one each, or two while a name
- * is resolved by TCP; the clients of three AWS services have pools of 50; the runtime itself has about 30.
+ * Maximum number of idle connections per process. Lambda allows 1,024 file descriptors: 300 attempts use one each, or two while they
+ * resolve a name over TCP; the clients of three AWS services have pools of 50; the runtime uses about 30.
  */
 const maximumIdle = 200;
 
-/** The most addresses that one attempt tries. */
+/** Maximum number of addresses that one attempt tries. */
 const maximumAddresses = 3;

@@ -12,20 +12,20 @@ import type { UrlFinding } from './url-rules.ts';
 
 /** One POST to a registered URL. */
 export interface PostRequest extends PostListeners {
-  /** The account that the URL is registered by: connections are kept by account. */
+  /** The account that registered the URL. Connections are not shared between accounts. */
   readonly accountId: string;
-  /** The URL as registered: it is judged again at each attempt. */
+  /** The URL as registered. Each attempt checks it again. */
   readonly url: string;
-  /** Host, length, accept and connection headers are set here and need not be given. */
+  /** Without the host, length, accept and connection headers, which the POST sets itself. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Milliseconds from resolving the host to the last response header. */
   readonly deadlineMs: number;
-  /** Milliseconds in which each address must accept a TCP connection; then the next one is tried. */
+  /** Milliseconds in which an address must accept a TCP connection before the next one is tried. */
   readonly connectTimeoutMs: number;
-  /** Masks secrets in the part of the body that was read, before that is cut to 1 KiB. */
+  /** Masks secrets in the body read, before it is cut to 1 KiB. */
   readonly redact?: Redact;
-  /** Aborts the POST. Before the last header: `given_up`. After it: only stops reading the body. */
+  /** Aborts the POST: before the last header with `given_up`, after it by ending the reading of the body. */
   readonly signal?: AbortSignal;
 }
 
@@ -33,13 +33,13 @@ export interface PostRequest extends PostListeners {
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
 
 /**
- * The outcome of a POST. `response`: the headers were complete, whatever the body did then. `given_up`: ended by the signal.
- * The others had no complete headers: `blocked` by the URL policy or the SSRF guard, `internal_error` when the function
- * itself had no sockets, or anything of ours failed. `errorCode` is for the log and never holds what was sent.
+ * The outcome of a POST. `response`: the headers were complete, even if the body failed. `given_up`: ended by the signal. The other
+ * outcomes had no complete headers: `blocked` by the URL policy or the SSRF guard; `internal_error` if the service itself failed, for
+ * example without free sockets. `errorCode` is for the log and never contains sent data.
  */
 export type PostOutcome = PostResult & PostTimes;
 
-/** Sends one guarded POST. Never throws for what a receiver did. */
+/** Sends one guarded POST. Never throws because of a receiver. */
 export type GuardedPost = (request: PostRequest) => Promise<PostOutcome>;
 
 export interface GuardedPostDependencies extends Pick<Time, 'now' | 'after' | 'turn'> {
@@ -47,13 +47,13 @@ export interface GuardedPostDependencies extends Pick<Time, 'now' | 'after' | 't
   readonly resolve: Resolve;
   /** The service's own host names. */
   readonly ownHosts: readonly string[];
-  /** Draws from [0, 1), for the order in which addresses are tried. */
+  /** Draws from [0, 1), for the order of addresses. */
   readonly random: () => number;
 }
 
 /**
- * Makes the only way out to registered URLs: it judges the URL, resolves its host, and judges every address (SSRF guard). It
- * connects only to judged addresses, one after another, until one accepts. Redirects are never followed.
+ * Creates the only function that sends requests to registered URLs. It checks the URL, resolves its host and checks every address
+ * (SSRF guard). It tries the allowed addresses one after another until one accepts a connection, and never follows redirects.
  */
 export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
   const { post: postTo, now, random } = dependencies;
@@ -119,8 +119,8 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       headers: {
         ...request.headers,
         host: url.port === '' ? host : `${host}:${url.port}`,
-        accept: '*/*', // web application firewalls count a request without it as suspicious
-        'accept-encoding': 'identity', // the bytes that are counted are then the bytes of the text
+        accept: '*/*', // web application firewalls consider a request without it suspicious
+        'accept-encoding': 'identity', // so that the byte limit applies to the text itself
         'content-length': Buffer.byteLength(request.body),
       },
       body: request.body,
@@ -132,7 +132,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     let answer: PinnedRequestOutcome = { outcome: 'aborted', isConnected: false };
     for (const address of pickAddresses(addresses, random)) {
       answer = await postTo({ ...common, connection, address });
-      // The receiver closed a kept connection while we reused it: that is nobody's failure, once (RFC 9112 section 9.3.1).
+      // The receiver closed a kept connection during its reuse: retry once on a new one (RFC 9112 section 9.3.1).
       if (answer.outcome === 'failed' && answer.isStale) {
         connection = 'fresh';
         answer = await postTo({ ...common, connection, address });
@@ -164,7 +164,7 @@ function endedBy(signal: AbortSignal, cause: FailureCause | null): PostResult {
 
 function refusedFor({ rule, values }: UrlFinding): PostResult {
   const code = [rule, ...Object.values(values)].join(' ');
-  // A name without an IPv4 address cannot be reached, but it is no attack.
+  // A name without an IPv4 address is unreachable, but not an attack.
   if (rule === 'ipv4') return { outcome: 'dns', cause: 'no_ipv4', errorCode: code };
   return { outcome: 'blocked', cause: null, errorCode: code };
 }

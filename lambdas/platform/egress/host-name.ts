@@ -1,8 +1,8 @@
 import { breaks, type UrlFinding } from './url-rules.ts';
 
 /**
- * Top-level names that never lead to the public Internet: special-use (RFC 6761, RFC 6762, RFC 7686, RFC 9476, `internal` by
- * ICANN resolution) and those that private networks use in practice. example.com, .net and .org are ordinary names.
+ * Top-level names that never resolve on the public Internet: special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 9476, `internal` by
+ * ICANN resolution) and names that private networks use in practice. example.com, .net and .org are ordinary names.
  */
 export const privateSuffixes: ReadonlySet<string> = new Set([
   'localhost',
@@ -27,7 +27,7 @@ export function withoutTrailingDot(host: string): string {
 }
 
 /**
- * Why a DNS name is not public, or `undefined` if it is.
+ * Returns the reason why a DNS name is not public; `undefined` if it is public.
  *
  * @param name - as WHATWG URL parsing leaves it (lower case, Punycode), without trailing dot.
  * @param ownHosts - the service's own host names: a delivery to itself would be a loop.

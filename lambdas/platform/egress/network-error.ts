@@ -19,8 +19,8 @@ export type FailureCause =
 export type RequestPhase = 'connect' | 'tls' | 'http';
 
 /**
- * Returns the error's code; its message may quote what the peer sent, and is left out. Node hides OpenSSL's reason for a failed
- * handshake in the message of an `EPROTO`: it becomes the code that Node gives it elsewhere.
+ * Returns the error's code without its message, which may quote data from the peer. For `EPROTO`, Node reports OpenSSL's reason for a
+ * failed handshake only in the message; this returns the code that Node uses for it elsewhere.
  */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
@@ -29,7 +29,7 @@ export function errorCode(error: unknown): string {
   return reason === undefined ? code : `ERR_SSL_${reason.toUpperCase().replaceAll(/\W/g, '_')}`;
 }
 
-/** Distinguishes local errors, TLS failures and broken connections, and names their cause. */
+/** Classifies an error as local error, TLS failure or broken connection, with its cause. */
 export function classifyNetworkError(error: unknown, phase: RequestPhase): NetworkError {
   return { ...endOf(error, phase), errorCode: errorCode(error) };
 }
@@ -47,7 +47,7 @@ function endOf(error: unknown, phase: RequestPhase): End {
 
 type End = Omit<NetworkError, 'errorCode'>;
 
-/** The function ran out of sockets, memory or ports, or may not connect: no receiver causes that. */
+/** The function ran out of sockets, memory or ports, or may not connect. A receiver cannot cause this. */
 const ourFault: End = { kind: 'internal_error', cause: null };
 
 const unreachable: End = { kind: 'connection', cause: null };

@@ -11,7 +11,7 @@ export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcom
 
 /** One POST over one connection. */
 interface PinnedRequest extends BudgetedOptions {
-  /** `kept`: an idle connection may be used again. `fresh`: a new one is made. */
+  /** `kept`: may reuse an idle connection. `fresh`: opens a new one. */
   readonly connection: keyof Connections;
   /** The address that the SSRF guard has allowed. */
   readonly address: string;
@@ -21,9 +21,9 @@ interface PinnedRequest extends BudgetedOptions {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** Milliseconds in which TCP must connect; the TLS handshake is bounded by the signal alone. */
+  /** Milliseconds in which TCP must connect. Only the signal limits the TLS handshake. */
   readonly connectTimeoutMs: number;
-  /** Before the last response header it ends the request, afterwards only the reading of the body. */
+  /** Ends the request before the last response header; after it, only the reading of the body. */
   readonly signal: AbortSignal;
   /** Called with the last response header. */
   readonly onAnswered: () => void;
@@ -35,20 +35,19 @@ export type PinnedRequestOutcome =
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
     } & TruncatedBody)
-  | { readonly outcome: 'aborted' /** True when TCP connected. */; readonly isConnected: boolean }
+  | { readonly outcome: 'aborted' /** True if TCP connected. */; readonly isConnected: boolean }
   | ({
       readonly outcome: 'failed';
-      /** True when TCP connected: without a connection nothing was sent, and another address may be tried. */
+      /** True if TCP connected. If not, no data was sent and another address may be tried. */
       readonly isConnected: boolean;
-      /** True when a reused connection was closed before its first response byte: that is not the receiver's failure. */
+      /** True if a reused connection closed before its first response byte. This is not a failure of the receiver. */
       readonly isStale: boolean;
     } & NetworkError);
 
 /**
- * Makes the sender of POSTs, each to exactly the given address. The connection is pinned: no name is resolved here, so DNS rebinding cannot
- * swap a judged address for another between check and use. The address stands in `host`, the name in `servername` and the
- * `Host` header. A pinned `lookup` would not do: it is no part of the agent's pool key, so a kept connection to another
- * address would be reused. Redirects are responses like any other.
+ * Creates a sender of POSTs to exactly the given address. It resolves no names, so DNS rebinding cannot replace an allowed address
+ * between check and use. `host` is the address; `servername` and the `Host` header are the name. A pinned `lookup` would be unsafe:
+ * it is not part of the agent's pool key, so a kept connection to another address could be reused. Redirects are ordinary responses.
  */
 export function makePinnedPost(connections: Connections = makeConnections()): PinnedPost {
   return function pinnedPost(request) {
@@ -85,7 +84,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       outgoing.destroy();
     };
     const fail = (failure: NetworkError) => {
-      if (hasResponse) return; // from now on an error ends the body: `readTruncatedBody` sees it too
+      if (hasResponse) return; // from now on an error only ends the body, and `readTruncatedBody` handles it
       const { socket, reusedSocket } = outgoing;
       const isSilent = (socket?.bytesRead ?? 0) === bytesBefore;
       const isStale = reusedSocket && isSilent && ['ECONNRESET', 'EPIPE'].includes(failure.errorCode);
@@ -96,7 +95,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       bytesBefore = socket.bytesRead;
       if (outgoing.reusedSocket) {
         phase = 'http';
-        return; // it does not connect again: the listeners would stay as long as the connection
+        return; // already connected: the listeners would remain for the connection's lifetime
       }
       endConnectTime = afterEvents(connectTimeoutMs, () =>
         fail({ kind: 'timeout', cause: 'connecting', errorCode: 'CONNECT_TIMEOUT' }),
@@ -123,7 +122,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       );
     });
     outgoing.on('error', error => fail(classifyNetworkError(error, phase)));
-    // A protocol switch nobody asked for (status 101) ends in a close without an error.
+    // An unrequested protocol switch (status 101) ends in a close without an error.
     outgoing.on('close', () => fail({ kind: 'connection', cause: 'invalid_response', errorCode: 'CLOSED' }));
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
@@ -134,5 +133,5 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
   });
 }
 
-/** The most bytes of a response's header section. */
+/** Maximum size of a response's header section in bytes. */
 const maximumHeaderBytes = 16 * 1_024;

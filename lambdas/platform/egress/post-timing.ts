@@ -1,18 +1,18 @@
 import type { Clock } from '../clock.ts';
 
 export interface PostListeners {
-  /** Called once, with the last response header. From then on only the beginning of the body is read. */
+  /** Called once, with the last response header. After it, only the start of the body is read. */
   readonly onAnswered?: () => void;
 }
 
 export interface PostTimes {
-  /** From the start to the last header, or to the failure. */
+  /** Milliseconds from the start to the last header or the failure. */
   readonly durationMs: number;
 }
 
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
-/** Starts the timing of a POST that begins now. */
+/** Starts the timing of a POST that starts now. */
 export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
   const startedAt = now();
   let answeredAt: number | undefined;
@@ -23,7 +23,7 @@ export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
     onAnswered?.();
   }
 
-  /** Returns the times up to the last header, or up to now without one. */
+  /** Returns the times up to the last header, or up to now if there is none. */
   function times(): PostTimes {
     return { durationMs: (answeredAt ?? now()) - startedAt };
   }

@@ -4,16 +4,16 @@ import { parseWebhookUrl } from './url-policy.ts';
 import type { UrlFinding } from './url-rules.ts';
 
 /**
- * Where a URL leads.
- * - `resolved`: to these public addresses; a connection must go to one of them.
- * - `refused`: by the URL policy or the SSRF guard, with every finding, at least one.
- * - `unresolved`: to no address just now. `detail` is the resolver's error code.
+ * The destination of a URL.
+ * - `resolved`: its public addresses. Connections may use only these.
+ * - `refused`: rejected by the URL policy or the SSRF guard, with all findings (at least one).
+ * - `unresolved`: currently without an address. `detail` is the resolver's error code.
  */
 export type Destination =
   | {
       readonly outcome: 'resolved';
       readonly url: URL;
-      /** The host as DNS and certificates know it, or an IPv4 literal. */
+      /** The host name as in DNS and certificates, or an IPv4 literal. */
       readonly host: string;
       readonly isLiteral: boolean;
       readonly addresses: readonly string[];
@@ -26,15 +26,14 @@ export type Destination =
     };
 
 /**
- * Judges a URL, resolves its host now and judges every address. An aborted signal yields `unresolved`, whatever the resolver
- * does.
+ * Checks a URL, resolves its host and checks every address. An aborted signal always results in `unresolved`.
  *
- * @throws {ResolutionError} for an error of our own.
+ * @throws {ResolutionError} for an internal error.
  */
 export type ResolveDestination = (text: string, signal: AbortSignal) => Promise<Destination>;
 
 /**
- * Makes the one judgement of URLs, for registration, replacement and every attempt: URL policy, DNS, SSRF guard.
+ * Creates the check of URLs (URL policy, DNS, SSRF guard) that registration, replacement and every attempt use.
  *
  * @param dependencies - `ownHosts`: the service's own host names.
  */

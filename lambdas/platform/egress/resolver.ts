@@ -2,7 +2,7 @@ import type { ResolverOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { systemTime, withTimeout } from '../timer.ts';
 
-/** Why a name has no address: there is none, its servers did not answer, or our own side failed. */
+/** The reason why a name has no address: it does not exist, its servers did not respond, or our function failed. */
 export type ResolutionFault = 'not_found' | 'temporary' | 'internal_error';
 
 /** Thrown when a name does not resolve. */
@@ -19,20 +19,19 @@ export class ResolutionError extends Error {
 }
 
 /**
- * Returns every address, IPv4 and IPv6, that a DNS name has now.
+ * Returns all current IPv4 and IPv6 addresses of a DNS name.
  *
- * @throws {ResolutionError} when there is none, or the signal aborts first.
+ * @throws {ResolutionError} if there is none, or the signal aborts first.
  */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** The part of a `node:dns` resolver that is used. */
+/** The used part of a `node:dns` resolver. */
 export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
 /**
- * Makes the resolver of webhook hosts. It asks DNS instead of `getaddrinfo`, which reads /etc/hosts and search domains, and
- * holds one of the four threads of libuv's pool for as long as a name server stays silent. Each name gets a resolver of its
- * own, so that cancelling one does not cancel the others and none outlives a freeze of the process. A and AAAA are asked at
- * once. Deliveries use IPv4, so an AAAA answer is waited for only briefly: it matters to the SSRF guard alone.
+ * Creates the resolver of webhook hosts. It queries DNS instead of `getaddrinfo`, which reads /etc/hosts and search domains and blocks
+ * one of libuv's four threads while a name server does not respond. Each name has its own resolver, so that one lookup can be cancelled
+ * alone. A and AAAA are queried in parallel. Only the SSRF guard needs AAAA, so its wait is short: deliveries use IPv4.
  */
 export function makeResolver(newNameServer: () => NameServer = makeNameServer): Resolve {
   return async function resolve(name, signal) {
@@ -44,12 +43,12 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
     try {
       const ipv4 = await server.resolve4(name);
       const addresses = [...ipv4, ...((await withTimeout(systemTime.after, ipv6, ipv6WaitMs)) ?? [])];
-      // A name that is an alias of itself has an answer without addresses.
+      // The response for a name that is an alias of itself contains no addresses.
       if (addresses.length === 0) throw new ResolutionError('not_found', 'ENODATA');
       return notTooMany(addresses);
     } catch (error) {
       if (error instanceof ResolutionError) throw error;
-      // A name may have IPv6 addresses alone; otherwise the failure of IPv4 is the result.
+      // A name may have only IPv6 addresses; otherwise the IPv4 error is the result.
       const code = codeOf(error);
       const ipv6Only =
         faultOf(code) === 'not_found' ? await withTimeout(systemTime.after, ipv6, ipv6WaitMs) : undefined;
@@ -57,7 +56,7 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
       throw new ResolutionError(faultOf(code), code);
     } finally {
       signal.removeEventListener('abort', cancel);
-      cancel(); // queries that are still unanswered
+      cancel(); // queries still in flight
     }
   };
 }
@@ -73,17 +72,17 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * Two queries of two seconds each: a name server that answers neither must not use up the attempt's deadline. Without `maxTimeout`
- * c-ares waits twice as long for the second one. The timers of Node.js add up to a second: 4.1 to 5.0 s in all (measured).
+ * Two queries of 2 s each, so that a silent name server does not exhaust the attempt's deadline. Without `maxTimeout`, c-ares waits
+ * twice as long for the second query. Node's timers add up to 1 s: 4.1 to 5.0 s in total (measured).
  */
 export const nameServerOptions = { timeout: 2_000, maxTimeout: 2_000, tries: 2 } as const;
 
-/** Creates a resolver that asks the name servers of this machine. */
+/** Creates a resolver that queries the system's name servers. */
 export function makeNameServer(options: ResolverOptions = nameServerOptions): NameServer {
   return new Resolver(options);
 }
 
-/** An answer of 64 KiB holds thousands of addresses, each of which is judged: that takes us longer than a POST. */
+/** Limits the addresses: a response of 64 KiB contains thousands, and checking them would take longer than a POST. */
 function notTooMany(addresses: readonly string[]): readonly string[] {
   if (addresses.length > maximumAddresses) throw new ResolutionError('temporary', 'TOO_MANY_ADDRESSES');
   return addresses;
@@ -91,7 +90,7 @@ function notTooMany(addresses: readonly string[]): readonly string[] {
 
 const maximumAddresses = 256;
 
-/** The time that the AAAA answer is waited for once the A answer is there, in milliseconds. */
+/** Maximum wait for the AAAA response after the A response, in milliseconds. */
 const ipv6WaitMs = 300;
 
 function codeOf(error: unknown): string {

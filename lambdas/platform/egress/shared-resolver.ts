@@ -2,16 +2,16 @@ import type { Clock } from '../clock.ts';
 import { ResolutionError, type Resolve, untilAborted } from './resolver.ts';
 
 /**
- * Makes a resolver whose calls for one name share a lookup where they begin within 100 ms of it: a burst to one host asks once.
- * One that gives up does not end the others'. The lookup itself ends when the last of them has given up, and then nobody joins it.
+ * Creates a resolver that shares a lookup between calls for one name within 100 ms, so that a burst to one host causes one query.
+ * A call that gives up does not affect the others. When the last one gives up, the lookup ends and accepts no more calls.
  */
 export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
-  /** The latest lookup of each name, the oldest first. */
+  /** The latest lookup of each name, oldest first. */
   const lookups = new Map<string, Lookup>();
 
   return async function resolveShared(name, signal) {
     if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
-    const lookup = recent(name) ?? begin(name);
+    const lookup = recent(name) ?? start(name);
     lookup.waiting += 1;
     try {
       return await untilAborted(lookup.addresses, signal);
@@ -26,7 +26,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
     return lookup && isShared(lookup) ? lookup : undefined;
   }
 
-  function begin(name: string): Lookup {
+  function start(name: string): Lookup {
     const end = new AbortController();
     const lookup = { at: now(), addresses: resolve(name, end.signal), end, waiting: 0 };
     lookups.delete(name);
@@ -42,7 +42,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
     if (lookups.get(name) === lookup) lookups.delete(name);
   }
 
-  /** Whoever waits for a lookup that is forgotten gets its answer all the same. */
+  /** Removes old lookups. Calls that wait for one still receive its result. */
   function forgetOldest(): void {
     for (const [name, lookup] of lookups) {
       if (lookups.size <= maxNames && isShared(lookup)) return;
@@ -50,7 +50,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
     }
   }
 
-  /** A clock that was set back must not make an old answer new. */
+  /** Returns whether a lookup is recent, and not from the future after the clock was set back. */
   function isShared({ at }: Lookup): boolean {
     const age = now() - at;
     return age >= 0 && age < sharedFor;
@@ -61,12 +61,12 @@ interface Lookup {
   readonly at: number;
   readonly addresses: Promise<readonly string[]>;
   readonly end: AbortController;
-  /** Calls that have not given it up. */
+  /** Number of calls that have not given up. */
   waiting: number;
 }
 
-/** The time from its beginning for which others may join a lookup, in milliseconds. */
+/** Milliseconds from the start of a lookup in which calls may join it. */
 const sharedFor = 100;
 
-/** The most names whose lookups may be joined; the oldest is forgotten first. */
+/** Maximum number of names with a shared lookup. The oldest is removed first. */
 const maxNames = 1_000;

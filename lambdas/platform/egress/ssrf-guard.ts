@@ -3,21 +3,21 @@ import ipaddr from 'ipaddr.js';
 import { breaks, type UrlFinding } from './url-rules.ts';
 
 /*
- * The guard against server-side request forgery (SSRF, OWASP A10): a webhook's URL must not reach what only we can reach,
- * such as the instance metadata service (IMDS, 169.254.169.254), a private network (RFC 1918), loopback or link-local
- * addresses. A name can resolve differently from one moment to the next (DNS rebinding), so the guard judges addresses, not
- * names, before every connection, and the connection is pinned to an address that it has judged (`pinned-request.ts`).
+ * The guard against server-side request forgery (SSRF, OWASP A10): a webhook's URL must not reach internal targets, such as the
+ * instance metadata service (IMDS, 169.254.169.254), private networks (RFC 1918), loopback and link-local addresses. A name can
+ * resolve differently at any time (DNS rebinding). The guard therefore checks addresses, not names, before every connection, and
+ * the connection is pinned to an allowed address (`pinned-request.ts`).
  */
 
-/** The verdict on a host's addresses: those to connect to, each once, or why the host is refused. */
+/** The verdict on a host: its unique addresses to connect to, or the reason for its refusal. */
 export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
   | { readonly outcome: 'refused'; readonly finding: UrlFinding };
 
 /**
- * Judges the addresses that a host resolved to, or the one address that an IP literal is. One address that is not public
- * refuses the whole host: such an answer is a mistake or an attack. One must be IPv4, because the functions have no IPv6
- * route to the Internet.
+ * Checks the resolved addresses of a host, or the address of an IP literal. A single non-public address refuses the whole host,
+ * because such a response is a mistake or an attack. At least one must be IPv4, because the functions have no IPv6 route to the
+ * Internet.
  */
 export function guardAddresses(addresses: readonly string[]): AddressVerdict {
   const forbidden = addresses.find(address => !isPublicAddress(address));
@@ -28,10 +28,9 @@ export function guardAddresses(addresses: readonly string[]): AddressVerdict {
 }
 
 /**
- * Returns whether an address is global unicast. This is an allow-list: what is not known to be ordinary is refused. It refuses
- * every special-purpose block of the IANA registries (RFC 6890), and in IPv6 also every form that embeds an IPv4 address (mapped,
- * compatible, translated, NAT64, 6to4, Teredo, ISATAP), whatever that address is. It takes the text forms that `net.isIP`
- * takes; any other text is refused.
+ * Returns whether an address is global unicast, by an allow-list. It refuses every special-purpose block of the IANA registries
+ * (RFC 6890), and every IPv6 form that embeds an IPv4 address (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP). It
+ * accepts only the text forms that `net.isIP` accepts.
  */
 export function isPublicAddress(address: string): boolean {
   // ipaddr.js also reads octal, hexadecimal and short forms; a zone (`%eth0`) has no meaning on the global Internet.

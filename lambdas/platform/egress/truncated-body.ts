@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The beginning of a response's body. */
+/** The start of a response's body. */
 export interface TruncatedBody {
   /** At most `maximumBodyBytes`. */
   readonly body: Buffer;
-  /** True when the body went on, so that this may end in the middle of something. */
+  /** True if the body continued, so that the text may end anywhere. */
   readonly isTruncated: boolean;
 }
 
-/** The most bytes of a response's body that are read and kept. */
+/** Maximum number of body bytes that are read. */
 export const maximumBodyBytes = 1_024;
 
 /**
- * Reads a body until its end, its first KiB, its failure, one second or the signal, whichever comes first, and returns what it
- * has read. The connection is closed when the body goes on.
+ * Reads a body until its end, 1 KiB, a failure, 1 s or the signal, whichever comes first, and returns the bytes read. Closes the
+ * connection if the body continues.
  */
 export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal): Promise<TruncatedBody> {
   return new Promise(resolve => {
@@ -31,10 +31,10 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
     const timer = setTimeout(finish, timeoutMs);
     response.on('data', (chunk: Buffer) => {
       const isOver = length >= maximumBodyBytes;
-      length += chunk.length; // also where it is not kept: the body goes on
+      length += chunk.length; // counts discarded bytes too, to detect truncation
       if (isOver) return;
       chunks.push(chunk);
-      // The rest of the same packet may hold the body's end: then the connection can be used again.
+      // The same packet may contain the end of the body: then the connection can be reused.
       if (length >= maximumBodyBytes) process.nextTick(finish);
     });
     response.on('end', finish).on('error', finish).on('close', finish);
@@ -43,5 +43,5 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
   });
 }
 
-/** The longest time that a body is read, in milliseconds. */
+/** Maximum time to read a body, in milliseconds. */
 const timeoutMs = 1_000;

@@ -3,28 +3,27 @@ import { judgeName, withoutTrailingDot } from './host-name.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { breaks, maximumUrlLength, type UrlFinding } from './url-rules.ts';
 
-/** The verdict on a URL before its host is resolved. A refusal lists every finding, at least one. */
+/** The verdict on a URL before its host is resolved. A refusal lists all findings (at least one). */
 export type UrlVerdict =
   | {
       readonly outcome: 'accepted';
       readonly url: URL;
       /** The host without the dot that marks it as absolute. */
       readonly host: string;
-      /** True when the host is an IPv4 address instead of a name; IPv6 literals are refused. */
+      /** True if the host is an IPv4 address. IPv6 literals are refused. */
       readonly isLiteral: boolean;
     }
   | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
 
 /**
- * Judges a webhook's URL by everything that can be told without resolving its host. All rules look at the URL as the
- * WHATWG parser reads it, the parser that the connection uses: other spellings of a host (decimal, octal, full-width,
- * percent-encoded) have become the plain one by then. What the parser would silently repair is refused as well.
- * `guardAddresses` must follow with the resolved addresses.
+ * Checks a webhook's URL without resolving its host. All rules apply to the result of the WHATWG parser, which the connection also
+ * uses. It has already normalized other spellings of a host (decimal, octal, full-width, percent-encoded). URLs that the parser
+ * would silently repair are refused. Callers must then check the resolved addresses with `guardAddresses`.
  *
  * @param ownHosts - the service's own host names: a delivery to itself would be a loop.
  */
 export function parseWebhookUrl(text: string, ownHosts: readonly string[]): UrlVerdict {
-  // The parser takes quadratic time for host names in other scripts (Punycode, RFC 3492), so it never sees a long text.
+  // The parser takes quadratic time for host names in other scripts (Punycode, RFC 3492), so long texts are not parsed.
   const url = isTooLong(text) ? null : URL.parse(text);
   const findings = [...checkText(text), ...(url === null ? [] : checkUrl(text, url, ownHosts))];
   const [first, ...others] = findings;
@@ -40,17 +39,17 @@ function isTooLong(text: string): boolean {
   return [...text].length > maximumUrlLength;
 }
 
-/** Yields the faults of the text itself. */
+/** Yields the errors of the text. */
 function* checkText(text: string): Generator<UrlFinding> {
   if (!text.isWellFormed()) yield breaks('well_formed');
   if (isTooLong(text)) yield breaks('length');
   if (misread.test(text)) yield breaks('characters');
 }
 
-/** Yields the faults of the URL that the parser reads. */
+/** Yields the errors of the parsed URL. */
 function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
   if (url.protocol !== 'https:') yield breaks('https');
-  // Other schemes have other rules for hosts and ports: there is nothing to add.
+  // Other schemes have other rules for hosts and ports.
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return;
   if (url.username !== '' || url.password !== '' || userinfo.test(text)) yield breaks('userinfo');
   if (url.href.includes('#')) yield breaks('fragment');
@@ -59,10 +58,10 @@ function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generat
   if (finding) yield finding;
 }
 
-/** The characters that the WHATWG parser silently strips, encodes or turns into slashes, and other software reads differently. */
+/** Characters that the WHATWG parser silently strips, encodes or replaces by slashes, and that other software reads differently. */
 const misread = /[\p{Cc}\p{Z}\\]/u;
 
-/** An `@` in the authority, as the WHATWG parser finds it: the parser drops an empty userinfo, which is refused too. */
+/** An `@` in the authority. Also matches an empty userinfo, which the WHATWG parser drops. */
 const userinfo = /^https?:\/*[^\\/?#]*@/i;
 
 function isPortAllowed(port: string): boolean {

@@ -1,9 +1,9 @@
 import { fillIn, type Values, type ValuesParameter } from '../text-template.ts';
 
-/** The most characters that a webhook's URL may have. */
+/** Maximum length of a webhook's URL in characters. */
 export const maximumUrlLength = 2_048;
 
-/** The rules of the URL policy and the SSRF guard. A URL that breaks one gets a finding with this code and this text. */
+/** The rules of the URL policy and the SSRF guard, with the code and text of the finding for a URL that breaks one. */
 export const urlRules = {
   well_formed: { code: 'url_invalid', en: 'The URL is not well-formed Unicode.' },
   length: { code: 'url_invalid', en: `The URL has more than ${maximumUrlLength} characters.` },
@@ -24,7 +24,7 @@ export const urlRules = {
 
 export type UrlRule = keyof typeof urlRules;
 
-/** A rule that a URL breaks. `detail` says it in English, with `values` in the places of the rule's text. */
+/** A rule that a URL breaks. `detail` is the rule's English text with its `values`. */
 export interface UrlFinding {
   readonly rule: UrlRule;
   readonly code: UrlFindingCode;
@@ -32,7 +32,7 @@ export interface UrlFinding {
   readonly detail: string;
 }
 
-/** Says that a URL breaks a rule. */
+/** Returns the finding of a URL that breaks a rule. */
 export function breaks<Rule extends UrlRule>(
   rule: Rule,
   ...[values = {}]: ValuesParameter<(typeof urlRules)[Rule]['en']>
