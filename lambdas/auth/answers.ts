@@ -3,25 +3,25 @@ import { grantTypes } from './principals/client.ts';
 import { scopes } from './principals/scope.ts';
 
 /*
- * The answers of {auth_url}. Functions import the types alone: the schemas are for the OpenAPI document.
+ * The responses of {auth_url}. Functions import only the types: the schemas are for the OpenAPI document.
  */
 
-/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
+/** A successful response of the token endpoint (RFC 6749 section 5.1). */
 export type TokenResponse = Readonly<z.infer<typeof tokenResponse>>;
 
-/** The answer to a revocation: nothing (RFC 7009 section 2.2). */
+/** The empty response to a revocation (RFC 7009 section 2.2). */
 export type Revocation = z.infer<typeof revocation>;
 
-/** The answer to the introspection of a token (RFC 7662 section 2.2). */
+/** The response to a token introspection (RFC 7662 section 2.2). */
 export type Introspection = Readonly<z.infer<typeof introspection>>;
 
 /** Authorization server metadata (RFC 8414 section 2). */
 export type ServerMetadata = z.infer<typeof serverMetadata>;
 
-/** The public halves of the signing keys (RFC 7517 section 5). */
+/** The public signing keys (RFC 7517 section 5). */
 export type KeySet = z.infer<typeof keySet>;
 
-/** The body of a refusal of {auth_url} (RFC 6749 section 5.2). */
+/** The body of an error response of {auth_url} (RFC 6749 section 5.2). */
 export type OAuthErrorBody = z.infer<typeof oauthErrorBody>;
 
 export const tokenResponse = z.object({
@@ -29,9 +29,9 @@ export const tokenResponse = z.object({
   token_type: z.literal('Bearer'),
   /** Seconds. */
   expires_in: z.int(),
-  /** Present where the client may refresh. */
+  /** Present if the client may refresh. */
   refresh_token: z.optional(z.string()),
-  /** Present where the token opens anything. */
+  /** Present if the token has at least one scope. */
   scope: z.optional(z.string()),
 });
 
@@ -43,14 +43,14 @@ const tokenOwner = {
   client_id: z.string(),
   sub: z.string(),
   account_id: z.string(),
-  /** The session that the token belongs to. */
+  /** The token's session. */
   sid: z.string(),
   iss: z.string(),
   iat: z.int(),
   exp: z.int(),
 };
 
-/** An access token that opens what its `scope` says. */
+/** An access token that is valid for its `scope`. */
 export const activeAccessToken = z.object({
   ...tokenOwner,
   token_type: z.literal('Bearer'),
@@ -58,10 +58,10 @@ export const activeAccessToken = z.object({
   jti: z.string(),
 });
 
-/** A refresh token that works. */
+/** A valid refresh token. */
 const activeRefreshToken = z.object(tokenOwner);
 
-/** The whole answer for a token that is expired, revoked, malformed or not the caller's to see (RFC 7662 section 2.2). */
+/** The response for a token that is expired, revoked, malformed or hidden from the caller (RFC 7662 section 2.2). */
 const inactiveToken = z.object({ active: z.literal(false) });
 
 export const introspection = z.union([activeAccessToken, activeRefreshToken, inactiveToken]);
@@ -85,7 +85,7 @@ export const serverMetadata = z.object({
 
 const keyUse = { kid: z.string(), use: z.literal('sig') };
 
-/** The public half of a signing key. */
+/** A public signing key. */
 export const publicKey = z.discriminatedUnion('kty', [
   z.object({
     kty: z.literal('EC'),
@@ -100,7 +100,7 @@ export const publicKey = z.discriminatedUnion('kty', [
 
 export const keySet = z.object({ keys: z.array(publicKey) });
 
-/** Of {base_url}, about {auth_url}: protected resource metadata (RFC 9728 section 2). */
+/** Protected resource metadata of {base_url}, which refers to {auth_url} (RFC 9728 section 2). */
 export const protectedResourceMetadata = z.object({
   resource: z.string(),
   authorization_servers: z.array(z.string()),

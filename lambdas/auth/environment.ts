@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { text, wholeNumber } from '../platform/environment.ts';
 
-/** The environment of the token function; limits per minute. */
+/** The environment of the token function. Limits are per minute. */
 export const tokenEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,

@@ -3,10 +3,10 @@ import { decodeForm, decodeFormComponent, type FormField } from './form.ts';
 import type { Refuse } from './oauth-error.ts';
 import type { FormRefusal } from './routes.ts';
 
-/** The parameters of a request; empty ones are absent (RFC 6749 section 3.1). */
+/** The parameters of a request, without empty ones (RFC 6749 section 3.1). */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** Reads the parameters of a form request, step by step in the order in which errors are reported. @throws {OAuthError} */
+/** Reads the parameters of a form request. The order of the steps is the order of errors. @throws {OAuthError} */
 export function readFormRequest(request: HttpRequest, refuse: Refuse<FormRefusal>): Parameters {
   requirePost(request, refuse);
   requireForm(request, refuse);
@@ -23,8 +23,8 @@ function requirePost(request: HttpRequest, refuse: Refuse<'method_not_post'>): v
 }
 
 /**
- * RFC 6749 section 3.2. A form is ASCII, so its charset says nothing (WHATWG URL section 5): Apache HttpClient sends ISO-8859-1
- * with any form. Only UTF-16 and UTF-32 are other bytes.
+ * RFC 6749 section 3.2. A form is ASCII, so most charsets are irrelevant (WHATWG URL section 5): Apache HttpClient declares ISO-8859-1
+ * for every form. Only UTF-16 and UTF-32 encode ASCII differently.
  */
 function requireForm(request: HttpRequest, refuse: Refuse<'content_type'>): void {
   const contentType = request.headers['content-type']?.trim() ?? '';
@@ -32,7 +32,7 @@ function requireForm(request: HttpRequest, refuse: Refuse<'content_type'>): void
   if (!isForm || wideCharset.test(contentType)) throw refuse('content_type');
 }
 
-/** Returns the body's bytes, at most 16 KiB of them. */
+/** Returns the body's bytes, at most 16 KiB. */
 function requireSmallBody(request: HttpRequest, refuse: Refuse<'body_too_large'>): Uint8Array {
   const body = bodyBytes(request);
   if (body.length > bodyLimit) throw refuse('body_too_large');
@@ -46,13 +46,13 @@ function requireWellFormed(body: Uint8Array, refuse: Refuse<'malformed_form'>): 
   return fields;
 }
 
-/** RFC 6749 section 3.2: no parameter twice, not even an unknown or empty one. */
+/** RFC 6749 section 3.2: parameters must be unique, including unknown and empty ones. */
 function refuseDuplicates(fields: readonly FormField[], refuse: Refuse<'duplicate_parameter'>): Parameters {
   if (new Set(fields.map(([name]) => name)).size < fields.length) throw refuse('duplicate_parameter');
   return new Map(fields.filter(([, value]) => value !== ''));
 }
 
-/** RFC 6749 section 2.3.1: URIs end up in logs. */
+/** RFC 6749 section 2.3.1: URIs appear in logs. */
 function refuseSecretsInQuery(request: HttpRequest, refuse: Refuse<'secret_in_query'>): void {
   for (const field of (request.rawQueryString ?? '').split('&')) {
     const [name = ''] = field.split('=', 1);

@@ -1,6 +1,6 @@
 /**
- * Decodes one name or value of a form (RFC 6749 appendix B): `+` is a space, `%` needs two hexadecimal digits, and what
- * comes out must be UTF-8 without NUL. `undefined` for anything else: nothing is repaired or replaced.
+ * Decodes a name or value of a form (RFC 6749 appendix B): `+` is a space, `%` needs two hexadecimal digits, and the result must be
+ * UTF-8 without NUL. Returns `undefined` for any other input instead of repairing it.
  */
 export function decodeFormComponent(encoded: Uint8Array): string | undefined {
   const decoded = new Uint8Array(encoded.length);
@@ -23,12 +23,12 @@ export function decodeFormComponent(encoded: Uint8Array): string | undefined {
   }
 }
 
-/** One field of a form, decoded: name and value. */
+/** A decoded form field: name and value. */
 export type FormField = readonly [name: string, value: string];
 
 /**
- * Decodes an application/x-www-form-urlencoded body, field by field and in order, duplicates included.
- * `undefined` when any part of it is malformed.
+ * Decodes an application/x-www-form-urlencoded body to its fields in order, including duplicates.
+ * Returns `undefined` if any part is malformed.
  */
 export function decodeForm(body: Uint8Array): readonly FormField[] | undefined {
   const fields: FormField[] = [];

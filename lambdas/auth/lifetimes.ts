@@ -1,8 +1,8 @@
 /** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 900;
 
-/** A session that is not used for this long ends, in seconds. */
+/** Idle lifetime of a session, in seconds. */
 export const refreshIdleSeconds = 14 * 86_400;
 
-/** A session ends this long after its login, in seconds, used or not. */
+/** Absolute lifetime of a session from its login, in seconds. */
 export const refreshAbsoluteSeconds = 90 * 86_400;

@@ -1,13 +1,13 @@
 import type { OAuthCase, OAuthRow } from './routes.ts';
 
-/** Details of an error beyond its row in the table. */
+/** Details of an error in addition to its row in the table. */
 export interface OAuthErrorDetail {
-  /** A fixed code for the audit trail, if one public error has several causes. */
+  /** A constant code for the audit trail, if one public error has several causes. */
   readonly reason?: string;
   readonly retryAfterSeconds?: number;
 }
 
-/** An expected error of a request: thrown where it is found, and turned into a response in one place, at the edge. */
+/** An expected error of a request. The endpoint wrapper converts it to a response. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly oauthCase: OAuthCase;
@@ -16,7 +16,7 @@ export class OAuthError extends Error {
   readonly code: string;
   /** The `error_description` of the response. */
   readonly description: string;
-  /** For the audit trail; never shown to the caller. */
+  /** For the audit trail only, not for the caller. */
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
 
@@ -32,13 +32,13 @@ export class OAuthError extends Error {
   }
 
   /**
-   * Returns the function that makes the errors of a table, the only way to make one. The linter leaves it to the edges of the endpoints:
-   * all others are given the function, and with it the names that their operation lists.
+   * Returns the only function that creates the errors of a table. The linter allows this call only in endpoint wrappers. Other code
+   * receives the function, limited to the errors of its operation.
    */
   static from<Case extends OAuthCase>(table: Readonly<Record<Case, OAuthRow>>): Refuse<Case> {
     return (oauthCase, detail) => new OAuthError(oauthCase, table[oauthCase], detail);
   }
 }
 
-/** Makes an error of one of those rows, for the caller to throw. */
+/** Returns the error of a row, for the caller to throw. */
 export type Refuse<Case extends OAuthCase> = (oauthCase: Case, detail?: OAuthErrorDetail) => OAuthError;

@@ -1,6 +1,6 @@
 import type { RouteTable } from '../platform/route-table.ts';
 
-/** The routes of {auth_url}, and below what they refuse. A function of each reads its form or writes its document; a client authenticates itself. */
+/** The routes of {auth_url}. Their errors follow below. */
 export const authRoutes = {
   Token: {
     path: '/oauth/v1/token',
@@ -63,19 +63,19 @@ export const authRoutes = {
 /** A row of the table of errors. */
 export type OAuthCase = keyof typeof oauthCases;
 
-/** The refusals that every endpoint that reads a form has. */
+/** The refusals of every endpoint that reads a form. */
 export type FormRefusal = keyof typeof formCases | 'method_not_post';
 
 /**
- * Errors of the OAuth endpoints: status, code (of RFC 6749 section 5.2 if there is one) and description. Descriptions are plain ASCII
- * and never repeat what was sent.
+ * Errors of the OAuth endpoints: status, code (from RFC 6749 section 5.2 if it defines one) and description. Descriptions are plain
+ * ASCII and never repeat input.
  */
 export type OAuthTable = Readonly<Record<string, OAuthRow>>;
 
-/** A row of it. */
+/** A row of the table. */
 export type OAuthRow = readonly [status: number, error: string, description: string];
 
-/** The errors of every path of {auth_url}, for what is no operation. */
+/** The errors of requests to {auth_url} that match no operation. */
 export const pathCases = {
   method_not_post: [405, 'invalid_request', 'The request method must be POST.'],
   method_not_get: [405, 'invalid_request', 'The request method must be GET.'],
@@ -112,7 +112,7 @@ export const formCases = {
   client_refused: [401, 'invalid_client', 'Client authentication failed.'],
 } as const satisfies OAuthTable;
 
-/** The errors of every endpoint, when something fails on our side. */
+/** The service faults of every endpoint. */
 export const serviceCases = {
   dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy. Try again in a moment.'],
   unforeseen: [500, 'server_error', 'Something went wrong on our side.'],

@@ -9,9 +9,7 @@ import { type ClientCredentials, claimedClientId } from './client-credentials.ts
 
 export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
 
-/**
- * Creates the client authentication that all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1).
- */
+/** Creates the client authentication of all endpoints (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). */
 export function makeClientAuthentication({
   table,
   now,
@@ -22,7 +20,7 @@ export function makeClientAuthentication({
 }) {
   return { keysToRead, authenticate };
 
-  /** Returns the key of the record to read, in one call with what else the request needs. */
+  /** Returns the key of the client's record, to read together with the request's other records. */
   function keysToRead(credentials: ClientCredentials): RecordKeys<keyof ClientRecords> {
     const clientId = claimedClientId(credentials);
     return { client: clientId === undefined ? undefined : clientKey(table, clientId) };
@@ -40,7 +38,7 @@ export function makeClientAuthentication({
     }
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
-    const secret = matchingSecret(client, credentials.clientSecret, now()); // before any refusal: constant time
+    const secret = matchingSecret(client, credentials.clientSecret, now()); // compared before any refusal, for constant time
     if (!client) throw refused('client_unknown', refuse);
     if (!secret) throw refused('client_secret_wrong', refuse);
     if (client.status !== 'enabled') throw refused('client_disabled', refuse);
@@ -53,7 +51,7 @@ interface ClientRecords {
   readonly client?: Item | undefined;
 }
 
-/** Returns one refusal for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
+/** Returns the same refusal for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
 function refused(reason: string, refuse: Refuse<FormRefusal>): OAuthError {
   return refuse('client_refused', { reason });
 }

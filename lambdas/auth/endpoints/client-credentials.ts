@@ -2,17 +2,17 @@ import { decodeFormComponent } from '../form.ts';
 import type { Parameters } from '../form-request.ts';
 import { isClientId } from '../principals/client.ts';
 
-/** The client credentials that a request presents; nothing of them is verified yet. */
+/** The unverified client credentials of a request. */
 export type ClientCredentials =
   | { readonly outcome: 'presented'; readonly clientId: string; readonly clientSecret: string }
   | { readonly outcome: 'unusable'; readonly oauthCase: UnusableCase };
 
-/** The error for credentials that cannot be judged. */
+/** The error for credentials that cannot be verified. */
 type UnusableCase = 'client_missing' | 'client_two_ways' | 'client_ids_differ' | 'basic_malformed';
 
 /**
- * Reads the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). Any other scheme is ignored: HTTP
- * clients send the last token by themselves.
+ * Reads the client credentials of a request from HTTP Basic or the body, never both (RFC 6749 section 2.3). Ignores other schemes,
+ * because some HTTP clients send the last token automatically.
  */
 export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
   const header = authorization?.trim() ?? '';
@@ -21,7 +21,7 @@ export function clientCredentials(authorization: string | undefined, parameters:
   return fromBasic(header.slice(scheme.length).replace(/^[\t ]+/, ''), parameters);
 }
 
-/** Returns the client a request says it comes from; `undefined` unless it is a possible client id. */
+/** Returns the client id that a request claims; `undefined` if it is malformed. */
 export function claimedClientId(credentials: ClientCredentials): string | undefined {
   return credentials.outcome === 'presented' && isClientId(credentials.clientId) ? credentials.clientId : undefined;
 }
@@ -40,7 +40,7 @@ function fromBasic(encoded: string, parameters: Parameters): ClientCredentials {
   const credentials = decodeBasic(encoded);
   if (!credentials) return unusable('basic_malformed');
   const [id, secret] = credentials;
-  if (id === '' && secret === '') return fromBody(parameters); // generated clients send it beside credentials in the body
+  if (id === '' && secret === '') return fromBody(parameters); // generated clients send it in addition to credentials in the body
   if (parameters.has('client_secret')) return unusable('client_two_ways');
   if ((parameters.get('client_id') ?? id) !== id) return unusable('client_ids_differ');
   return presented(id, secret);
@@ -50,10 +50,10 @@ function unusable(oauthCase: UnusableCase): ClientCredentials {
   return { outcome: 'unusable', oauthCase };
 }
 
-/** RFC 7617, with each half form-encoded as RFC 6749 section 2.3.1 asks. `undefined` when it does not decode. */
+/** Decodes RFC 7617 credentials with form-encoded parts (RFC 6749 section 2.3.1). Returns `undefined` if they are malformed. */
 function decodeBasic(encoded: string): readonly [id: string, secret: string] | undefined {
   const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.toString('base64') !== encoded) return undefined; // Buffer skips what is not base64: only exact text counts
+  if (bytes.toString('base64') !== encoded) return undefined; // rejects text with other characters, which Buffer skips
   const colon = bytes.indexOf(':');
   if (colon === -1) return undefined;
   const id = decodeFormComponent(bytes.subarray(0, colon));

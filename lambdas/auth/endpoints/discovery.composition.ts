@@ -5,7 +5,7 @@ import type { Telemetry } from '../../platform/telemetry.ts';
 import type { discoveryEnvironment } from '../environment.ts';
 import { makeDiscovery } from './discovery.ts';
 
-/** Composes the function that answers what clients may know of {auth_url}: its metadata and its public keys. */
+/** Composes the function that returns the metadata and the public keys of {auth_url}. */
 export function composeDiscovery(
   environment: Environment<typeof discoveryEnvironment>,
   { dynamo, time }: Pick<Runtime, 'dynamo' | 'time'>,

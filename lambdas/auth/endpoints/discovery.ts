@@ -10,8 +10,8 @@ import { authRoutes, pathCases } from '../routes.ts';
 import { asOAuthError, errorResponse } from './oauth-response.ts';
 
 /**
- * Makes the endpoint of the two metadata documents of {auth_url}. It also answers every request there that has no route of
- * its own: 404 for unknown paths, 405 for other methods.
+ * Creates the endpoint of the two metadata documents of {auth_url}. It also handles all requests without a route: it returns 404 for
+ * unknown paths and 405 for other methods.
  */
 export function makeDiscovery({
   keyring,
@@ -44,10 +44,10 @@ export function makeDiscovery({
     if (method !== 'GET' && method !== 'HEAD') throw refuse('method_not_get');
     const body = JSON.stringify(await document());
     const headers = { 'content-type': 'application/json', 'cache-control': cachedFor };
-    return { statusCode: 200, headers, body }; // for HEAD the gateway drops the body, and keeps its length
+    return { statusCode: 200, headers, body }; // for HEAD, the gateway drops the body and preserves its length
   }
 
-  /** Returns all signing keys, also the next and the retiring ones (RFC 7517 section 5). */
+  /** Returns all signing keys, including the next and retiring ones (RFC 7517 section 5). */
   async function keySet(): Promise<KeySet> {
     return { keys: (await keyring.list('signing')).flatMap(publicJwk) };
   }
@@ -55,15 +55,15 @@ export function makeDiscovery({
 
 const refuse = OAuthError.from(pathCases);
 
-/** Returns a signing key's public half as a JWK (RFC 7517 section 4). */
+/** Returns the public key of a signing key as a JWK (RFC 7517 section 4). */
 function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] {
   if (!publicKey) return [];
   const key = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
   const jwk = { ...key.export({ format: 'jwk' }), kid: keyId, alg: algorithm, use: 'sig' };
-  return [jwk as KeySet['keys'][number]]; // Node's type for it has all members of all kinds of keys
+  return [jwk as KeySet['keys'][number]]; // Node's type has the members of all key types
 }
 
-/** Authorization server metadata (RFC 8414 section 2); there is no authorization endpoint, hence no response type. */
+/** Returns authorization server metadata (RFC 8414 section 2), without response types because there is no authorization endpoint. */
 function metadata(issuer: string): ServerMetadata {
   return {
     issuer,
@@ -80,7 +80,7 @@ function metadata(issuer: string): ServerMetadata {
   };
 }
 
-/** Well below the day a key is published before its first use. */
+/** Much shorter than the day for which a key is published before its first use. */
 const cachedFor = 'public, max-age=300';
 
 const clientAuthentication: ServerMetadata['token_endpoint_auth_methods_supported'] = [

@@ -14,7 +14,7 @@ import { parseSession, sessionKey } from '../sessions/session.ts';
 import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
 import type { PresentedToken, ReadPresentedToken } from './presented-token.ts';
 
-/** Makes the token introspection endpoint (RFC 7662), for access tokens and refresh tokens alike. */
+/** Creates the introspection endpoint (RFC 7662) for access tokens and refresh tokens. */
 export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
   const { readPresentedToken, readActiveSession, dynamo, tables, issuer, log, count, now } = parts;
   return makeOAuthEndpoint({ endpoint: 'introspect', log, count, answer: introspectToken });

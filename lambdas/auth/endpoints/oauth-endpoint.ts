@@ -7,14 +7,14 @@ import { asOAuthError, errorResponse, okResponse } from './oauth-response.ts';
 
 export interface EndpointParts {
   readonly log: Log;
-  /** Adds one to the metric of that name. */
+  /** Adds one to a metric. */
   readonly count: (metric: string) => void;
 }
 
-/** Makes the errors that an endpoint may answer with: what its row lists, and what every form is refused for. */
+/** Creates the errors that an endpoint may return: those of its route, and those of every form. */
 export type RefuseAt<Endpoint extends EndpointName> = Refuse<FormRefusal | Listed[Endpoint]>;
 
-/** Makes the edge of an endpoint: the one place where errors become responses and outcomes become audit lines. */
+/** Creates the wrapper of an endpoint, which converts errors to responses and outcomes to audit lines. */
 export function makeOAuthEndpoint<Endpoint extends EndpointName, Answer extends object>({
   endpoint,
   log,
@@ -22,7 +22,7 @@ export function makeOAuthEndpoint<Endpoint extends EndpointName, Answer extends 
   answer,
 }: EndpointParts & {
   readonly endpoint: Endpoint;
-  /** Returns the body of a 200, or throws what `refuse` makes; adds what it learns to the audit context. */
+  /** Returns the body of a 200, or throws an error of `refuse`. Adds verified facts to the audit context. */
   readonly answer: (request: HttpRequest, auditContext: AuditContext, refuse: RefuseAt<Endpoint>) => Promise<Answer>;
 }) {
   const audit = makeAudit({ log, count });

@@ -5,7 +5,7 @@ import type { OAuthErrorBody } from '../answers.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { serviceCases } from '../routes.ts';
 
-/** Returns a 200 that nobody may cache. */
+/** Returns a 200 response that must not be cached. */
 export function okResponse(body: object): HttpResponse {
   return {
     statusCode: 200,
@@ -30,7 +30,7 @@ export function errorResponse(error: OAuthError): HttpResponse {
   };
 }
 
-/** Returns the error to answer with: an unexpected one is logged, and becomes an opaque 503 or 500. */
+/** Returns the error to respond with. Logs an unexpected error and converts it to an opaque 503 or 500. */
 export function asOAuthError(error: unknown, log: Log): OAuthError {
   if (error instanceof OAuthError) return error;
   if (isUnavailable(error)) {
@@ -43,8 +43,8 @@ export function asOAuthError(error: unknown, log: Log): OAuthError {
 
 const serviceError = OAuthError.from(serviceCases);
 
-/** On every answer that concerns tokens (RFC 6749 section 5.1). */
+/** The headers of every response about tokens (RFC 6749 section 5.1). */
 const jsonUncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
 
-/** RFC 6749 section 5.2. Some client libraries show the challenge instead of the body, hence the error code in it too. */
+/** RFC 6749 section 5.2. Contains the error code because some client libraries show the challenge instead of the body. */
 const challenge = { 'www-authenticate': 'Basic realm="oauth", error="invalid_client"' };

@@ -7,7 +7,7 @@ import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { makePresentedTokenReader } from './presented-token.ts';
 
-/** Composes what revoke and introspect have in common: the client that asks, and the token that it presents. */
+/** Composes the reader of the client and token of a request, which revoke and introspect share. */
 export function composePresentedToken(
   environment: Environment<typeof revokeEnvironment>,
   { dynamo, kms, time }: Pick<Runtime, 'dynamo' | 'kms' | 'time'>,

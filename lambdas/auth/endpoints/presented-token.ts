@@ -11,9 +11,9 @@ import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refr
 import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 
-/** A token that an authenticated client presents: of one kind or the other, or neither where it is none of ours. */
+/** A token that an authenticated client presents: an access token or a refresh token; neither if it is not ours. */
 export interface PresentedToken {
-  /** The client that presents it; not necessarily the one it was issued to. */
+  /** The client that presents the token, which may have been issued to another client. */
   readonly client: Client;
   readonly refreshToken: PresentedRefreshToken | undefined;
   readonly claims: AccessTokenClaims | undefined;
@@ -22,8 +22,8 @@ export interface PresentedToken {
 export type ReadPresentedToken = ReturnType<typeof makePresentedTokenReader>;
 
 /**
- * Makes the steps that revocation and introspection share (RFC 7009 section 2.1, RFC 7662 section 2.1).
- * `token_type_hint` is not needed: the two kinds of token cannot be mistaken for each other.
+ * Creates the reader that revocation and introspection share (RFC 7009 section 2.1, RFC 7662 section 2.1).
+ * It ignores `token_type_hint`, because the format of a token identifies its type.
  */
 export function makePresentedTokenReader({
   dynamo,

@@ -7,9 +7,9 @@ import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-en
 import type { ReadPresentedToken } from './presented-token.ts';
 
 /**
- * Makes the token revocation endpoint (RFC 7009). A refresh token, of any generation, or an access token ends its
- * session, and with it every token of that session; an expired access token does so as long as the key that signed it is
- * there. A token that is none of ours counts as revoked (section 2.2).
+ * Creates the token revocation endpoint (RFC 7009). A refresh token of any generation or an access token ends its session, and with
+ * it every token of that session. An expired access token does so while its signing key exists. A token that is not ours counts as
+ * revoked (section 2.2).
  */
 export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, now }: RevokeEndpointParts) {
   return makeOAuthEndpoint({ endpoint: 'revoke', log, count, answer: revokeToken });

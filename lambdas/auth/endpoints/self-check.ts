@@ -5,12 +5,11 @@ import { assertHashing, type PasswordHashing } from '../principals/password-hash
 import { writeRefreshToken } from '../sessions/refresh-token.ts';
 
 /**
- * Makes the check that a deployment has the token function do before anybody calls it: it hashes a password, opens the keys that sign,
- * and answers a login and a refresh of a client that does not exist, which together read each of its tables. So its image, its role and
- * its environment give it what it needs. Writes are not tried.
+ * Creates the check that a deployment runs before the token function receives traffic. It hashes a password, opens the signing and MAC
+ * keys, and runs a login and a refresh of an unknown client, which together read all tables. This verifies the function's image, role
+ * and environment. The check does not write.
  *
- * @throws {Error} that says what failed. A login that ended in a fault may pass by itself, such as a permission that IAM does not know
- * yet: its name is `notAnswered`.
+ * @throws {Error} that describes the failure. Its name is `notAnswered` if a retry may succeed, for example with a new IAM permission.
  */
 export function makeSelfCheck({
   passwords,
@@ -26,7 +25,7 @@ export function makeSelfCheck({
     await assertHashing(passwords);
     await keyring.open(await keyring.active('signing'));
     const mac = await keyring.active('mac');
-    // Only for an authentic token are user and session read. No session has this id.
+    // User and session are read only for an authentic token. This session id never exists.
     const token = writeRefreshToken({ sessionId: 'nobody-1', counter: 1, keyId: mac.keyId }, await keyring.open(mac));
     for (const grant of ['password&username=nobody&password=none', `refresh_token&refresh_token=${token}`]) {
       const form = `client_id=deployment&client_secret=none&grant_type=${grant}`;
@@ -38,7 +37,7 @@ export function makeSelfCheck({
   };
 }
 
-/** A request that no gateway sent. */
+/** A request in the gateway's format, from no real caller. */
 const requestOfNobody = {
   version: '2.0',
   routeKey: '$default',

@@ -12,13 +12,13 @@ import type { ClientAuthentication } from './client-authentication.ts';
 import { claimedClientId, clientCredentials } from './client-credentials.ts';
 import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
 
-/** Makes the token endpoint (RFC 6749 section 3.2). */
+/** Creates the token endpoint (RFC 6749 section 3.2). */
 export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, count }: TokenEndpointParts) {
   return makeOAuthEndpoint({ endpoint: 'token', log, count, answer: answerTokenRequest });
 
   /**
-   * The steps, in the order in which their errors are reported. Everything that can be known beforehand is read in one
-   * round trip. That is the only reason to prepare a grant before authenticating the client.
+   * Runs the steps in the order in which their errors are reported. It prepares the grant before it authenticates the client, only so
+   * that one round trip reads all records known in advance.
    */
   async function answerTokenRequest(
     request: HttpRequest,
@@ -59,7 +59,7 @@ function isSupported(grantType: string): grantType is GrantType {
   return grantTypes.some(known => known === grantType);
 }
 
-/** Prepares a grant for a client that is not authenticated yet: an error of the grant is reported after those of the client. */
+/** Prepares a grant for an unauthenticated client. Errors of the grant are reported after errors of the client. */
 async function prepareGrant(
   grants: Grants,
   grantType: string,

@@ -14,7 +14,7 @@ import { type Session, sessionIdPrefix } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
 
-/** Begins the session of a login whose password was right, and writes its tokens. @throws {OAuthError} */
+/** Starts the session of a login with the right password and writes its tokens. @throws {OAuthError} */
 export type BeginSession = (login: Login) => Promise<TokenResponse>;
 
 export function makeSessionBeginning({
@@ -42,7 +42,7 @@ export function makeSessionBeginning({
     return tokens.write(session);
   };
 
-  /** Makes a new session. It lacks its key id only. */
+  /** Returns a new session without its key id. */
   function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
     const moment = now();
     const { idle, absolute } = lifeOf(client);
@@ -64,50 +64,50 @@ export function makeSessionBeginning({
   }
 
   /**
-   * Stores the session and records the success at the same time, which saves a round trip: no token of the
-   * session is sent before both have succeeded. If it throws, the session is deleted.
+   * Stores the session and records the success in parallel, which saves a round trip. Tokens are sent only after both succeed. If one
+   * fails, it deletes the session.
    *
    * @throws {OAuthError} if a lock started since the failures were read.
    */
   async function createAndRecord(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<void> {
     const [recorded, created] = await Promise.allSettled([
       lockout.recordSuccess(lockoutKey, failures),
-      sessions.createSession(session), // waited for, too: a deletion that overtook it would delete nothing
+      sessions.createSession(session), // awaited too, so that the deletion comes after it
     ]);
     const failed = [recorded, created].find(one => one.status === 'rejected');
     const isOvertaken = recorded.status === 'fulfilled' && !recorded.value;
     if (!isOvertaken && !failed) return;
     const deletion = deleteSession(session);
     try {
-      // A lock comes before a failure to store the session: a wrong password, too, is refused and counted then.
+      // A lock takes precedence over a storage error, as for a wrong password, which is refused and counted too.
       throw isOvertaken ? await refuseOvertaken() : failed?.reason;
     } finally {
       await deletion;
     }
   }
 
-  /** Best effort: a session that stays is never used. */
+  /** Best effort: a session that remains is never used. */
   async function deleteSession({ sessionId }: Session): Promise<void> {
     await sessions.deleteSession(sessionId).catch(() => undefined);
   }
 }
 
-/** Returns the seconds that a session lives without use, and at most: as long as something can be got from it. */
+/** Returns the idle and absolute lifetime of a session in seconds. Without refresh, both are those of its access token. */
 function lifeOf(client: Client): { readonly idle: number; readonly absolute: number } {
   return mayRefresh(client)
     ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
     : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
 }
 
-/** A login whose password was right. */
+/** A login with the right password. */
 interface Login {
   readonly client: Client;
   readonly user: User;
   readonly scopes: ReadonlySet<Scope>;
   readonly lockoutKey: ItemKey;
-  /** As they were read before the password was judged. */
+  /** The failures read before the password was verified. */
   readonly failures: Failures;
   readonly auditContext: AuditContext;
-  /** Counts and refuses a right password that a lock overtook. */
+  /** Counts a right password that a lock overtook, and returns its refusal. */
   readonly refuseOvertaken: () => Promise<OAuthError>;
 }

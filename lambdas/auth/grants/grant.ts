@@ -8,23 +8,23 @@ import type { AuditContext } from '../protection/audit.ts';
 import type { authRoutes, OAuthCase } from '../routes.ts';
 
 /**
- * A way to get tokens (RFC 6749 section 1.3). A new grant is one file, one name in `grantTypes` (`principals/client.ts`), and
- * one entry in the table of grants (`grants.ts`).
+ * An authorization grant (RFC 6749 section 1.3). A new grant requires a file, a name in `grantTypes` (`principals/client.ts`) and an
+ * entry in the table of grants (`grants.ts`).
  */
 export interface Grant {
   /**
-   * Checks the parameters of a request. Its client is not authenticated yet: `clientId` is only claimed.
+   * Checks the parameters of a request. The claimed `clientId` is not authenticated yet.
    *
-   * @throws {OAuthError} reported after all errors that concern the client.
+   * @throws {OAuthError} reported after all errors of the client.
    */
   prepare(parameters: Parameters, refuse: RefuseGrant, clientId: string): Promise<PreparedGrant>;
 }
 
-/** Makes the errors that a grant may answer with: what the token endpoint lists. */
+/** Creates the errors that a grant may return: those of the token endpoint's route. */
 export type RefuseGrant = Refuse<(typeof authRoutes.Token.operations.issueToken.refusals)[number]>;
 
 export interface PreparedGrant {
-  /** The keys of records to read in one round trip with the client. */
+  /** The keys of records to read together with the client. */
   readonly keysToRead: RecordKeys<string>;
   /** @throws {OAuthError} */
   issue(request: GrantRequest): Promise<TokenResponse>;
@@ -33,7 +33,7 @@ export interface PreparedGrant {
 /** A request whose client is authenticated and allowed to use the grant. */
 export interface GrantRequest {
   readonly client: Client;
-  /** Those that the prepared grant names in `keysToRead`. */
+  /** The records of the prepared grant's `keysToRead`. */
   readonly records: Records<string>;
   readonly auditContext: AuditContext;
   readonly refuse: RefuseGrant;
@@ -43,11 +43,11 @@ export interface GrantRequest {
 export interface ParameterRule<Case extends OAuthCase> {
   readonly missing: Case;
   readonly tooLong: Case;
-  /** Of the decoded value, in UTF-8. */
+  /** Maximum UTF-8 length of the decoded value. */
   readonly maxBytes: number;
 }
 
-/** Returns a required parameter. @throws {OAuthError} when it is missing, empty or too long. */
+/** Returns a required parameter. @throws {OAuthError} if it is missing, empty or too long. */
 export function requireParameter<Case extends OAuthCase>(
   parameters: Parameters,
   name: string,
@@ -70,7 +70,7 @@ export function requestedScope(
   return scopes.size > 0 ? scopes : undefined;
 }
 
-/** Refuses scopes that the client is not allowed, whatever the user's role. @throws {OAuthError} */
+/** Refuses scopes that the client does not have, regardless of the user's role. @throws {OAuthError} */
 export function refuseForeignScopes(
   requested: ReadonlySet<Scope> | undefined,
   client: Client,

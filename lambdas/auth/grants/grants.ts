@@ -20,7 +20,7 @@ import { makeRefreshTokenGrant } from './refresh-token.ts';
 /** The table of grants, by `grant_type`. */
 export type Grants = Readonly<Record<GrantType, Grant>>;
 
-/** Makes all grants of their parts. A new grant is one entry here, and one name in `grantTypes`. */
+/** Creates all grants. A new grant requires an entry here and a name in `grantTypes`. */
 export function makeGrants(parts: GrantParts): Grants {
   const { dynamo, tables, keyring, now } = parts;
   const shared = {
@@ -47,7 +47,7 @@ interface GrantParts extends Pick<Time, 'now' | 'after'> {
   readonly passwords: PasswordHashing;
   readonly issuer: string;
   readonly audience: string;
-  /** Refused passwords of a client in a minute. */
+  /** Maximum number of refused passwords per client and minute. */
   readonly clientFailureLimit: number;
   readonly log: Log;
   readonly makeId: MakeId;

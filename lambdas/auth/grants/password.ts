@@ -37,10 +37,9 @@ import {
 } from './grant.ts';
 
 /**
- * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing:
- * whether the user is known, unknown, disabled or foreign, every refused login costs the same reads and one hash, and gets the
- * same bytes. So does a login that finds a lock, without hash and write, whether or not anybody has the address: a client that
- * repeats a password of yesterday must not cost a login's processor time each time.
+ * Creates the resource owner password credentials grant (RFC 6749 section 4.3). It prevents user enumeration, also by timing: every
+ * refused login costs the same reads and one hash, and returns the same bytes, for known, unknown, disabled and foreign users.
+ * During a lock, a login costs no hash or write for any address, so that a client that retries an old password costs little.
  */
 export function makePasswordGrant({
   dynamo,
@@ -83,7 +82,7 @@ export function makePasswordGrant({
     const { lockoutKey } = parameters;
     refuseForeignScopes(parameters.requested, client, refuse);
     refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures), refuse);
-    // Read before hashing: a lock that begins meanwhile does not undo this judgement.
+    // Read before hashing: a lock that starts during the hash does not affect this decision.
     const failures = lockout.failuresIn(records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, user, request);
@@ -93,7 +92,7 @@ export function makePasswordGrant({
     return response;
   }
 
-  /** One hash, unless a lock is on, then one read, for whatever user. Every login refused after a hash counts. @throws {OAuthError} */
+  /** Hashes once, unless locked, then reads once, for any user. Counts each login refused after a hash. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: Failures,
@@ -102,24 +101,24 @@ export function makePasswordGrant({
     const credential = parseCredential(records.credential);
     const isLocked = failures.lockedUntil !== undefined;
     const isMatch = !isLocked && (await isRight(password, credential));
-    const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
+    const user = await readUser(credential); // read after the slow hash, to be up to date
     if (user) noteUser(auditContext, user);
     if (isLocked) throw refused('user_locked', refuse);
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;
-    // Two calls in a row, as for a right password that a lock overtakes: it must not take less time.
+    // Two sequential calls, as for a right password that a lock overtakes, so that both take the same time.
     await lockout.recordFailure(lockoutKey, failures);
     await clientRateLimit.count(client.clientId);
     throw refused(judgement.reason, refuse);
   }
 
-  /** Counts a right password that a lock overtook: otherwise the next lock would say which burst of guesses held it. */
+  /** Counts a right password that a lock overtook. Otherwise, the next lock would reveal which burst of guesses contained it. */
   async function refuseOvertaken({ lockoutKey, failures }: Judged, refuse: RefuseGrant): Promise<OAuthError> {
     await lockout.recordFailure(lockoutKey, failures);
     return refused('user_locked_meanwhile', refuse);
   }
 
-  /** An imported hash that cannot be judged is a wrong password, told in the log, and costs what an unknown user costs. */
+  /** Logs an imported hash that cannot be verified. Treats the password as wrong, at the cost of an unknown user. */
   async function isRight(password: string, credential: Credential | undefined): Promise<boolean> {
     if (!credential?.passwordHash.startsWith(importedPrefix)) {
       return passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
@@ -132,16 +131,16 @@ export function makePasswordGrant({
     }
   }
 
-  /** Reads the user of a credential; without one, an id that nobody has, since an unknown user must cost a read too. */
+  /** Reads the user of a credential. Without one, it reads an unused id, so that an unknown user also costs a read. */
   async function readUser(credential: Credential | undefined): Promise<User | undefined> {
     const records = await readRecords(dynamo, { user: userKey(tables.users, credential?.userId ?? makeId(22)) });
     return parseUser(records.user);
   }
 
   /**
-   * All scopes that client and role allow, or those of them that are requested.
+   * Returns the scopes that client and role allow, limited to those requested, if any.
    *
-   * @throws {OAuthError} when the role has none of the requested ones; the right password still resets the failures.
+   * @throws {OAuthError} if the role has none of the requested scopes. The right password still resets the failures.
    */
   async function requireScopes(
     parameters: PasswordParameters,
@@ -158,7 +157,7 @@ export function makePasswordGrant({
     throw refuse('scope_of_no_role');
   }
 
-  /** Best effort: when it fails, the next login tries again. */
+  /** Best effort: after a failure, the next login retries. */
   async function rehash({ email, passwordHash }: Credential, password: string): Promise<void> {
     if (!passwords.needsRehash(passwordHash, password)) return;
     const when = expression`passwordHash = ${passwordHash}`;
@@ -169,15 +168,15 @@ export function makePasswordGrant({
   }
 }
 
-/** @throws {OAuthError} 429 when too many passwords of the client were refused: it limits password grants, never a refresh. */
+/** @throws {OAuthError} 429 if too many passwords of the client were refused. Applies to password grants, not to refreshes. */
 function refuseOverLimit(retryAfterSeconds: number | undefined, refuse: Refuse<'client_rate_limit'>): void {
   if (retryAfterSeconds !== undefined) throw refuse('client_rate_limit', { retryAfterSeconds });
 }
 
 /**
- * Returns the user name in its normal form, which is what is measured: what was typed may be longer.
+ * Returns the normalised user name. The length limit applies to this form, not to the input.
  *
- * @throws {OAuthError} also for one of nothing but blanks.
+ * @throws {OAuthError} if it is missing, blank or too long.
  */
 function requireUsername(parameters: Parameters, refuse: Refuse<'username_missing' | 'username_too_long'>): string {
   const typed = parameters.get('username')?.trim() ?? '';
@@ -187,7 +186,7 @@ function requireUsername(parameters: Parameters, refuse: Refuse<'username_missin
   return email;
 }
 
-/** The rule for `username`, of its normal form. */
+/** The rule for the normalised `username`. */
 export const usernameRule = {
   missing: 'username_missing',
   tooLong: 'username_too_long',
@@ -202,14 +201,14 @@ interface PasswordParameters {
   readonly lockoutKey: ItemKey;
 }
 
-/** The lockout's key and the failures that a login is counted by. */
+/** The lockout key and the failures of a login. */
 interface Judged {
   readonly lockoutKey: ItemKey;
-  /** As they were read before the password was judged. */
+  /** The failures read before the password was verified. */
   readonly failures: Failures;
 }
 
-/** Returns one error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
+/** Returns the same error for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
 function refused(reason: string, refuse: Refuse<'credentials_refused'>): OAuthError {
   return refuse('credentials_refused', { reason });
 }

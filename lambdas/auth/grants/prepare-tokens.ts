@@ -9,12 +9,12 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**
- * Does everything about new tokens that can fail, before a session is stored or rotated. Otherwise a request that ends
- * with 503 would have used up the very refresh token to try again with.
+ * Runs all token steps that can fail before a session is stored or rotated. Otherwise, a request that returns 503 would use up the
+ * refresh token that its retry needs.
  */
 export type PrepareTokens = (subject: TokenSubject) => Promise<PreparedTokens>;
 
-/** Makes the preparation of tokens: an access token always, a refresh token if the client is allowed to refresh. */
+/** Creates the preparation of an access token and, if the client may refresh, a refresh token. */
 export function makeTokenPreparation({
   keyring,
   mintAccessToken,
@@ -28,7 +28,7 @@ export function makeTokenPreparation({
     const scope = formatScope(scopes);
     const seconds = Math.min(accessTokenSeconds, secondsLeft); // the token ends with its session
     const subject = { sub: userId, client_id: client.clientId, account_id: accountId, sid: sessionId, scope };
-    const accessToken = await mintAccessToken(subject, seconds); // first, since its seconds count from now
+    const accessToken = await mintAccessToken(subject, seconds); // first, because its lifetime starts now
     const active = await keyring.active('mac');
     const macKey = await keyring.open(active);
     return { keyId: active.keyId, write };
@@ -59,15 +59,15 @@ export function makeTokenPreparation({
 interface TokenSubject {
   readonly client: Client;
   readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
-  /** The seconds that the session lives from now on if nobody uses it again. */
+  /** Seconds until the session ends if it is not used again. */
   readonly secondsLeft: number;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Tokens that are complete but for the session they belong to. */
+/** Tokens that lack only the stored state of their session. */
 interface PreparedTokens {
-  /** The MAC key to store a new or rotated session with; it is opened already. */
+  /** The id of the opened MAC key to store with a new or rotated session. */
   readonly keyId: string;
-  /** Writes the tokens of a session as it is stored. Calls nothing if the session is stored with `keyId`. */
+  /** Writes the tokens of a stored session. Makes no calls if the session has `keyId`. */
   write(session: Session): Promise<TokenResponse>;
 }

@@ -23,7 +23,7 @@ import {
 } from './grant.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
 
-/** Makes the refresh grant (RFC 6749 section 6) with token rotation and reuse detection (RFC 9700 section 4.14.2). */
+/** Creates the refresh grant (RFC 6749 section 6) with token rotation and reuse detection (RFC 9700 section 4.14.2). */
 export function makeRefreshTokenGrant({
   tables,
   sessions,
@@ -42,7 +42,7 @@ export function makeRefreshTokenGrant({
   return { prepare };
 
   async function prepare(parameters: Parameters, refuse: RefuseGrant): Promise<PreparedGrant> {
-    const moment = now(); // a token is judged by it, however long keys and tables take
+    const moment = now(); // the token is checked as of now, regardless of later delays
     const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, refuse);
     const requested = requestedScope(parameters, refuse);
     const token = await verifyRefreshToken(presented);
@@ -66,7 +66,7 @@ export function makeRefreshTokenGrant({
     if (!token) throw refused('refresh_token_forged', refuse);
     auditContext.sessionId = token.sessionId;
     auditContext.userId = token.userId;
-    // the client first, before reuse is detected: otherwise a client could end the sessions of another
+    // checked before reuse detection, so that a client cannot end sessions of another client
     const session = requireSessionOf(client, parseSession(records.session), refuse);
     const state = await requireUsable(token, session, moment, request);
     const user = requireUserOf(session, client, parseUser(records.user), refuse);
@@ -78,7 +78,7 @@ export function makeRefreshTokenGrant({
   }
 
   /**
-   * Reuse detection: a token that was used before ends its session, since somebody else has a copy.
+   * Detects reuse: a token that was already used ends its session, because a copy of it exists.
    *
    * @throws {OAuthError} unless the token is usable.
    */
@@ -95,7 +95,7 @@ export function makeRefreshTokenGrant({
     throw refused(state, refuse);
   }
 
-  /** Rotates the token. Returns the session as this request rotated it, or as a concurrent one did a moment ago. */
+  /** Rotates the token. Returns the session as rotated by this request or a concurrent one. */
   async function rotate(
     token: PresentedRefreshToken,
     session: Session,
@@ -112,11 +112,11 @@ export function makeRefreshTokenGrant({
     if (rotated) return rotated;
     const latest = await sessions.findSession(token.sessionId);
     if (!latest) throw refused('refresh_token_unknown', request.refuse);
-    await requireUsable(token, latest, moment, request); // never current: counters only grow
+    await requireUsable(token, latest, moment, request); // never current, because counters only increase
     return latest;
   }
 
-  /** Returns when a session ends that is used now, and not again. */
+  /** Returns the end of a session that is used now for the last time. */
   function idleEndOf({ absoluteExpiresAt }: Session): number {
     return Math.min(now() + refreshIdleSeconds * 1_000, absoluteExpiresAt);
   }
@@ -130,7 +130,7 @@ export const refreshTokenRule = {
 
 type RefuseToken = Refuse<'refresh_token_refused'>;
 
-/** Returns one error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
+/** Returns the same error for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
 function refused(reason: string, refuse: RefuseToken): OAuthError {
   return refuse('refresh_token_refused', { reason });
 }
@@ -141,7 +141,7 @@ function requireSessionOf(client: Client, session: Session | undefined, refuse: 
   return session;
 }
 
-/** Returns the state of a presented token in its session, or the reason why it is refused. */
+/** Returns the state of a presented token in its session, or the reason for its refusal. */
 function tokenState(token: PresentedRefreshToken, session: Session, client: Client, now: number): TokenState {
   if (session.revokedAt !== undefined) return 'session_revoked';
   if (isExpired(session, now)) return 'session_expired';
@@ -154,7 +154,7 @@ function tokenState(token: PresentedRefreshToken, session: Session, client: Clie
 
 type TokenState =
   | 'current'
-  /** The one before, in the grace period: presented in a race, or again because a response got lost. */
+  /** The previous token within the grace period: presented concurrently, or again after a lost response. */
   | 'previous'
   | 'session_revoked'
   | 'session_expired'
@@ -169,7 +169,7 @@ function requireUserOf(session: Session, client: Client, user: User | undefined,
 }
 
 /**
- * The session's scopes that role and client still have, or fewer if fewer are requested (RFC 6749 section 6).
+ * Returns the session's scopes that role and client still have, limited to those requested, if any (RFC 6749 section 6).
  *
  * @throws {OAuthError}
  */

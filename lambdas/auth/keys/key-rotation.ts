@@ -19,15 +19,15 @@ import { planRotation } from './rotation-plan.ts';
 
 export interface RotationResult {
   readonly kind: KeyKind;
-  /** The generation that was created; `undefined` when none was due, or a concurrent run created it. */
+  /** The created generation; `undefined` if none was due or a concurrent run created it. */
   readonly created?: number;
-  /** The generations that were deleted. */
+  /** The deleted generations. */
   readonly removed: readonly number[];
 }
 
 export type KeyRotation = ReturnType<typeof makeKeyRotation>;
 
-/** The settings of a rotation. The scheduled function and the operator's command line have the same. */
+/** The settings of a rotation, common to the scheduled function and the command line. */
 export interface RotationSettings {
   /** The table `Keyring`. */
   readonly table: string;
@@ -37,7 +37,7 @@ export interface RotationSettings {
   readonly algorithm: SigningAlgorithm;
 }
 
-/** Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
+/** Creates the rotation of table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
 export function makeKeyRotation({
   dynamo,
   kms,
@@ -55,8 +55,8 @@ export function makeKeyRotation({
   return { rotateKeys, rotateNow };
 
   /**
-   * Creates the keys that are due and deletes those that nothing depends on any more. Idempotent: it may run at any time,
-   * concurrently, and again after a crash, since each step is one write that only the first run gets through.
+   * Creates the keys that are due and deletes unneeded ones. Idempotent: it may run at any time, concurrently, and again after a crash,
+   * because each step is one write in which only the first run succeeds.
    */
   function rotateKeys(kinds: readonly KeyKind[] = keyKinds): Promise<readonly RotationResult[]> {
     return Promise.all(kinds.map(rotateKind));
@@ -70,9 +70,10 @@ export function makeKeyRotation({
   }
 
   /**
-   * Creates a key that is active at once. `revoke` deletes all others: everything that they signed, authenticated or encrypted is lost.
+   * Creates a key that is active immediately. `revoke` deletes all others, which invalidates all that they signed, authenticated or
+   * encrypted.
    *
-   * @throws {RevocationError} when a key was created, and not all others could be deleted.
+   * @throws {RevocationError} if a key was created but some others could not be deleted.
    */
   async function rotateNow(
     kind: KeyKind,
@@ -94,7 +95,7 @@ export function makeKeyRotation({
     return readKeys(dynamo, table, kind);
   }
 
-  /** Creates a generation. Returns whether this run created it, and not a concurrent one. */
+  /** Creates a generation. Returns false if a concurrent run created it. */
   async function create(kind: KeyKind, generation: number, activeFrom: number): Promise<boolean> {
     const key: KeyringKey = {
       kind,
@@ -112,7 +113,7 @@ export function makeKeyRotation({
     return isWritten(dynamo(command), async () => (await list(kind)).some(({ keyId }) => keyId === key.keyId));
   }
 
-  /** Generates key material as it is stored, wrapped by KMS: no plaintext of it leaves KMS here. */
+  /** Generates wrapped key material for storage. Its plaintext does not leave KMS. */
   async function generate(kind: KeyKind): Promise<Pick<KeyringKey, 'wrapped' | 'algorithm' | 'publicKey'>> {
     const request = { KeyId: keyArn, EncryptionContext: keyringContext(kind) };
     if (kind === 'signing') {
@@ -137,7 +138,7 @@ export function makeKeyRotation({
   }
 }
 
-/** Thrown when a key was created that replaces all others, and some of those could not be deleted. */
+/** Thrown when a new key replaces all others and some of these could not be deleted. */
 export class RevocationError extends Error {
   override readonly name = 'RevocationError';
   readonly result: RotationResult;
@@ -151,7 +152,7 @@ export class RevocationError extends Error {
   }
 }
 
-/** A key that replaces a lost one must be in use also where a function's clock is behind. In milliseconds. */
+/** Milliseconds: a new key must be active immediately even if the clock of a function is behind. */
 const clockDifference = 5_000;
 
 const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;

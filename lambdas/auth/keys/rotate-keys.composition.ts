@@ -30,12 +30,12 @@ export function composeRotateKeys(
     return results;
   };
 
-  /** A rotation without a due key calls no KMS, and processes keep the keys that they have opened: nothing else would notice. */
+  /** Checks the KMS key. No other check would detect a disabled key: a rotation without due keys does not call KMS. */
   async function requireEnabledKey(): Promise<void> {
     const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId: environment.keyArn }));
     if (KeyMetadata?.KeyState !== 'Enabled') throw new Error(`The KMS key is ${KeyMetadata?.KeyState}: enable it.`);
   }
 }
 
-/** Milliseconds: the first deployment uses the role's permissions at once. The function's own time is a minute. */
+/** Milliseconds: the first deployment uses new permissions immediately. The function's timeout is 1 minute. */
 const patience = 40_000;

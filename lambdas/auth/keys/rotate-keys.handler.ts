@@ -11,5 +11,5 @@ const environment = readEnvironment(rotateKeysEnvironment);
 const telemetry = makeTelemetry('rotate-keys');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
 
-/** Runs at the first deployment, once a day, and when an operator asks (`ops keys rotate`). The event is not read. */
+/** Runs at the first deployment, once a day, and by `ops keys rotate`. Ignores its event. */
 export const handler = makeHandler(telemetry, composeRotateKeys(environment, runtime, telemetry));

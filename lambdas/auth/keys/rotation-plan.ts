@@ -7,24 +7,24 @@ export interface RotationPlan {
   readonly remove: readonly KeyringKey[];
 }
 
-/** The state of a key: published but not used yet, in use, or kept for what was made with it. */
+/** The state of a key: published but not used yet, in use, or only for existing tokens and values. */
 export type KeyState = 'next' | 'active' | 'retiring';
 
-/** Returns the state of a key among all keys of its kind. It is not stored, but follows from the time. */
+/** Returns the state of a key among all keys of its kind. It depends on the time and is not stored. */
 export function keyState(key: KeyringKey, keys: readonly KeyringKey[], now: number): KeyState {
   if (lastUse(key, keys) <= now) return 'retiring';
   return key.activeFrom <= now ? 'active' : 'next';
 }
 
-/** The moment when the newest key of a kind gets a successor: all in milliseconds since the epoch. */
+/** The times of the successor to the newest key of a kind, in milliseconds since the epoch. */
 export interface NextRotation {
-  /** From then on the daily rotation makes the next key. In the past: it was not made yet, but is due. */
+  /** The time from which the daily rotation creates the next key. If it is in the past, the key is due. */
   readonly dueAt: number;
-  /** The moment when that key will be the one in use, if the rotation runs every day. */
+  /** The time at which that key becomes active, if the rotation runs every day. */
   readonly activeFrom: number;
 }
 
-/** Returns the moment when the next key of one kind is due, given all its keys, oldest first; `undefined` while there is none at all. */
+/** Returns the next rotation of one kind, given all its keys, oldest first; `undefined` if there are no keys. */
 export function nextRotation(keys: readonly KeyringKey[]): NextRotation | undefined {
   const newest = keys.at(-1);
   if (!newest) return undefined;
@@ -33,8 +33,8 @@ export function nextRotation(keys: readonly KeyringKey[]): NextRotation | undefi
 }
 
 /**
- * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active at once. A change of
- * the signing algorithm makes a new key due too.
+ * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active immediately. A change of the
+ * signing algorithm also makes a new key due.
  */
 export function planRotation(
   kind: KeyKind,
@@ -58,12 +58,12 @@ export function planRotation(
 
 const day = 86_400_000;
 
-/** From a key's first use to its successor's. */
+/** Milliseconds from a key's first use to the first use of its successor. */
 const period = 90 * day;
 
 /**
- * From the last use of a key to its deletion. Signing keys stay until the last token they signed has expired; MAC keys as long as the
- * session of any refresh token they authenticate, for reuse detection; encryption keys for ever, since the values that they encrypted stay.
+ * Milliseconds from the last use of a key to its deletion. Signing keys remain until their last token has expired. MAC keys remain as
+ * long as the sessions of their refresh tokens, for reuse detection. Encryption keys remain forever, as do their encrypted values.
  */
 const keptAfterUse: Readonly<Record<KeyKind, number>> = {
   signing: accessTokenSeconds * 1_000 + day,
@@ -71,13 +71,13 @@ const keptAfterUse: Readonly<Record<KeyKind, number>> = {
   encryption: Number.POSITIVE_INFINITY,
 };
 
-/** Returns the moment when a key stops being the active one: the first use of any later one; `Infinity` while there is none. */
+/** Returns the end of a key's use: the first use of a later key; `Infinity` if there is none. */
 function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
   return Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
 }
 
-/** A key is published at least this long before its first use, so that every cache has it by then. */
+/** Minimum time from the publication of a key to its first use, so that every cache contains it. */
 const publishedBeforeUse = day;
 
-/** Created this early, a key is published in time even if the daily run fails once. */
+/** Time from creation to first use. A key is published in time even if the daily run fails once. */
 const createdBeforeUse = 2 * publishedBeforeUse;

@@ -7,9 +7,9 @@ export function isAccountId(text: string): boolean {
 }
 
 /**
- * Returns whether an account is reserved for Emissor itself. Operators can assign no client, user or event to it, because a
- * smoke test deletes the webhook that it finds there; events that publishers send for it are refused, unless they have the form of a test's own
- * (`parseEventMessage`). This is the one place that says which accounts those are.
+ * Returns whether an account is reserved for Emissor itself. Operators cannot assign clients, users or events to it, because
+ * a smoke test deletes the webhooks of its account. Events for it are rejected, unless they have the form of a test event
+ * (`parseEventMessage`).
  */
 export function isReservedAccount(accountId: string): boolean {
   return accountId === smokeAccount;

@@ -2,27 +2,27 @@ import { timingSafeEqual } from 'node:crypto';
 import type { KeyDerivation } from '../../platform/key-derivation.ts';
 
 /**
- * A password hash that another system made, and the work that it takes. It is stored behind `imported`, because our
- * own hashes, which may have the same parameters, are of normalised passwords.
+ * A password hash of another system. It is stored with the prefix `imported`, because our own hashes, which may have the same
+ * parameters, are of normalised passwords.
  */
 export interface ImportedHash {
-  /** As people write it: `bcrypt`. */
+  /** The display name, such as `bcrypt`. */
   readonly kind: string;
-  /** True where a guess takes less work than OWASP's Password Storage Cheat Sheet asks of this kind. */
+  /** True if a guess takes less work than OWASP's Password Storage Cheat Sheet requires for this kind. */
   readonly isWeak: boolean;
-  /** How many bytes of a password count, where not all do. */
+  /** Number of significant bytes of a password, if limited. */
   readonly countedBytes?: number;
-  /** Returns whether a text is the password that was hashed. */
+  /** Returns whether a text is the hashed password. */
   readonly matches: (password: string, keyDerivation: KeyDerivation) => Promise<boolean>;
 }
 
-/** The prefix of a stored hash that was imported. */
+/** The prefix of stored imported hashes. */
 export const importedPrefix = 'imported';
 
 /**
- * Parses a hash of another system, without the prefix: argon2id, argon2i and PBKDF2 in the PHC string format
- * (https://github.com/P-H-C/phc-string-format), and bcrypt. Returns `undefined` for any other, for one that takes more work or memory than a
- * login may, and for one that no system writes.
+ * Parses a hash of another system without the prefix: argon2id, argon2i and PBKDF2 in the PHC string format
+ * (https://github.com/P-H-C/phc-string-format), and bcrypt. Returns `undefined` for other hashes, for malformed ones, and for those that
+ * need more work or memory than a login may use.
  */
 export function parseImportedHash(text: string): ImportedHash | undefined {
   if (text.length > maxHash) return undefined;
@@ -33,7 +33,7 @@ export function parseImportedHash(text: string): ImportedHash | undefined {
   return undefined;
 }
 
-/** More than any of the forms takes. */
+/** Maximum length of a hash in characters, longer than any supported form. */
 const maxHash = 256;
 
 type Form = readonly [form: RegExp, parse: (match: RegExpExecArray) => ImportedHash | undefined];
@@ -57,13 +57,13 @@ const forms: readonly Form[] = [
       return isOfLength ? parsePbkdf2(digest, iterations, stored) : undefined;
     },
   ],
-  // 16 and 23 bytes leave bits of a last character unused, which every bcrypt writes as zeros: with others no password matches.
+  // The last characters of 16 and 23 bytes have unused bits, which every bcrypt writes as zeros. With other bits, no password matches.
   [/^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/, parseBcrypt],
 ];
 
 type Field = string | undefined;
 
-/** RFC 9106 section 3.1: at least 8 KiB for each lane. */
+/** RFC 9106 section 3.1: at least 8 KiB per lane. */
 function parseArgon2(
   algorithm: 'argon2i' | 'argon2id',
   fields: readonly Field[],
@@ -95,12 +95,12 @@ function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): I
 
 function parseBcrypt({ 0: text, 1: cost }: RegExpExecArray): ImportedHash | undefined {
   if (Number(cost) < 4 || Number(cost) > 13) return undefined;
-  // Evaluated when it is first needed: no other login waits for it.
+  // Loaded on first use, so that other logins do not wait for it.
   const matches = async (password: string) => (await import('bcryptjs')).compare(password, text);
   return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches, countedBytes: 72 };
 }
 
-/** Returns a hash that is compared in constant time with what is derived from a password. */
+/** Returns a hash that compares derived keys in constant time. */
 function derived(
   { tag, ...described }: Pick<ImportedHash, 'kind' | 'isWeak'> & Pick<Stored, 'tag'>,
   derive: (message: Buffer, keyDerivation: KeyDerivation) => Promise<Buffer>,
@@ -116,14 +116,14 @@ interface Stored {
   readonly tag: Buffer;
 }
 
-/** Decodes salt and hash; returns `undefined` if one is no base64, or has a length that no system uses. */
+/** Decodes salt and hash. Returns `undefined` if one is not base64 or has an unusual length. */
 function fromBase64(saltText: Field, tagText: Field): Stored | undefined {
   const [salt, tag] = [exactly(saltText), exactly(tagText)];
   const isUsual = (bytes: Buffer | undefined, least: number) => bytes && bytes.length >= least && bytes.length <= 64;
   return salt && tag && isUsual(salt, 8) && isUsual(tag, 16) ? { salt, tag } : undefined;
 }
 
-/** Decodes base64 without padding; `undefined` where that is none. */
+/** Decodes base64 without padding; returns `undefined` if it is malformed. */
 function exactly(text = ''): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64').replaceAll('=', '') === text ? bytes : undefined;

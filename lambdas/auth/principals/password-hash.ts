@@ -3,7 +3,7 @@ import type { KeyDerivation } from '../../platform/key-derivation.ts';
 import type { Random } from '../../platform/random.ts';
 import { importedPrefix, parseImportedHash } from './imported-hash.ts';
 
-/** Makes Argon2id with parameters for new hashes. */
+/** Creates Argon2id password hashing with parameters for new hashes. */
 export function makePasswordHashing(
   { keyDerivation, random: { bytes } }: HashingParts,
   current: HashParameters = presentParameters,
@@ -34,8 +34,8 @@ export function makePasswordHashing(
 }
 
 /**
- * Returns whether a password is the one that was hashed; costs one hash with the parameters of the stored one. An imported hash may be
- * of a password that was not normalised: it is tried as it was typed, and only where that makes a difference in NFC, too.
+ * Returns whether a password matches a stored hash, at the cost of one hash with the stored parameters. An imported hash may be of a
+ * password that was not normalised, so the password is tried as entered and, if different, in NFC.
  */
 async function verifyPassword(keyDerivation: KeyDerivation, password: string, stored: string): Promise<boolean> {
   if (stored.startsWith(importedPrefix)) {
@@ -46,9 +46,9 @@ async function verifyPassword(keyDerivation: KeyDerivation, password: string, st
 }
 
 /**
- * Checks that this runtime computes Argon2id, which depends on the OpenSSL that its Node.js was built with.
+ * Checks that this runtime supports Argon2id, which depends on the OpenSSL version of its Node.js.
  *
- * @throws when it does not: it would refuse every password.
+ * @throws if it does not, because it would refuse every password.
  */
 export async function assertHashing({ verify }: Pick<PasswordHashing, 'verify'>): Promise<void> {
   const isRight = await verify('password', referenceHash).catch(() => false);
@@ -60,11 +60,11 @@ export interface PasswordHashing {
   readonly hash: (password: string) => Promise<string>;
   readonly verify: (password: string, stored: string) => Promise<boolean>;
   /**
-   * Returns whether the stored hash of a password that matches it has other parameters than a new one. One of which not every byte counted
-   * stays: the rest may be mistyped, and the right password would then match no more.
+   * Returns whether the stored hash of a matching password needs the parameters of a new one. A hash that ignores part of the password
+   * is not replaced: that part may be mistyped, and the right password would then no longer match.
    */
   readonly needsRehash: (stored: string, password: string) => boolean;
-  /** The password of an unknown user is verified against this, against user enumeration by timing. No password matches it. */
+  /** A hash that no password matches, for unknown users: it prevents user enumeration by timing. */
   readonly dummy: string;
 }
 
@@ -93,23 +93,21 @@ const phcString =
 /** A hash of `password` by the reference implementation: https://github.com/P-H-C/phc-winner-argon2#command-line-utility */
 const referenceHash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
 
-/**
- * Argon2id as the service uses it: 19 MiB, two passes, one lane. A change of these rehashes each password at its next login.
- */
+/** The Argon2id parameters: 19 MiB, two passes, one lane. After a change, each password is rehashed at its next login. */
 const presentParameters: HashParameters = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** The PHC string format: self-describing, so that parameters can change while old hashes still verify. */
+/** Formats a PHC string, which contains its parameters, so that old hashes remain valid after a change. */
 function format({ memory, passes, parallelism, salt, tag }: StoredHash): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
 
-/** Argon2id, version 0x13 (RFC 9106). */
+/** Computes Argon2id, version 0x13 (RFC 9106). */
 function derive(
   { argon2 }: KeyDerivation,
   password: string,
   { salt: nonce, ...cost }: HashParameters & { readonly salt: Buffer; readonly tagLength: number },
 ): Promise<Buffer> {
-  const message = Buffer.from(password.normalize('NFC'), 'utf8'); // a keyboard decides between é and e + ´, not the user
+  const message = Buffer.from(password.normalize('NFC'), 'utf8'); // keyboards differ in writing é or e + ´
   return argon2('argon2id', message, { nonce, ...cost });
 }
 

@@ -1,9 +1,9 @@
 import type { Role } from './user.ts';
 
-/** All scopes, in the order in which they are written. */
+/** All scopes, in output order. */
 export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
 
-/** A scope an access token may carry. */
+/** A scope that an access token may have. */
 export type Scope = (typeof scopes)[number];
 
 /** Returns the scopes that both the client and the user's role allow. */
@@ -14,7 +14,7 @@ export function scopesAllowed(
   return commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
 }
 
-/** Reads a `scope` parameter: names separated by blanks, perhaps none (RFC 6749 section 3.3). `undefined` if a name is unknown. */
+/** Parses space-separated names of a `scope` parameter (RFC 6749 section 3.3). Returns `undefined` if a name is unknown. */
 export function parseScope(parameter: string): ReadonlySet<Scope> | undefined {
   const names = parameter.split(/\s+/).filter(name => name !== '');
   return names.every(isScope) ? new Set(names) : undefined;
@@ -24,19 +24,19 @@ export function commonScopes(one: ReadonlySet<Scope>, other: ReadonlySet<Scope>)
   return new Set([...one].filter(scope => other.has(scope)));
 }
 
-/** Formats scopes for tokens, responses and stored sessions; empty for none. */
+/** Formats scopes for tokens, responses and stored sessions. */
 export function formatScope(granted: ReadonlySet<Scope>): string {
   return scopes.filter(scope => granted.has(scope)).join(' ');
 }
 
-/** Reads a scope of `formatScope`. */
+/** Parses the output of `formatScope`. */
 export function storedScope(stored: string): ReadonlySet<Scope> {
   return new Set(stored.split(' ').filter(isScope));
 }
 
 const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
-/** The scopes of a role. A change of the role holds at once. */
+/** The scopes of each role. A change of a user's role is effective immediately. */
 const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
 
 function isScope(name: string): name is Scope {

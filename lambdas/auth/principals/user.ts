@@ -2,10 +2,10 @@ import { domainToASCII } from 'node:url';
 import * as z from 'zod/mini';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 
-/** The roles a user can have on the account. */
+/** The roles that a user can have in the account. */
 export const roles = ['admin', 'member'] as const;
 
-/** A user's role on the account. */
+/** A user's role in the account. */
 export type Role = (typeof roles)[number];
 
 export interface UserTables {
@@ -16,10 +16,10 @@ export interface UserTables {
 /** A user. Times are in milliseconds since the epoch. */
 export type User = z.output<typeof userSchema>;
 
-/** The most bytes of an address in its normal form (RFC 5321 section 4.5.3.1.3). */
+/** Maximum length of a normalised e-mail address in bytes (RFC 5321 section 4.5.3.1.3). */
 export const maxEmailBytes = 254;
 
-/** Returns the normal form of an address; `undefined` if it is too long. A much longer text is not normalised: that takes quadratic time. */
+/** Normalises an e-mail address; returns `undefined` if it is too long. Limits the input too, because normalising takes quadratic time. */
 export function normaliseBoundedEmail(email: string): string | undefined {
   if (Buffer.byteLength(email.trim()) > 4 * maxEmailBytes) return undefined;
   const normal = normaliseEmail(email);
@@ -27,8 +27,8 @@ export function normaliseBoundedEmail(email: string): string | undefined {
 }
 
 /**
- * Returns the form of an e-mail address that is stored and compared, with the domain in ASCII. NFC after lower-casing too: of `J` and
- * U+030C it composes nothing, of `j` and U+030C one letter.
+ * Returns the form of an e-mail address to store and compare, with the domain in ASCII. Applies NFC again after lower-casing, because
+ * U+030C composes with `j` but not with `J`.
  */
 export function normaliseEmail(email: string): string {
   const text = email.trim().normalize('NFC').toLowerCase().normalize('NFC');
@@ -37,7 +37,7 @@ export function normaliseEmail(email: string): string {
   return at !== -1 && isInternational(domain) ? `${text.slice(0, at)}@${domainToASCII(domain) || domain}` : text;
 }
 
-/** Returns whether a domain needs conversion. `domainToASCII` drops format characters, paths and ports: with these it is none. */
+/** Returns whether a domain needs conversion. Excludes format characters, paths and ports, which `domainToASCII` would drop. */
 function isInternational(domain: string): boolean {
   return /\P{ASCII}/u.test(domain) && /^(?:[a-z0-9.-]|[^\p{ASCII}\p{Cf}])+$/u.test(domain);
 }
@@ -51,7 +51,7 @@ export function parseUser(item: Item | undefined): User | undefined {
   return item && userSchema.parse(item);
 }
 
-/** A user's e-mail address and password hash. Apart from the user, so that only a login ever reads a password hash. */
+/** A user's e-mail address and password hash, stored separately so that only logins read password hashes. */
 export type Credential = z.output<typeof credentialSchema>;
 
 /** Returns the key of the credential of a normalised e-mail address. Table `Credentials`: partition `email`. */
@@ -67,9 +67,9 @@ const userSchema = z.object({
   userId: z.string(),
   /** Normalised by `normaliseEmail`; unique. */
   email: z.string(),
-  /** Grows with each new password: a login that read the credential before that is refused. */
+  /** Increases with each new password. A login that read an older credential is refused. */
   credentialVersion: z.int(),
-  /** Grows with every change that ends the user's sessions: a session of another version has ended. */
+  /** Increases with every change that ends the user's sessions. Sessions of other versions have ended. */
   version: z.int(),
   accountId: z.string(),
   role: z.enum(roles),
@@ -84,6 +84,6 @@ const credentialSchema = z.object({
   userId: z.string(),
   /** A PHC string, see password-hash.ts. */
   passwordHash: z.string(),
-  /** That of the user. */
+  /** The user's `credentialVersion`. */
   credentialVersion: z.int(),
 });

@@ -5,44 +5,44 @@ import type { GrantType } from '../principals/client.ts';
 import type { User } from '../principals/user.ts';
 
 /**
- * The facts of a request as they become known, for its line in the audit trail. Only verified values belong here: an
- * unverified client id may be anything that a caller mistook for one, a password included.
+ * The known facts of a request, for its line in the audit trail. Only verified values belong here: an unverified client id may be a
+ * password in the wrong field.
  */
 export interface AuditContext {
-  /** The caller's IP address as the gateway saw it. */
+  /** The caller's IP address according to the gateway. */
   readonly ip: string;
   readonly endpoint: 'token' | 'revoke' | 'introspect';
   grant?: GrantType;
   clientId?: string;
-  /** The time at which the secret was made that authenticated the client: it has two while one is replaced. */
+  /** The creation time of the client's presented secret: a client has two secrets during a replacement. */
   secretOf?: string;
   userId?: string;
-  /** The account, of smoke tests alone. */
+  /** The account, only for smoke tests. */
   account?: string;
   sessionId?: string;
-  /** The way in which the request was granted, if there are several, such as `grace`. */
+  /** The reason for the grant, if there are several, such as `grace`. */
   reason?: string;
 }
 
-/** The metrics of what is granted, and of theft; what is refused is counted by its code. */
+/** The metrics of grants and token theft. Refusals are counted by error code. */
 type AuditMetric = 'TokenIssued' | 'TokenRefreshed' | 'TokenRevoked' | 'TokenIntrospected' | 'RefreshTokenReuse';
 
-/** The reason code of a refresh token that was used again: somebody else has a copy. */
+/** The reason code of a reused refresh token, of which a copy must exist. */
 export const reuseReason = 'refresh_token_reused';
 
-/** Notes whom a request is about. What goes well for a smoke test is counted by the test itself, and by nothing else. */
+/** Records the user of a request. Records the account only for smoke tests, whose successes only the test itself counts. */
 export function noteUser(auditContext: AuditContext, { userId, accountId }: Pick<User, 'userId' | 'accountId'>): void {
   auditContext.userId = userId;
   if (isReservedAccount(accountId)) auditContext.account = accountId;
 }
 
-/** Makes the audit trail: one structured line and one metric per request, but for smoke tests, with no secret in either. */
+/** Creates the audit trail: one structured line and one metric per request, without secrets. Smoke tests have no metric. */
 export function makeAudit({
   log,
   count,
 }: {
   readonly log: Log;
-  /** Adds one to the metric of that name. */
+  /** Adds one to a metric. */
   readonly count: (metric: string) => void;
 }) {
   const countAudited: (metric: AuditMetric) => void = count;

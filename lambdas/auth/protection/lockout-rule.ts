@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
 import type { Item } from '../../platform/aws/dynamo.ts';
 
-/** Failures count until this long after the last one, in milliseconds. */
+/** Milliseconds after the last failure for which failures count. */
 export const failureLifetime = 24 * 60 * 60_000;
 
 /** The number of failures that starts the first lock. */
 export const lockThreshold = 5;
 
-/** The failures of an e-mail address at one client, as they were read. */
+/** The failures of an e-mail address at one client, when read. */
 export interface Failures {
   /** The failures that still count. */
   readonly failures: number;
-  /** The end of the lock, in milliseconds since the epoch; absent if no lock is on. */
+  /** The end of the lock, in milliseconds since the epoch; `undefined` if there is no lock. */
   readonly lockedUntil: number | undefined;
   /** The id of the latest failure; empty if there is none. */
   readonly latestFailure: string;
@@ -19,7 +19,7 @@ export interface Failures {
   readonly isStale: boolean;
 }
 
-/** Reads the failures of an item, as of `now`. Each failure from the fifth on starts a lock, twice as long as the one before. */
+/** Parses the failures of an item at `now`. Each failure from the fifth on starts a lock, twice as long as the previous one. */
 export function parseFailures(item: Item | undefined, now: number): Failures {
   if (!item) return { failures: 0, lockedUntil: undefined, latestFailure: '', isStale: false };
   const { failures, lastFailureAt, latestFailure } = failuresSchema.parse(item);

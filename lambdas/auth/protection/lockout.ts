@@ -11,16 +11,16 @@ export type Lockout = ReturnType<typeof makeLockout>;
 
 /** The failures of an e-mail address that still count, at one client. */
 export interface FailuresAtClient extends Pick<Failures, 'failures' | 'lockedUntil'> {
-  /** Absent if it is none of the clients that were asked about. */
+  /** Absent if the client is not one of the given clients. */
   readonly clientId: string | undefined;
 }
 
 /**
- * Creates the login lockout per client and e-mail address. `lockout-rule.ts` says when an address is locked.
+ * Creates the login lockout per client and e-mail address. `lockout-rule.ts` defines when an address is locked.
  *
  * Table `Lockouts`: partition `pk`, here `lock#<MAC of the address>`, and range `sk`, a MAC of client and address, so that the table
- * does not say whose accounts were tried. `failures`, `lastFailureAt`, `latestFailure` (its id) and `ttl`. A new MAC key restarts the
- * counts, which once in its lifetime does no harm.
+ * does not reveal the addresses. Attributes: `failures`, `lastFailureAt`, `latestFailure` (its id) and `ttl`. A new MAC key restarts
+ * the counts, which is harmless once per key.
  */
 export function makeLockout({
   dynamo,
@@ -35,7 +35,7 @@ export function makeLockout({
 }) {
   return { keyOf, failuresIn, recordFailure, recordSuccess, findFailures, unlock };
 
-  /** Returns the key for a client and a normalised e-mail address, whether or not a user has that address. */
+  /** Returns the key for a client and a normalised e-mail address, which need not have a user. */
   async function keyOf(clientId: string, email: string): Promise<ItemKey> {
     return { table, key: { pk: await partitionOf(email), sk: await macOf('client', clientId, email) } };
   }
@@ -46,20 +46,20 @@ export function makeLockout({
 
   async function macOf(...parts: string[]): Promise<string> {
     const macKey = await keyring.open(await keyring.active('mac'));
-    // no refresh token contains a NUL: no MAC made here is that of a refresh token
+    // refresh tokens contain no NUL, so this is never the MAC of a refresh token
     return createHmac('sha256', macKey)
       .update(['lockout', ...parts].join('\0'))
       .digest('base64url');
   }
 
-  /** Returns the failures in the item of a key, as of now. */
+  /** Returns the current failures of an item. */
   function failuresIn(item: Item | undefined): Failures {
     return parseFailures(item, now());
   }
 
   /**
-   * Counts a refused login by one write, whatever others count at the same moment. If the failures that were read are too old to count,
-   * the first write restarts the count, and others add to it. The id keeps a write that the SDK repeats from counting twice.
+   * Counts a refused login by one write, correctly even in concurrent calls. If the failures read are too old to count, the first write
+   * restarts the count and others add to it. The id prevents a write that the SDK repeats from counting twice.
    */
   async function recordFailure(key: ItemKey, read: Failures): Promise<void> {
     const [moment, id] = [now(), makeId(8)];
@@ -79,16 +79,16 @@ export function makeLockout({
   }
 
   /**
-   * Clears the failures. Returns false if a lock has started since they were read, even if it has ended: of many guesses at once, the right
-   * one succeeds only if it comes before the lock. Successes never refuse one another.
+   * Clears the failures. Returns false if a lock has started since they were read, even if it has ended. Of many concurrent guesses, the
+   * right one thus succeeds only before the lock. Concurrent successes do not affect each other.
    */
   function recordSuccess({ key }: ItemKey, { latestFailure }: Failures): Promise<boolean> {
-    const noLockBegan = expression`attribute_not_exists(failures) OR failures < ${lockThreshold}
+    const noLockStarted = expression`attribute_not_exists(failures) OR failures < ${lockThreshold}
       OR latestFailure = ${latestFailure}`;
-    return isWritten(dynamo(new DeleteCommand({ TableName: table, Key: key, ...conditionOf(noLockBegan) })));
+    return isWritten(dynamo(new DeleteCommand({ TableName: table, Key: key, ...conditionOf(noLockStarted) })));
   }
 
-  /** Finds the failures of an e-mail address that still count, by client. */
+  /** Returns the failures of an e-mail address that still count, by client. */
   async function findFailures(given: string, clientIds: readonly string[]): Promise<readonly FailuresAtClient[]> {
     const email = normaliseEmail(given);
     const counted = (await itemsOf(email)).filter(item => failuresIn(item).failures > 0);

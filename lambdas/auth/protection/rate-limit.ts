@@ -1,17 +1,17 @@
 import type { ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
-/** A limit of refused passwords per minute: judged from an item that the caller reads, counted after the failure. */
+/** A limit of refused passwords per minute. The caller reads its item first and counts after the failure. */
 export type ClientRateLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
 
-/** Limits the refused passwords of a client. Table `Lockouts`: partition `pk`, here `client#<client id>`, and range `sk`, here `refused`. */
+/** Creates the limit of a client's refused passwords. Table `Lockouts`: partition `pk` `client#<client id>`, range `sk` `refused`. */
 export function makeClientRateLimit({
   dynamo,
   table,
   now,
   limit,
 }: StoreParts & {
-  /** Failures per minute; successes are never counted. */
+  /** Maximum failures per minute. Successes are not counted. */
   readonly limit: number;
 }): ClientRateLimit {
   return makeFixedWindow({ dynamo, now, limit, keyOf: clientId => clientLimitKey(table, clientId) });

@@ -8,13 +8,13 @@ import type { Keyring } from '../../platform/keyring.ts';
 /** The claims of an access token (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
 export type AccessTokenClaims = z.output<typeof claimsSchema>;
 
-/** The claims that differ from login to login. */
+/** The claims that differ between logins. */
 export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | 'account_id' | 'sid'> & {
   /** Space-separated; empty for none. */
   readonly scope: string;
 };
 
-/** Makes the minting of access tokens, signed with the active signing key. */
+/** Creates the mint of access tokens, which it signs with the active signing key. */
 export function makeAccessTokenMint({
   keyring,
   issuer,
@@ -30,7 +30,7 @@ export function makeAccessTokenMint({
   readonly makeId: MakeId;
 }) {
   return async function mintAccessToken({ scope, ...subject }: AccessTokenSubject, seconds: number): Promise<string> {
-    const iat = Math.floor(now() / 1_000); // before any wait: its caller counts the seconds from here
+    const iat = Math.floor(now() / 1_000); // before any await: the caller counts the lifetime from here
     const key = await keyring.active('signing');
     const header = { alg: key.algorithm, typ: tokenType, kid: key.keyId };
     const claims = {
@@ -58,15 +58,15 @@ export interface AccessTokenVerificationDependencies {
   readonly now: Clock;
 }
 
-/** The checks that verification may skip: an expired token can still be revoked, and nothing else. */
+/** The checks that verification may skip: only a revocation accepts expired tokens. */
 export interface VerificationOptions {
   readonly mayBeExpired?: boolean;
 }
 
 /**
- * Makes the verification of access tokens: one of our keys and its one algorithm, `typ`, `iss`, `aud` and `exp`, without
- * clock skew, because issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). It returns the claims, or
- * `undefined`, and does not look at the session: see active-session.ts.
+ * Creates the verification of access tokens: our key and its algorithm, `typ`, `iss`, `aud` and `exp` (RFC 9068 section 4, RFC 8725
+ * section 3). It allows no clock skew, because issuer and verifier are the same. It returns the claims or `undefined`, and does not
+ * check the session: see active-session.ts.
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
   const { keyring, issuer, audience, now } = dependencies;
@@ -105,7 +105,7 @@ export function makeAccessTokenVerification(dependencies: AccessTokenVerificatio
   }
 }
 
-/** A claim that must not be empty: an empty one names nobody. */
+/** A claim that must not be empty. */
 const name = z.string().check(z.minLength(1));
 
 const claimsSchema = z.object({
@@ -114,7 +114,7 @@ const claimsSchema = z.object({
   sub: name,
   client_id: name,
   account_id: name,
-  /** The session the token belongs to. */
+  /** The token's session. */
   sid: name,
   scope: z.optional(z.string()),
   jti: name,
@@ -122,12 +122,12 @@ const claimsSchema = z.object({
   exp: z.number(),
 });
 
-/** The media type of JWT access tokens, as their header names it (RFC 9068 section 2.1). */
+/** The `typ` header of JWT access tokens (RFC 9068 section 2.1). */
 const tokenType = 'at+jwt';
 
 /**
- * A JWT in the compact form (RFC 7515 section 7.1), by ES256 or RS256 as the key has it (RFC 7518 section 3): signing in
- * place takes half the time of going through WebCrypto, which every library does.
+ * Signs a JWT in compact form (RFC 7515 section 7.1) with the key's algorithm, ES256 or RS256 (RFC 7518 section 3). This takes half
+ * the time of WebCrypto, which libraries use.
  */
 function signJwt(header: object, claims: object, key: KeyObject): string {
   const signed = `${encode(header)}.${encode(claims)}`;
@@ -139,8 +139,8 @@ function encode(part: object): string {
 }
 
 /**
- * Reads a JWT's header if it is one this service writes: compact, and with no parameter but ours, so that nothing in it
- * (`jwk`, `jku`, `x5u`, `crit`) can point verification elsewhere.
+ * Reads the header of a compact JWT. It accepts only the parameters that this service writes, so that a header (`jwk`, `jku`, `x5u`,
+ * `crit`) cannot redirect verification.
  */
 function readHeader(token: string): z.output<typeof headerSchema> | undefined {
   const [header = '', claims = '', signature = '', ...more] = token.split('.');
@@ -151,7 +151,7 @@ function readHeader(token: string): z.output<typeof headerSchema> | undefined {
 
 const headerSchema = z.strictObject({ alg: z.string(), typ: z.literal(tokenType), kid: z.string() });
 
-/** Reads one part of a JWT if it is spelled as `encode` spells it: no padding, no spare bits, no member twice. */
+/** Decodes a part of a JWT if it is exactly the output of `encode`: without padding, spare bits or duplicate members. */
 function decode(part: string): unknown {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));

@@ -7,16 +7,16 @@ import { parseUser, type User, userKey } from '../principals/user.ts';
 import type { AccessTokenClaims } from './access-token.ts';
 import { isExpired, parseSession, type Session, sessionKey } from './session.ts';
 
-/** A session that is active at this moment, with its client and user. */
+/** A currently active session, with its client and user. */
 export interface ActiveSession {
   readonly client: Client;
   readonly user: User;
   readonly session: Session;
 }
 
-/** An active session with what one of its access tokens allows. */
+/** An active session with the scopes of one of its access tokens. */
 export interface AuthorizedSession extends ActiveSession {
-  /** The token's scopes as far as role and client still have them. */
+  /** The token's scopes that role and client still have. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
@@ -26,12 +26,12 @@ export interface SessionTables {
   readonly sessions: string;
 }
 
-/** The reason why a session is over for reasons of its user or client: a value for the audit trail and for operators. */
+/** The reason why a change of its user or client ended a session, for the audit trail and operators. */
 export type SessionEndReason = 'user_disabled' | 'session_ended' | 'account_changed' | 'account_of_another_client';
 
 /**
- * The reason why client and user may not go on with a session; `undefined` when there is none. A version that has changed
- * never comes back: enabling a user or client again does not revive its sessions.
+ * Returns the reason why client and user may not continue a session; `undefined` if they may. Versions only increase, so enabling a
+ * user or client again does not restore its sessions.
  */
 export function sessionEndReason(client: Client, user: User, session: Session): SessionEndReason | undefined {
   if (user.status !== 'enabled') return 'user_disabled';
@@ -42,8 +42,8 @@ export function sessionEndReason(client: Client, user: User, session: Session): 
 }
 
 /**
- * The three as an active session, if they are one: client enabled, session neither revoked nor expired, user enabled and of
- * the same account, and both under the versions that the session began with.
+ * Returns an active session if all conditions hold: the client and user are enabled and match the session, their versions are those
+ * of its start, and the session is neither revoked nor expired.
  */
 export function asActiveSession(
   client: Client | undefined,
@@ -66,8 +66,8 @@ export interface ActiveSessionDependencies {
 }
 
 /**
- * Makes the reader of the active session behind an access token. It reads consistently, in one round trip, and caches
- * nothing, so that a revocation holds at once.
+ * Creates the reader of an access token's active session. It reads consistently in one round trip without a cache, so that a
+ * revocation is effective immediately.
  */
 export function makeActiveSessionReader({ dynamo, tables, now }: ActiveSessionDependencies) {
   return async function readActiveSession(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {

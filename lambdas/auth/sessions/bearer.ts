@@ -10,13 +10,13 @@ export interface Principal {
   readonly sessionId: string;
   readonly accountId: string;
   readonly role: Role;
-  /** The token's scopes as far as role and client still have them. */
+  /** The token's scopes that role and client still have. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
 export type BearerAuthentication = (authorization: string | undefined) => Promise<BearerOutcome>;
 
-/** Makes the bearer authentication (RFC 6750 section 2.1): it verifies the token, then reads its session, uncached. */
+/** Creates bearer authentication (RFC 6750 section 2.1): it verifies the token, then reads its session without a cache. */
 export function makeBearerAuthentication(
   dependencies: AccessTokenVerificationDependencies & ActiveSessionDependencies,
 ): BearerAuthentication {
@@ -41,8 +41,8 @@ export function makeBearerAuthentication(
 }
 
 /**
- * `missing`: the header has no bearer token, be it for lack of more than `Bearer`, and the challenge names no error (RFC 6750
- * section 3.1). `invalid`: it has one that is malformed, expired or revoked.
+ * `missing`: the header has no bearer token, or only `Bearer`; the challenge contains no error (RFC 6750 section 3.1). `invalid`: the
+ * token is malformed, expired or revoked.
  */
 type BearerOutcome =
   | { readonly outcome: 'authenticated'; readonly principal: Principal }

@@ -1,43 +1,43 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../../platform/keyring.ts';
 
-/** The content of a refresh token: which token of which session, under which MAC key. Only the MAC is secret. */
+/** The content of a refresh token: its session, its counter and its MAC key. Only the MAC is secret. */
 export interface RefreshTokenContent {
   /** `<userId>-<random>` */
   readonly sessionId: string;
-  /** 1 for the first token of a session, one more with each rotation. */
+  /** 1 for the first token of a session; each rotation adds 1. */
   readonly counter: number;
   readonly keyId: string;
 }
 
-/** A refresh token as it is presented: well-formed, its MAC not verified yet. */
+/** A presented refresh token: well-formed, with an unverified MAC. */
 export interface PresentedRefreshToken extends RefreshTokenContent {
   readonly userId: string;
   readonly mac: Buffer;
 }
 
-/** Writes a refresh token: `sessionId.counter.keyId.MAC`. The same content and key yield the same token. */
+/** Writes a refresh token: `sessionId.counter.keyId.MAC`. The same content and key result in the same token. */
 export function writeRefreshToken(content: RefreshTokenContent, macKey: KeyObject): string {
   return `${content.sessionId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
 }
 
-/** Reads a refresh token; `undefined` unless it is spelled exactly as `writeRefreshToken` would spell it. */
+/** Parses a refresh token; returns `undefined` unless it has exactly the form of `writeRefreshToken`. */
 export function readRefreshToken(token: string): PresentedRefreshToken | undefined {
   const { sessionId, userId, counter, keyId, mac } = form.exec(token)?.groups ?? {};
   if (!sessionId || !userId || !counter || !keyId || !mac) return undefined;
   const bytes = Buffer.from(mac, 'base64url');
-  if (bytes.toString('base64url') !== mac) return undefined; // the last character has two bits to spare
+  if (bytes.toString('base64url') !== mac) return undefined; // rejects spare bits in the last character
   return { sessionId, userId, counter: Number(counter), keyId, mac: bytes };
 }
 
-/** Returns whether this service wrote a presented refresh token; in constant time. */
+/** Returns whether this service wrote a presented refresh token, in constant time. */
 export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): boolean {
   return timingSafeEqual(macOf(token, macKey), token.mac);
 }
 
 export type VerifyRefreshToken = ReturnType<typeof makeRefreshTokenVerification>;
 
-/** Makes the verification of refresh tokens. It returns the token if this service wrote it. The keyring must be able to open MAC keys. */
+/** Creates the verification of refresh tokens, which returns the token if this service wrote it. The keyring must open MAC keys. */
 export function makeRefreshTokenVerification(keyring: Pick<Keyring, 'find' | 'open'>) {
   return async function verifyRefreshToken(text: string): Promise<PresentedRefreshToken | undefined> {
     const token = readRefreshToken(text);

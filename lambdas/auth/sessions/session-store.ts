@@ -8,15 +8,15 @@ import { parseSession, type Session, sessionKey } from './session.ts';
 export type SessionStore = ReturnType<typeof makeSessionStore>;
 
 /**
- * Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. Each write is one write of one
- * item, and idempotent, since the SDK repeats a write whose answer got lost.
+ * Creates the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. Each operation is one idempotent
+ * write of one item, because the SDK repeats a write after a lost response.
  */
 export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now'> & { readonly after: After }) {
   return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
   /**
-   * Stores a new session. The id is random: only a repeated write can find it taken. Its first try may come after the session was
-   * rotated or revoked, and must not undo that.
+   * Stores a new session. The id is random, so only a repeated write can find it in use. A try that arrives late must not undo a
+   * rotation or revocation.
    */
   async function createSession(session: Session): Promise<void> {
     const Item = { ...session, ttl: ttl(session) };
@@ -29,7 +29,7 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
     return parseSession(item);
   }
 
-  /** Returns the session as it is after the rotation; `undefined` when another rotation or a revocation came first. */
+  /** Returns the rotated session; `undefined` if another rotation or a revocation came first. */
   async function rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined> {
     const rotated = await updateItem(dynamo, sessionKey(table, session.sessionId), {
       set: { ...rotation, counter: session.counter + 1, ttl: ttl({ ...session, ...rotation }) },
@@ -39,7 +39,7 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
     return parseSession(rotated);
   }
 
-  /** Ends the session. A session that is gone or revoked already stays as it is. */
+  /** Ends a session. Does not change a missing or revoked session. */
   async function revokeSession(sessionId: string, reason: RevocationReason, now: number): Promise<void> {
     await updateItem(dynamo, sessionKey(table, sessionId), {
       set: { revokedAt: now, revokedFor: reason },
@@ -47,7 +47,7 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
     });
   }
 
-  /** Deletes the session of a login that is not answered. It waits for a second at most: the answer waits for it. */
+  /** Deletes the session of a failed login. Takes at most 1 s, because the response waits for it. */
   async function deleteSession(sessionId: string): Promise<void> {
     const command = new DeleteCommand({ TableName: table, Key: sessionKey(table, sessionId).key });
     await withDeadline(after, maxDeletion, abortSignal => dynamo(command, { abortSignal }));
@@ -59,10 +59,10 @@ const maxDeletion = 1_000;
 
 type RevocationReason = NonNullable<Session['revokedFor']>;
 
-/** The changes that a rotation makes in a session, besides adding one to the counter. */
+/** The changes of a rotation in a session, in addition to the counter. */
 type Rotation = Pick<Session, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
 
-/** Returns the moment when DynamoDB may delete a session: it only cleans up, some time after. Expiry is judged by the record. */
+/** Returns the time after which DynamoDB may delete a session. `isExpired` checks expiry itself, because deletion is delayed. */
 function ttl({ idleExpiresAt, absoluteExpiresAt }: Pick<Session, 'idleExpiresAt' | 'absoluteExpiresAt'>): number {
   return Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 
-/** A session: one login, and all refresh tokens and access tokens issued from it. Times are in milliseconds since the epoch. */
+/** A session: one login with all its refresh tokens and access tokens. Times are in milliseconds since the epoch. */
 export type Session = z.output<typeof sessionSchema>;
 
 /** Returns the key of a session. Table `Sessions`: partition `userId`, range `sessionId`. */
@@ -21,38 +21,38 @@ export function isExpired(session: Session, now: number): boolean {
   return now >= session.idleExpiresAt || now >= session.absoluteExpiresAt;
 }
 
-/** Returns what the ids of a user's sessions begin with. */
+/** Returns the prefix of a user's session ids. */
 export function sessionIdPrefix(userId: string): string {
   return `${userId}-`;
 }
 
 const sessionSchema = z.object({
-  /** `<userId>-<random>`: a refresh token alone is enough to find its user. */
+  /** `<userId>-<random>`, so that a refresh token identifies its user. */
   sessionId: z.string(),
   clientId: z.string(),
   userId: z.string(),
   accountId: z.string(),
-  /** The `version` of user and client at login: when one of them grows, the session ends. */
+  /** The `version` of user and client at login. The session ends when one of them increases. */
   userVersion: z.int(),
   clientVersion: z.int(),
-  /** As granted at login, space-separated. A narrower refresh does not change it. */
+  /** The scopes granted at login, space-separated. A narrower refresh does not change them. */
   scope: z.string(),
-  /** The counter of the one refresh token that may be rotated next. */
+  /** The counter of the current refresh token, the next one to rotate. */
   counter: z.int(),
-  /** The MAC key of that refresh token. */
+  /** The MAC key of the current refresh token. */
   keyId: z.string(),
   createdAt: z.number(),
-  /** The moment when `counter` last grew; at first, the login. */
+  /** The time of the last rotation; initially, of the login. */
   rotatedAt: z.number(),
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
-  /** Random, of the latest rotation: tells a write that the SDK repeated from another rotation. */
+  /** A random id of the latest rotation, which distinguishes a repeated write from another rotation. */
   rotationId: z.optional(z.string()),
   revokedAt: z.optional(z.number()),
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'operator'])),
 });
 
-/** Returns the user id that a session id begins with. */
+/** Returns the user id in a session id. */
 function userIdOf(sessionId: string): string {
   return sessionId.split('-', 1)[0] ?? '';
 }
