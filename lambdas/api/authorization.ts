@@ -3,18 +3,18 @@ import type { HttpRequest } from '../platform/http.ts';
 import { Problem } from './problem.ts';
 import { protectedProblems } from './problems.ts';
 
-/** The scope that an endpoint requires of the token; managing includes reading. */
+/** The scope that an endpoint requires. Managing includes reading. */
 export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 
 interface BearerProtection {
   readonly authenticate: BearerAuthentication;
-  /** The URL of the protected resource metadata (RFC 9728), which challenges name. */
+  /** The URL of the protected resource metadata (RFC 9728), for challenges. */
   readonly resourceMetadata: string;
 }
 
 /**
- * Authenticates a request and checks role and scope. Refusals carry the challenges of RFC 6750 section 3: a request without a
- * token learns only how to authenticate; one with a token learns what is wrong with it.
+ * Authenticates a request and checks role and scope. Refusals contain the challenges of RFC 6750 section 3, with an error only for a
+ * request that has a token.
  *
  * @throws {Problem} 401 `token_missing` or `invalid_token`, 403 `admin_required` or `insufficient_scope`.
  */

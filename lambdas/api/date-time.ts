@@ -1,23 +1,23 @@
 import * as z from 'zod/mini';
 import { apiFindings, message } from './findings.ts';
 
-/** `date-time` of RFC 3339 section 5.6, which requires seconds and an offset; the schema checks the calendar. */
+/** `date-time` of RFC 3339 section 5.6 with seconds and an offset. The schema checks the calendar. */
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
-/** The times that generated clients write in queries: a space for the `T` or before the offset, and an offset without its colon. */
+/** Times as generated clients write them in queries: a space for the `T` or before the offset, and an offset without its colon. */
 const generated = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
 
-/** The same where the `+` of the offset was not percent-encoded: in a query it reads as a space. */
+/** The same if the `+` of the offset was not percent-encoded: a query decodes it to a space. */
 const plusNotEncoded = /^[0-9-]{10}[Tt ][0-9:]{8}(?:\.[0-9]+)? {1,2}[0-9]{2}:?[0-9]{2}$/;
 
 const error = message(apiFindings.date_time);
 
-/** Beyond these years the text of a time no longer sorts by time. */
+/** Outside these years, the text of a time does not sort by time. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * An RFC 3339 date-time as milliseconds since the epoch, rounded up: a whole millisecond is before the given time exactly when
+ * An RFC 3339 date-time as milliseconds since the epoch, rounded up so that a whole millisecond is before the given time exactly if
  * it is before this number.
  */
 export const dateTime = z.pipe(
@@ -28,13 +28,13 @@ export const dateTime = z.pipe(
   z.pipe(
     z.iso.datetime({ offset: true, error }),
     z.transform(text => {
-      const hasFraction = /\.[0-9]{3}[0-9]*[1-9]/.test(text); // of a millisecond, which Date.parse cuts off
+      const hasFraction = /\.[0-9]{3}[0-9]*[1-9]/.test(text); // a fraction of a millisecond, which Date.parse drops
       return Math.min(Math.max(Date.parse(text) + (hasFraction ? 1 : 0), earliest), latest);
     }),
   ),
 );
 
-/** A `dateTime` of a query, which may also be written as generated clients write it. */
+/** A `dateTime` of a query, which also accepts the forms of generated clients. */
 export const queryDateTime = z.pipe(
   z.pipe(
     z
@@ -45,7 +45,7 @@ export const queryDateTime = z.pipe(
   dateTime,
 );
 
-/** Returns what a generated client wrote as RFC 3339 has it, and any other text as it is. */
+/** Converts the forms of generated clients to RFC 3339. Returns other texts unchanged. */
 function toRfc3339(text: string): string {
   const [, date, time, hours, minutes] = generated.exec(text) ?? [];
   if (date === undefined) return text;

@@ -1,15 +1,15 @@
 import type { ValuesParameter } from '../platform/text-template.ts';
 import { fillInBoth, type Texts } from './language.ts';
 
-/** One thing that is wrong with a request, and how to correct it. */
+/** An error in a request, and how to correct it. */
 export type Finding = FindingPlace & { readonly code: string; readonly detail: Texts };
 
-/** The findings of a part of {base_url}, by their case. Texts repeat no value that was sent; `{name}` is the place of another. */
+/** The findings of a part of {base_url}, by case. Texts never repeat sent values; `{name}` is a placeholder for another value. */
 export type FindingTable = Readonly<Record<string, FindingCase>>;
 
 const oneOf = { en: 'Must be one of {values}.', pt: 'Deve ser um destes valores: {values}.' } as const;
 
-/** The findings that bodies and queries of any endpoint can have. */
+/** The findings in bodies and queries of any endpoint. */
 export const apiFindings = {
   required: { code: 'required', en: 'This field is required.', pt: 'Este campo é obrigatório.' },
   unknown_field: { code: 'unknown_field', en: 'This field does not exist here.', pt: 'Não existe esse campo aqui.' },
@@ -44,14 +44,14 @@ export function finding<Case extends FindingCase>(
 }
 
 /**
- * The message of a zod check, from which `findingOf` makes the finding: zod carries one text, so both languages are in it, a
- * line each. Not for texts with places.
+ * Returns the message of a zod check, which `findingOf` converts to a finding. It contains one line per language, because zod supports
+ * a single text. The text must not have placeholders.
  */
 export function message({ en, pt }: FindingCase & { readonly code: 'invalid_value' }): string {
   return `${en}\n${pt}`;
 }
 
-/** Returns the finding of a zod issue with such a message; any other message counts for both languages. */
+/** Returns the finding of a zod issue with such a message. Any other message is used for both languages. */
 export function findingOf(place: FindingPlace, issueMessage: string): Finding {
   const [en = '', pt = en] = issueMessage.split('\n');
   return { ...place, code: 'invalid_value', detail: { en, pt } };
@@ -61,5 +61,5 @@ interface FindingCase extends Texts {
   readonly code: string;
 }
 
-/** A JSON Pointer (RFC 6901) to the value in the body, empty for the body itself; or the name of a query parameter. */
+/** A JSON Pointer (RFC 6901) to the value in the body, empty for the whole body; or the name of a query parameter. */
 type FindingPlace = { readonly pointer: string } | { readonly parameter: string };

@@ -1,21 +1,21 @@
 import { fillIn, type Values } from '../platform/text-template.ts';
 
-/** A language that {base_url} answers refusals in: English, or the Portuguese of Brazil. */
+/** A language of refusals of {base_url}: English or Brazilian Portuguese. */
 export type Language = keyof typeof contentLanguages;
 
-/** A text for people, in each language. */
+/** A text in each language. */
 export type Texts = Readonly<Record<Language, string>>;
 
 /**
- * The value of `Content-Language` (RFC 9110 section 8.5). It names the texts, not the request: a request for `pt` or `pt-PT` gets
- * the texts of Brazil too, and its answer says so.
+ * The value of `Content-Language` (RFC 9110 section 8.5). It names the language of the texts: a request for `pt` or `pt-PT` also
+ * receives `pt-BR`.
  */
 export const contentLanguages = { en: 'en', pt: 'pt-BR' } as const;
 
 /**
- * The language that a request prefers by its `Accept-Language` (RFC 9110 section 12.5.4): Portuguese where any Portuguese weighs
- * more than any English, otherwise English. `*` stands for the languages that are not named. Malformed parts count as absent,
- * as does what is beyond the first 1,024 characters. No text is refused: the language of an error is no reason for another one.
+ * Returns the language that a request prefers by its `Accept-Language` (RFC 9110 section 12.5.4): Portuguese if its highest weight
+ * exceeds that of English, otherwise English. `*` matches the languages that are not listed. Malformed parts and text after the first
+ * 1,024 characters are ignored, not refused, so that the language of an error does not cause another error.
  */
 export function preferredLanguage(acceptLanguage = ''): Language {
   const weights = new Map<string, number>();
@@ -29,13 +29,13 @@ export function preferredLanguage(acceptLanguage = ''): Language {
   return weightOf('pt') > weightOf('en') ? 'pt' : 'en';
 }
 
-/** Puts the same values into the places of a text in each language. */
+/** Replaces the placeholders of a text in each language by the same values. */
 export function fillInBoth({ en, pt }: Texts, values: Values): Texts {
   return { en: fillIn(en, values), pt: fillIn(pt, values) };
 }
 
 const maximumLength = 1_024;
 
-/** A basic language range (RFC 4647 section 2.1), which begins with the language, and its weight. */
+/** A basic language range (RFC 4647 section 2.1), which starts with the language, and its weight. */
 const weightedRange =
   /^[ \t]*(?<range>\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:[ \t]*;[ \t]*q=(?<weight>0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*$/i;

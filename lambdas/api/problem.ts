@@ -5,8 +5,8 @@ import type { Finding } from './findings.ts';
 import { contentLanguages, fillInBoth, type Language, type Texts } from './language.ts';
 
 /**
- * The reason phrases of status codes (RFC 9110 section 15; RFC 9457 section 4.2.1 lets them be translated). `node:http` has
- * older ones, and costs 30 ms to import.
+ * The reason phrases of status codes (RFC 9110 section 15), translated as RFC 9457 section 4.2.1 permits. `node:http` contains older
+ * ones, and its import costs 30 ms.
  */
 export const problemTitles = {
   400: { en: 'Bad Request', pt: 'Requisição inválida' },
@@ -24,18 +24,17 @@ export const problemTitles = {
 } as const satisfies Record<number, Texts>;
 
 /**
- * The refusals of a part of {base_url}, by the case that they are for: status, code, and what is wrong and how to correct it. The
- * name of a case is its code, but where several have one code.
- * Texts repeat no secret; `{name}` in them is the place of a value.
+ * The refusals of a part of {base_url}, by case: status, code, and a text that explains the error and its correction. A case without
+ * a code has its name as code. Texts never repeat secrets; `{name}` is a placeholder for a value.
  */
 export type ProblemTable = Readonly<Record<string, ProblemCase>>;
 
-/** The refusal of a request: thrown where the reason is found, turned into a response by the router. */
+/** The refusal of a request, which the router converts to a response. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: ProblemCase['status'];
   readonly code: string;
-  /** The name of its case. */
+  /** The name of the case. */
   readonly reason: string;
   readonly detail: Texts;
   readonly headers: Readonly<Record<string, string>>;
@@ -54,8 +53,8 @@ export class Problem extends Error {
   }
 
   /**
-   * Returns the function that makes the problems of a table, the only way to make one. The linter leaves it to the edge: a handler is
-   * given the function, with the names that its operation lists.
+   * Returns the only function that creates the problems of a table. The linter allows this call only in the modules around the
+   * handlers. A handler receives the function, limited to the names that its operation lists.
    */
   static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
     return function problem<Case extends keyof Table & string>(
@@ -67,20 +66,19 @@ export class Problem extends Error {
   }
 }
 
-/** Makes a problem of one of those names, for the caller to throw. */
+/** Returns the problem of a name, for the caller to throw. */
 export type Refuse<Name extends string> = (name: Name, extras?: Omit<ProblemExtras, 'values'>) => Problem;
 
-/** Returns the header that says when to try again. */
+/** Returns the Retry-After header. */
 export function retryAfter(seconds: number): Record<string, string> {
   return { 'retry-after': String(Math.ceil(seconds)) };
 }
 
 /**
- * The response to a refused request, as problem details (RFC 9457). It has no `Vary: Accept-Language`, which is for caches
- * (RFC 9110 section 12.5.5): none may store it.
+ * Returns the response to a refused request as problem details (RFC 9457). It has no `Vary: Accept-Language` (RFC 9110 section 12.5.5),
+ * because caches must not store it.
  *
- * @param context - `docsUrl`: the page that explains all codes, each under an anchor of its own; `requestId`: the gateway's id of
- * the request.
+ * @param context - `docsUrl`: the page that explains each code under its own anchor; `requestId`: the gateway's id of the request.
  */
 export function toProblemResponse(
   { status, code, detail, headers, errors }: Problem,
@@ -126,7 +124,7 @@ interface ProblemExtras {
   readonly errors?: readonly Finding[];
 }
 
-/** The parameter that a problem takes beyond its case: `values` exactly where its text has places. */
+/** The extra parameter of a problem: it requires `values` exactly if the text has placeholders. */
 type ExtrasParameter<Text extends string> =
   ValuesParameter<Text> extends [values: infer Needed]
     ? [extras: ProblemExtras & { readonly values: Needed }]
@@ -134,7 +132,7 @@ type ExtrasParameter<Text extends string> =
 
 const reason = { code: z.string(), detail: z.string() };
 
-/** One thing that is wrong with a request: where, and what. */
+/** An error in a request, with its location. */
 export const finding = z.union([
   /** `pointer`: JSON Pointer (RFC 6901) to the value in the body; empty for the body itself. */
   z.object({ pointer: z.string(), ...reason }),
@@ -142,7 +140,7 @@ export const finding = z.union([
   z.object({ parameter: z.string(), ...reason }),
 ]);
 
-/** The body of a refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
+/** The body of a refusal: problem details (RFC 9457). `code` distinguishes refusals with the same status. */
 export const problemBody = z.object({
   /** The page that explains `code`, or `about:blank`. */
   type: z.string(),

@@ -1,7 +1,7 @@
 import type { ProblemTable } from './problem.ts';
 import { maximumBodyBytes } from './request-body.ts';
 
-/** The refusals of every path of {base_url}, for what is no operation. */
+/** The refusals of requests to {base_url} that match no operation. */
 export const pathProblems = {
   not_found: {
     status: 404,
@@ -55,7 +55,7 @@ export const protectedProblems = {
   },
 } as const satisfies ProblemTable;
 
-/** The refusals of every operation that takes a body, which its handler makes. */
+/** The refusals of every operation with a body, which its handler throws. */
 export const bodyProblems = {
   payload_too_large: protectedProblems.payload_too_large,
   body_not_json: {
@@ -94,5 +94,5 @@ export const bodyProblems = {
   },
 } as const satisfies ProblemTable;
 
-/** The refusals that every endpoint of {base_url} has in common. */
+/** The common refusals of all endpoints of {base_url}. */
 export const apiProblems = { ...pathProblems, ...protectedProblems, ...bodyProblems };

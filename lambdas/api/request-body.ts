@@ -1,15 +1,15 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
 import type { Refuse } from './problem.ts';
 
-/** @throws {Problem} 413 for a body that is too long. */
+/** @throws {Problem} 413 if the body is too long. */
 export function assertBodySize(bytes: Buffer, refuse: Refuse<'payload_too_large'>): void {
   if (bytes.length > maximumBodyBytes) throw refuse('payload_too_large');
 }
 
 /**
- * Parses a request's JSON body strictly: media type, size, UTF-8, JSON, no duplicate names. Errors never repeat the body.
+ * Parses a request's JSON body strictly: media type, size, UTF-8, JSON and unique names. Errors never repeat the body.
  *
- * @param isOptional - whether a missing body counts as `{}`, and `null` as missing: generated clients send it for no body.
+ * @param isOptional - treats a missing body as `{}`, and `null` as missing, because generated clients send `null` for no body.
  * @throws {Problem} 415, 413 or 400, in this order.
  */
 export function parseJsonBody(
@@ -40,7 +40,7 @@ export function parseJsonBody(
   return isOptional && value === null ? {} : value;
 }
 
-/** The reasons for which a body is refused before its values are looked at. */
+/** The refusals of a body before its values are validated. */
 type ParsingRefusal =
   | 'unsupported_media_type'
   | 'payload_too_large'
@@ -49,12 +49,12 @@ type ParsingRefusal =
   | 'body_not_json'
   | 'body_repeats_name';
 
-/** The most bytes that a request body may have. */
+/** Maximum size of a request body in bytes. */
 export const maximumBodyBytes = 16 * 1_024;
 
 /**
- * `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none), by its name or
- * by the alias that some libraries send (WHATWG Encoding section 4.2). Space around its `=` does no harm, here as at {auth_url}.
+ * Returns whether a content type is `application/json`. RFC 8259 section 11 defines no parameters, but `charset` may be UTF-8 or the
+ * alias that some libraries send (WHATWG Encoding section 4.2). Spaces around `=` are accepted, as at {auth_url}.
  */
 function isJson(contentType: string | undefined): boolean {
   const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());
@@ -62,7 +62,7 @@ function isJson(contentType: string | undefined): boolean {
   return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset\s*=\s*"?utf-?8"?$/.test(parameter));
 }
 
-/** Returns the first name that a JSON object has twice at its top level; JSON.parse would silently keep the last value. */
+/** Returns the first duplicate name at the top level of a JSON object. JSON.parse would silently use the last value. */
 function findDuplicateName(json: string): string | undefined {
   const names = new Set<string>();
   let depth = 0;

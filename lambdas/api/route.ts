@@ -9,18 +9,18 @@ import { bodyProblems } from './problems.ts';
 export interface AuthorizedRequest {
   readonly caller: Principal;
   readonly request: HttpRequest;
-  /** The path parameters by name, decoded. Any text is possible. */
+  /** The decoded path parameters, by name. They may contain any text. */
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** An authorized request of an operation that may be refused for those reasons, and for no other. */
+/** An authorized request of an operation, with its only possible refusals. */
 export interface RequestContext<Refusal extends string> extends AuthorizedRequest {
   readonly refuse: Refuse<Refusal>;
 }
 
 export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> = RequestContext<RefusalOf<Table, Id>>;
 
-/** What the handler of an operation may refuse: what its row lists, and what any body is refused for where it takes one. */
+/** The refusals of an operation's handler: those of its route and, if it takes a body, those of every body. */
 export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
   ?
       | OperationOf<Table, Id>['refusals'][number]
@@ -29,37 +29,37 @@ export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> =
 
 export type BodyRefusal = keyof typeof bodyProblems;
 
-/** Answers a method that anybody may call. */
+/** Handles a method that requires no token. */
 export type PublicHandler = (request: HttpRequest) => HttpResponse;
 
-/** The functions that answer the operations of a table, by operation id. */
+/** The handlers of a table's operations, by operation id. */
 export type Handlers<Table extends RouteTable> = {
   readonly [Id in OperationId<Table>]: OperationOf<Table, Id>['access'] extends 'public'
     ? PublicHandler
     : RouteHandler<RefusalOf<Table, Id>>;
 };
 
-/** A path of a table of routes, with what answers each of its methods. */
+/** A path of a route table, with the endpoint of each method. */
 export interface Resource {
   readonly path: string;
   readonly methods: Readonly<Record<string, Endpoint>>;
 }
 
-/** What answers a method: for anybody, or for those whose token has a scope. */
+/** The endpoint of a method: public, or only for tokens with a scope. */
 export type Endpoint =
   | { readonly access: 'public'; readonly handle: PublicHandler }
   | {
       readonly access: RequiredScope;
-      /** The handler reads the body; otherwise a small body is ignored. */
+      /** True if the handler reads the body. If not, a small body is ignored. */
       readonly takesBody: boolean;
       /** @throws {Problem} to refuse the request. */
       readonly handle: (request: AuthorizedRequest) => Promise<HttpResponse>;
     };
 
 /**
- * Joins the routes of a table with the functions that answer them. Each is given the one function that makes its refusals.
+ * Joins the routes of a table with their handlers. Each handler receives the function that creates its refusals.
  *
- * @param problems - the refusals that the table lists.
+ * @param problems - the refusals of the table.
  */
 export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
   table: Table,
@@ -81,7 +81,7 @@ export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
   }));
 }
 
-/** Returns the path parameters, if the path matches the pattern of a resource. */
+/** Returns the path parameters if the path matches the pattern of a resource. */
 export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const names = pattern.split('/');
   const segments = path.split('/');
@@ -100,7 +100,7 @@ export function allowedMethods({ methods }: Resource): string {
     .join(', ');
 }
 
-/** Returns a response with a JSON body, as its schema says. The OpenAPI document describes it by that schema. */
+/** Returns a response whose JSON body has the type of its schema, which also describes it in the OpenAPI document. */
 export function jsonResponse<Schema extends z.ZodMiniType = never>(
   statusCode: number,
   body: NoInfer<z.output<Schema>>,
@@ -115,5 +115,5 @@ export function jsonResponse<Schema extends z.ZodMiniType = never>(
 
 export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-control': 'no-store' } };
 
-/** Handles the requests of an operation. @throws {Problem} to refuse one. */
+/** Handles the requests of an operation. @throws {Problem} to refuse a request. */
 type RouteHandler<Refusal extends string> = (context: RequestContext<Refusal>) => Promise<HttpResponse>;

@@ -12,10 +12,10 @@ import { assertBodySize } from './request-body.ts';
 import { type AuthorizedRequest, allowedMethods, type Endpoint, matchPath, type Resource } from './route.ts';
 
 /**
- * Makes an API of {base_url}. The checks run in the same order for every endpoint: path, method, token, role, scope; then those
- * of its handler: media type, size, JSON, values, existence, conflicts, limits. A limit of what a check costs comes before it.
+ * Creates an API of {base_url}. The order of checks is the same for every endpoint: path, method, token, role and scope; then in the
+ * handler media type, size, JSON, values, existence, conflicts and limits. A limit on the cost of a check comes before it.
  *
- * @param parts - `environment`: with `docsUrl`, the page that explains the codes of refusals, if the stage has one.
+ * @param parts - `environment.docsUrl`: the page that explains the codes of refusals, if the stage has one.
  */
 export function makeApi({ environment, log, resources, ...parts }: ApiParts) {
   const { docsUrl, audience, clientsTable: clients, usersTable: users, sessionsTable: sessions } = environment;
@@ -71,7 +71,7 @@ interface ApiParts extends Pick<Bearer, 'dynamo' | 'keyring' | 'now'> {
   readonly resources: readonly Resource[];
 }
 
-/** The resource that a request is for, and its path parameters. */
+/** The resource of a request, and its path parameters. */
 interface Route {
   readonly resource: Resource;
   readonly path: AuthorizedRequest['path'];
@@ -86,7 +86,7 @@ function findRoute(resources: readonly Resource[], { rawPath }: HttpRequest): Ro
   throw pathProblem('not_found');
 }
 
-/** @throws {Problem} 405 for a method that the resource does not have. */
+/** @throws {Problem} 405 for a method that the resource does not support. */
 function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Endpoint {
   const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway drops the body
   const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
@@ -95,7 +95,7 @@ function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Endp
   throw pathProblem('method_not_allowed', { values: { allow }, headers: { allow } });
 }
 
-/** Returns a `Problem` as it is; any other error as 503 or 500, logged. */
+/** Returns a `Problem` unchanged. Logs any other error and converts it to 503 or 500. */
 function toProblem(error: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) {
@@ -109,7 +109,7 @@ function toProblem(error: unknown, log: Log): Problem {
 const pathProblem = Problem.from(pathProblems);
 const protectedProblem = Problem.from(protectedProblems);
 
-/** Describes the findings for the log. An unknown name is left out, whatever else is wrong with it: it may be anything, even a secret. */
+/** Describes the findings for the log. Omits unknown names, which may be secrets. */
 function describeFindings({ errors = [] }: Problem): string[] {
   const nameOf = (finding: Finding) => ('pointer' in finding ? finding.pointer : finding.parameter);
   const unknown = new Set(errors.filter(({ code }) => code === 'unknown_field').map(nameOf));

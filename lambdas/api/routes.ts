@@ -1,7 +1,7 @@
 import type { RouteTable } from '../platform/route-table.ts';
 import type { RequiredScope } from './authorization.ts';
 
-/** The routes of {base_url} that belong to no resource of an account. */
+/** The routes of {base_url} that are independent of accounts. */
 export const apiRoutes = {
   ProtectedResource: {
     path: '/.well-known/oauth-protected-resource',

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { apiFindings, type Finding, finding, findingOf } from './findings.ts';
 import type { Refuse } from './problem.ts';
 
-/** Validates a JSON body, or the parameters of a query. Returns all findings at once, and repeats no value. */
+/** Validates a JSON body or query parameters. Returns all findings, which never repeat values. */
 export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Validation<z.output<Schema>> {
   const result = schema.safeParse(body);
   if (result.success) return { value: result.data, findings: [] };
@@ -10,9 +10,9 @@ export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unk
 }
 
 /**
- * Validates a JSON body.
+ * Returns the valid value of a JSON body.
  *
- * @throws {Problem} 422 with every finding.
+ * @throws {Problem} 422 with all findings.
  */
 export function requireValid<Schema extends z.ZodMiniType>(
   schema: Schema,
@@ -24,7 +24,7 @@ export function requireValid<Schema extends z.ZodMiniType>(
   return value;
 }
 
-/** A valid value, or everything that is wrong with it. */
+/** A valid value, or all its findings. */
 interface Validation<T> {
   readonly value: T | undefined;
   readonly findings: readonly Finding[];
@@ -48,7 +48,7 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
   }
 }
 
-/** Returns the finding on a value of another type than that one. No field of a body is of any but these. */
+/** Returns the finding on a value of the wrong type. Fields of bodies have only these types. */
 function typeFinding(expected: string) {
   if (expected === 'object') return apiFindings.object_type;
   return expected === 'boolean' ? apiFindings.boolean_type : apiFindings.string_type;
@@ -59,7 +59,7 @@ function pointerTo(path: readonly PropertyKey[]): string {
   return path.map(name => `/${escapePointer(name)}`).join('');
 }
 
-/** Returns the finding on a value that is none of the choices; an unknown event has one of its own, whatever was given. */
+/** Returns the finding on a value that is not one of the choices. Unknown events have their own finding. */
 function choiceFinding(pointer: string, given: unknown) {
   if (pointer === '/evento') return apiFindings.event;
   return typeof given === 'string' ? apiFindings.choice : apiFindings.choice_type;

@@ -11,5 +11,5 @@ const environment = readEnvironment(deliveriesApiEnvironment);
 const telemetry = makeTelemetry('history');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), sqs: makeSqs() };
 
-/** {base_url}: the delivery history of a webhook, with resends, replays and tests. */
+/** {base_url}: the delivery history of a webhook, resends, replays and tests. */
 export const handler = makeHttpHandler(telemetry, composeDeliveriesApi(environment, runtime, telemetry));

@@ -19,7 +19,7 @@ import { makeUrlValidation } from '../webhooks/url-validation.ts';
 import { makeWebhookHandlers } from '../webhooks/webhook-handlers.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 
-/** Composes the function that manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
+/** Composes the function that manages webhooks under /v1/webhooks and handles all paths without another route. */
 export function composeWebhooksApi(
   environment: Environment<typeof webhooksApiEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'kms' | 'resolve' | 'time' | 'random'>,
