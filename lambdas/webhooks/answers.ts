@@ -3,21 +3,21 @@ import { webhookRecord } from './representation.ts';
 import { eventNameSchema } from './webhook.ts';
 
 /*
- * The answers of the API of webhooks, besides a webhook's record. Its functions import the types alone: the schemas are for those
- * who read answers, and for the OpenAPI document.
+ * The responses of the webhooks API, in addition to a webhook's record. Functions import only the types: the schemas are for readers
+ * of responses and for the OpenAPI document.
  */
 
-/** An event that has no webhook, and when it last came, true to the hour. */
+/** An event without a webhook, and the time of its last occurrence, accurate to the hour. */
 export const eventWithoutWebhook = z.object({ evento: eventNameSchema, ultimo_em: z.iso.datetime() });
 
 export const webhookList = z.object({
   webhooks: z.array(webhookRecord),
-  /** Events of the latest 30 days that no webhook takes now. */
+  /** Events of the last 30 days that currently have no webhook. */
   eventos_sem_webhook: z.array(eventWithoutWebhook),
 });
 
-/** A new signing secret. It is shown in this one answer. */
+/** A new signing secret. Only this response contains it. */
 export const newSecret = z.object({ segredo: z.string() });
 
-/** A webhook as its registration shows it: with its signing secret, in this one answer. */
+/** A newly registered webhook. Only this response contains its signing secret. */
 export const registeredWebhook = z.extend(webhookRecord, { segredo: z.string() });

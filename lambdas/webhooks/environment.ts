@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
 
-/** The environment that the functions behind {base_url} have in common. */
+/** The common environment of the functions behind {base_url}. */
 export const baseApiEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
@@ -9,17 +9,17 @@ export const baseApiEnvironment = z.object({
   KEYRING_TABLE: text,
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,
-  /** {auth_url}, as access tokens name it in `iss`. */
+  /** {auth_url}, the `iss` of access tokens. */
   ISSUER: text,
-  /** {base_url}, as access tokens name it in `aud`. */
+  /** {base_url}, the `aud` of access tokens. */
   AUDIENCE: text,
   /** The page that explains the codes of refusals. */
   DOCS_URL: optionalText,
 });
 
 export const webhooksApiEnvironment = z.extend(baseApiEnvironment, {
-  /** Host names of the service's own APIs, which are never delivered to. */
+  /** Host names of the service's own APIs, which must not be destinations of deliveries. */
   OWN_HOSTS: list,
-  /** Registrations and replacements of an account in a minute. */
+  /** Maximum registrations and replacements per account and minute. */
   REGISTRATION_LIMIT: wholeNumber,
 });

@@ -1,7 +1,7 @@
 import { type Finding, type FindingTable, finding } from '../api/findings.ts';
 import { maximumUrlLength, type UrlFinding, type UrlRule, urlRules } from '../platform/egress/url-rules.ts';
 
-/** The texts about a URL that breaks a rule of the URL policy, which itself speaks to operators only, in English. */
+/** The texts about a URL that breaks a rule of the URL policy, whose own texts are only in English. */
 const urlFindings = {
   well_formed: { ...urlRules.well_formed, pt: 'A URL não é Unicode bem formado.' },
   length: { ...urlRules.length, pt: `A URL tem mais de ${maximumUrlLength} caracteres.` },
@@ -30,20 +30,18 @@ export const webhookFindings = {
     en: 'Must be 1 to 2048 visible ASCII characters, with spaces only between them.',
     pt: 'O valor deve ter de 1 a 2048 caracteres ASCII visíveis, com espaços somente entre eles.',
   },
-  /** The value starts with the name of the header. */
   header_name: {
     code: 'invalid_value',
     en: 'Send only the value of the header, without Authorization: before it.',
     pt: 'Envie somente o valor do cabeçalho, sem Authorization: antes dele.',
   },
   ...urlFindings,
-  /** The name does not exist. */
   not_found: {
     code: 'url_not_public',
     en: 'The host does not resolve: the name does not exist in DNS.',
     pt: 'O host não pode ser resolvido: esse nome não existe no DNS.',
   },
-  /** The name may exist, but its servers gave no answer. */
+  /** The name may exist, but its servers did not respond. */
   temporary: {
     code: 'url_not_public',
     en: 'The host could not be resolved. Check its DNS servers, then try again.',
@@ -51,7 +49,7 @@ export const webhookFindings = {
   },
 } as const satisfies FindingTable;
 
-/** Returns the finding about the `url` of a body that breaks a rule. */
+/** Returns the finding on the `url` of a body that breaks a rule. */
 export function urlFinding({ rule, values }: Pick<UrlFinding, 'rule' | 'values'>): Finding {
   return finding({ pointer: '/url' }, urlFindings[rule], values);
 }

@@ -6,10 +6,10 @@ import { eventNameSchema } from './webhook.ts';
 /** Visible ASCII and inner spaces (RFC 9110 section 5.5 allows more; receivers do not). */
 const authorization = /^[\x21-\x7e](?:[\x20-\x7e]{0,2046}[\x21-\x7e])?$/;
 
-/** A header line in place of its value: no answer would ever show the mistake. */
+/** A header line instead of its value. Without this check, responses would never show the mistake. */
 const headerName = /^\s*authorization\s*:/i;
 
-/** The Authorization header of deliveries; `null` counts as absent. */
+/** The Authorization header of deliveries. `null` is treated as absent. */
 const autorizacao = z.pipe(
   z.nullish(
     z.string().check(
@@ -25,10 +25,10 @@ export const registration = z.strictObject({ evento: eventNameSchema, url: z.str
 
 export const replacement = z.strictObject({ url: z.string(), autorizacao });
 
-/** The body that asks for a new signing secret. */
+/** The body of a request for a new signing secret. */
 export const secretRotation = z.strictObject({ imediato: z._default(z.boolean(), false) });
 
-/** Returns the `url` of a body, if it is a string: it is checked even if other fields are wrong. */
+/** Returns the `url` of a body if it is a string, to check it even if other fields are invalid. */
 export function urlIn(body: unknown): string | undefined {
   const result = z.object({ url: z.string() }).safeParse(body);
   return result.success ? result.data.url : undefined;

@@ -14,33 +14,33 @@ export const wireReasons = {
   operator: 'operador',
 } as const satisfies Record<NonNullable<SuspensionReason>, string>;
 
-/** A replaced signing secret that still signs. */
+/** A replaced signing secret that still signs deliveries. */
 export const replacedSecret = z.object({ valido_ate: z.iso.datetime() });
 
-/** A webhook in responses. It never holds the value of `autorizacao` or a secret. */
+/** A webhook in responses. It never contains the value of `autorizacao` or a secret. */
 export const webhookRecord = z.object({
   evento: eventNameSchema,
   url: z.string(),
   autorizacao_definida: z.boolean(),
   estado: z.enum(Object.values(wireStatuses)),
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
-  /** The moment since which every attempt has failed. */
+  /** The time since which every attempt has failed. */
   falhando_desde: z.nullable(z.iso.datetime()),
-  /** Since when the attempts of the event go through the slow lane: it outlives the registration. */
+  /** The time since which the event uses the slow lane. It outlives the registration. */
   lento_desde: z.nullable(z.iso.datetime()),
-  /** The replaced signing secrets that still sign, the latest first. */
+  /** The replaced signing secrets that still sign, newest first. */
   segredos_anteriores: z.array(replacedSecret),
   criado_em: z.iso.datetime(),
   atualizado_em: z.iso.datetime(),
 });
 
-/** A webhook in responses; times are RFC 3339 in UTC. */
+/** A webhook in responses. Times are RFC 3339 in UTC. */
 export type WebhookRecord = z.infer<typeof webhookRecord>;
 
 /**
- * Makes the record of a stored webhook. `now` decides which replaced secrets still sign.
+ * Returns the record of a stored webhook. `now` determines which replaced secrets still sign.
  *
- * @param slowSince - since when the attempts of its event go through the slow lane, if they do.
+ * @param slowSince - the time since which its event uses the slow lane, if it does.
  */
 export function toWebhookRecord(stored: Webhook, slowSince: number | undefined, now: number): WebhookRecord {
   return {

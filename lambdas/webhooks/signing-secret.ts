@@ -3,33 +3,33 @@ import type { SigningSecret } from './webhook.ts';
 
 export type MakeSigningSecret = () => string;
 
-/** Makes the maker of random 256-bit secrets in the format of Standard Webhooks: `whsec_` and its bytes in base64. */
+/** Creates a generator of random 256-bit secrets in the Standard Webhooks format: `whsec_` and the bytes in base64. */
 export function makeSigningSecrets({ bytes }: Pick<Random, 'bytes'>): MakeSigningSecret {
   return function makeSecret() {
     return `whsec_${bytes(32).toString('base64')}`;
   };
 }
 
-/** Returns the moment when a secret stops signing deliveries, in milliseconds since the epoch; infinity for the current one. */
+/** Returns the time until which a secret signs deliveries, in milliseconds since the epoch; `Infinity` for the current one. */
 export function signsUntil({ replacedAt }: SigningSecret): number {
   return replacedAt === undefined ? Number.POSITIVE_INFINITY : replacedAt + secretOverlapMs;
 }
 
-/** Returns whether a secret signs deliveries at that moment (milliseconds since the epoch). */
+/** Returns whether a secret signs deliveries at `now` (milliseconds since the epoch). */
 export function isSigning(secret: SigningSecret, now: number): boolean {
   return now < signsUntil(secret);
 }
 
-/** The secrets after a rotation, or when the next rotation is possible (milliseconds since the epoch). */
+/** The secrets after a rotation, or the time at which the next rotation is possible (milliseconds since the epoch). */
 export type SecretRotation =
   | { readonly outcome: 'replaced'; readonly secrets: readonly SigningSecret[] }
   | { readonly outcome: 'too_many'; readonly until: number };
 
 /**
- * Makes `encrypted` the current secret. The list is newest first and holds only secrets that sign: each replaced one signs for
- * 24 h after its own replacement, and at most four do.
+ * Returns the secrets with `encrypted` as the current one. The list is newest first and contains only secrets that sign. At most four
+ * replaced secrets sign, each for 24 h after its replacement.
  *
- * @param isImmediate - whether the replaced ones stop signing now.
+ * @param isImmediate - true if the replaced secrets stop signing now.
  */
 export function replaceSecret(
   secrets: readonly SigningSecret[],
@@ -45,8 +45,8 @@ export function replaceSecret(
   return { outcome: 'replaced', secrets: [current, ...replaced] };
 }
 
-/** The time that a replaced secret still signs, in milliseconds, so that receivers can change over: 24 h. */
+/** Milliseconds for which a replaced secret still signs, so that receivers can migrate. */
 const secretOverlapMs = 24 * 60 * 60 * 1_000;
 
-/** The most replaced secrets that sign along with the current one. */
+/** Maximum number of replaced secrets that sign in addition to the current one. */
 const maximumReplaced = 4;

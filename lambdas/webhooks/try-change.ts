@@ -2,11 +2,11 @@ import { type Refuse, retryAfter } from '../api/problem.ts';
 import type { Pause } from '../platform/timer.ts';
 
 /**
- * Makes what changes a webhook, or its latest replay, that others change at the same time. A change returns `undefined` where another came before it: it is
- * tried again after a wait, exponential with full jitter.
+ * Creates the retry of changes to a webhook, or its latest replay, that concurrent requests may change too. A change returns
+ * `undefined` if another one came first. It is then retried with exponential backoff and full jitter.
  */
 export function makeTryChange({ pause, random }: { readonly pause: Pause; readonly random: () => number }) {
-  /** @throws {Problem} where others came before it each time. */
+  /** @throws {Problem} if another change came first each time. */
   return async function tryChange<Changed>(
     refuse: Refuse<'contended'>,
     change: () => Promise<Changed | undefined>,
@@ -20,8 +20,8 @@ export function makeTryChange({ pause, random }: { readonly pause: Pause; readon
   };
 }
 
-/** Each try that fails means that another change has succeeded. So ten changes at once need ten tries at most. */
+/** A try fails only if another change succeeds, so 10 concurrent changes need at most 10 tries. */
 const maxTries = 10;
 
-/** The bounds of the waits, in milliseconds: 2.6 s in all at most. */
+/** Minimum and maximum wait in milliseconds, in total at most 2.6 s. */
 const [firstWait, maxWait] = [20, 500];

@@ -8,9 +8,9 @@ import { urlFinding, webhookFindings } from './findings.ts';
 export type UrlValidation = ReturnType<typeof makeUrlValidation>;
 
 /**
- * Creates the validation of a URL at registration, by the rules that deliveries obey.
+ * Creates the validation of a URL at registration, by the rules of deliveries.
  *
- * @param dependencies - `ownHosts`: the service's own host names, which are never delivered to.
+ * @param dependencies - `ownHosts`: the service's own host names, which must not be destinations of deliveries.
  */
 export function makeUrlValidation(dependencies: {
   readonly resolve: Resolve;
@@ -20,16 +20,16 @@ export function makeUrlValidation(dependencies: {
   const resolveDestination = makeResolveDestination(dependencies);
   return { validateText, validateHost };
 
-  /** Returns all findings that need no DNS. */
+  /** Returns the findings that do not need DNS. */
   function validateText(text: string): readonly Finding[] {
     const verdict = parseWebhookUrl(text, dependencies.ownHosts);
     return verdict.outcome === 'refused' ? verdict.findings.map(urlFinding) : [];
   }
 
   /**
-   * Resolves the host of a URL whose text is right, and returns the findings about its addresses.
+   * Resolves the host of a URL with a valid text, and returns the findings on its addresses.
    *
-   * @throws {ResolutionError} for a failure of our own.
+   * @throws {ResolutionError} for an internal error.
    */
   async function validateHost(text: string): Promise<readonly Finding[]> {
     const destination = await withDeadline(dependencies.after, resolutionTimeoutMs, signal =>
@@ -46,8 +46,8 @@ export function makeUrlValidation(dependencies: {
   }
 }
 
-/** The time that a host may take to resolve, in milliseconds: a request that waits for it holds an execution. */
+/** Maximum time to resolve a host, in milliseconds: the request occupies a Lambda execution meanwhile. */
 const resolutionTimeoutMs = 2_000;
 
-/** The waits of a registration's DNS queries: the second query must be answered in time if the first is lost. */
+/** The DNS timeouts of a registration. If the first query is lost, the second one must still get a response in time. */
 export const registrationNameServerOptions = { timeout: 500, maxTimeout: 1_000, tries: 3 } as const;

@@ -29,14 +29,14 @@ import { authorizationBinding, type EventName, secretBinding, type Webhook } fro
 import type { WebhookStore } from './webhook-store.ts';
 
 /**
- * Reads since when the attempts of an account's events are made in the slow lane, in milliseconds since the epoch; `undefined` where
- * they are not. In the order of the owners, 100 at most.
+ * Returns the times since which events use the slow lane, in milliseconds since the epoch; `undefined` for events that do not. Accepts
+ * at most 100 owners and returns the times in their order.
  */
 export type ReadSlowSince = (
   owners: readonly { readonly accountId: string; readonly eventName: EventName }[],
 ) => Promise<readonly (number | undefined)[]>;
 
-/** Reads when each event of an account last came without a webhook, in milliseconds since the epoch: by name, the latest 30 days. */
+/** Returns the last time each event of an account had no webhook, by name, for 30 days, in milliseconds since the epoch. */
 export type ReadWithoutWebhook = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 export function makeWebhookHandlers(dependencies: {
@@ -45,7 +45,7 @@ export function makeWebhookHandlers(dependencies: {
   readonly readWithoutWebhook: ReadWithoutWebhook;
   readonly encryption: Pick<Encryption, 'encrypt'>;
   readonly urls: UrlValidation;
-  /** Counts a registration or replacement of an account; past the limit it returns the whole seconds to wait. */
+  /** Counts a registration or replacement of an account. Above the limit, it returns the whole seconds to wait. */
   readonly countRegistration: (accountId: string) => Promise<number | undefined>;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
@@ -84,7 +84,7 @@ export function makeWebhookHandlers(dependencies: {
     const { evento: eventName, url, autorizacao } = await readBodyWithUrl(registration, context);
     const { accountId } = context.caller;
     const secret = makeSecret();
-    // All that can fail comes before the registration: its answer alone shows the secret.
+    // Runs all steps that can fail before the registration, because only its response contains the secret.
     const [encrypted, encryptedAuthorization, [slowSince]] = await Promise.all([
       encryption.encrypt(secret, secretBinding(accountId, eventName)),
       encryptAuthorization(accountId, eventName, autorizacao),
@@ -178,8 +178,8 @@ export function makeWebhookHandlers(dependencies: {
   }
 
   /**
-   * Returns the body if it is valid. The request is counted before its host is resolved: name servers that stay silent would
-   * otherwise hold as many executions as an account has.
+   * Returns the body if it is valid. Counts the request before it resolves the host. Otherwise, silent name servers could occupy all
+   * executions of an account.
    */
   async function readBodyWithUrl<Schema extends z.ZodMiniType>(
     schema: Schema,

@@ -7,21 +7,21 @@ import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey
 export type WebhookStore = ReturnType<typeof makeWebhookStore>;
 
 /**
- * Makes the store over the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration.
- * An account's list is one query, and deliveries find theirs by the key that the event's message contains.
+ * Creates the store of the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration. An account's list is
+ * one query. Deliveries read an item by the key in the event's message.
  *
- * An operator's suspension outlives the registration: without a registration the item holds `status` and `suspensionReason`.
- * That is no webhook (`webhookIn`), and the next registration keeps it. Since it is one item, one condition decides races between
- * an operator, a removal, a registration and the sweeper.
+ * An operator's suspension outlives the registration: without a registration, the item contains only `status` and `suspensionReason`.
+ * It is then not a webhook (`webhookIn`), and the next registration is suspended too. With one item, a single condition resolves races
+ * between an operator, a removal, a registration and the sweeper.
  *
- * Reads are consistent; `undefined` means that there is no such webhook.
+ * Reads are consistent. `undefined` means that the webhook does not exist.
  */
 export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { create, find, list, replace, remove, replaceSecrets, reactivate, noteTest };
 
   /**
-   * Returns the webhook as stored: suspended, if an operator suspended an earlier one and did not reactivate it. Returns
-   * `undefined` when the account already has a webhook for this event.
+   * Returns the stored webhook, which is suspended if an operator suspended an earlier one and did not reactivate it. Returns
+   * `undefined` if the account already has a webhook for this event.
    */
   function create(webhook: Webhook): Promise<Webhook | undefined> {
     const { accountId, eventName, webhookId, status, suspensionReason, ...others } = webhook;
@@ -33,7 +33,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         suspensionReason: expression`if_not_exists(suspensionReason, ${suspensionReason})`,
       },
       when: expression`attribute_not_exists(webhookId)`,
-      isOwn: stored => stored.webhookId === webhookId, // its receiver may have had it suspended within the repeat
+      isOwn: stored => stored.webhookId === webhookId, // its receiver may have caused a suspension before the retry
     });
   }
 
@@ -41,15 +41,15 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return webhookIn(await readItem(accountId, eventName));
   }
 
-  /** Lists an account's webhooks, by event name. */
+  /** Returns an account's webhooks, sorted by event name. */
   async function list(accountId: string): Promise<readonly Webhook[]> {
     const items = await readItemsOf(dynamo, table, accountId);
     return items.map(webhookIn).filter(webhook => webhook !== undefined);
   }
 
   /**
-   * Sets the URL and authorization of the webhook that was read. A different URL also ends a suspension, unless it is an operator's, and
-   * forgets that the webhook was failing. Returns `undefined` when its registration, URL or state has changed since.
+   * Sets the URL and authorization of the webhook read. A different URL also resets its health and ends a suspension, unless an operator
+   * caused it. Returns `undefined` if its registration, URL or state has changed since.
    */
   async function replace(
     read: Webhook,
@@ -72,15 +72,15 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Removes the registration that stands there when it is read, and no later one. An operator's suspension stays for the next one.
-   * An announcement that is not published yet is dropped.
+   * Removes the registration that it reads, but not a later one. An operator's suspension remains for the next registration. An
+   * unpublished announcement is deleted.
    *
-   * @param only - the id of the registration, where an earlier try has read it already
+   * @param only - the id of the registration, if an earlier try has read it
    */
   async function remove(accountId: string, eventName: EventName, now: number, only?: string): Promise<Removal> {
     const item = await readItem(accountId, eventName);
     if (item?.webhookId === undefined) return 'not_registered';
-    if (only !== undefined && item.webhookId !== only) return 'removed'; // by somebody else, before the one that stands there now
+    if (only !== undefined && item.webhookId !== only) return 'removed'; // by another request, before the current registration
     const { webhookId, status, suspensionReason } = item;
     const Key = webhookKey(accountId, eventName);
     const hold = { ...Key, status, suspensionReason, updatedAt: now };
@@ -93,7 +93,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return (await isWritten(removal, isGone)) ? 'removed' : { contended: String(webhookId) };
   }
 
-  /** Sets the secrets of the webhook that was read; false when its registration or secrets have changed since. */
+  /** Sets the secrets of the webhook read. Returns false if its registration or secrets have changed since. */
   async function replaceSecrets(
     { accountId, eventName, webhookId, secrets: [current] }: Webhook,
     secrets: readonly SigningSecret[],
@@ -101,7 +101,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   ): Promise<boolean> {
     const isReplaced = await update(accountId, eventName, {
       set: { secrets, updatedAt },
-      // Encryption never returns the same text twice: the current one identifies the list that was read.
+      // Encryption never returns the same text twice, so the current secret identifies the list read.
       when: expression`webhookId = ${webhookId} AND secrets[0].encrypted = ${current?.encrypted ?? ''}`,
     });
     if (isReplaced) return true;
@@ -110,9 +110,9 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Ends a suspension and forgets the receiver's failures; returns the webhook after that.
+   * Ends a suspension and resets the webhook's health. Returns the webhook after the change.
    *
-   * @param byOperator - an operator's suspension is ended by operators alone.
+   * @param byOperator - only operators can end an operator's suspension.
    */
   async function reactivate(
     accountId: string,
@@ -128,7 +128,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return reactivated ?? find(accountId, eventName);
   }
 
-  /** Stores the time of a test, unless an operator suspended; returns the webhook after that. */
+  /** Stores the time of a test, unless an operator suspended the webhook. Returns the webhook after the change. */
   async function noteTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined> {
     const noted = await update(accountId, eventName, {
       set: { testedAt },
@@ -144,7 +144,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return Item;
   }
 
-  /** Returns the webhook after the update; `undefined` when the condition does not hold. */
+  /** Returns the updated webhook; `undefined` if the condition does not hold. */
   async function update(
     accountId: string,
     eventName: EventName,
@@ -182,20 +182,20 @@ function reactivation({ accountId, eventName }: Pick<Webhook, 'accountId' | 'eve
   return announcing(unattempted('webhook.reactivated', at, null), webhookKey(accountId, eventName));
 }
 
-/** Returns the changes that start a webhook's health afresh. */
+/** Returns the changes that reset a webhook's health. */
 function resetHealth(resetAt: number): Item {
   return { resetAt, failingSince: undefined, failingMark: undefined };
 }
 
-/** The new values of a replacement; times in milliseconds since the epoch. */
+/** The new values of a replacement. Times are in milliseconds since the epoch. */
 interface Replacement {
   readonly url: string;
-  /** If absent, the stored one is removed: a new host never gets an old credential. */
+  /** If absent, the stored one is removed, so that a new host never receives an old credential. */
   readonly encryptedAuthorization: string | undefined;
   readonly updatedAt: number;
 }
 
-/** The outcome of a removal. `contended`: nothing was removed, since another change came first; the id of what was to go. */
+/** The outcome of a removal. `contended`: the id of a registration not removed, because another change came first. */
 type Removal = 'removed' | 'not_registered' | { readonly contended: string };
 
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Item } from '../platform/aws/dynamo.ts';
 
-/** The events that a webhook can be registered for; registrations, paths and deliveries use these names. */
+/** The event names, as used in registrations, paths and deliveries. */
 export const EVENT_NAMES = [
   'demanda.criada',
   'demanda.cancelada',
@@ -22,13 +22,13 @@ export function isEventName(text: string): text is EventName {
   return eventNameSchema.safeParse(text).success;
 }
 
-/** One signing secret of a webhook; times in milliseconds since the epoch. */
+/** A signing secret of a webhook. Times are in milliseconds since the epoch. */
 export type SigningSecret = Readonly<z.infer<typeof signingSecret>>;
 
-/** The reason why a webhook is suspended; `null` while it is not. */
+/** The reason for a webhook's suspension; `null` if it is not suspended. */
 export type SuspensionReason = Webhook['suspensionReason'];
 
-/** A registered webhook as it is stored; times in milliseconds since the epoch. */
+/** A stored webhook. Times are in milliseconds since the epoch. */
 export type Webhook = Readonly<z.infer<typeof webhook>>;
 
 /** Returns the key of an account's webhook for an event in the table `Webhooks`. */
@@ -37,19 +37,19 @@ export function webhookKey(accountId: string, eventName: EventName) {
 }
 
 /**
- * Reads a stored item, ignoring attributes that are not the webhook's own.
+ * Parses a stored item and ignores other attributes.
  *
- * @throws {z.core.$ZodError} when the item is not a webhook.
+ * @throws {z.core.$ZodError} if the item is not a webhook.
  */
 export function parseWebhook(item: unknown): Webhook {
   return webhook.parse(item);
 }
 
 /**
- * Reads a stored item as a webhook. An item without a `webhookId` is none: it only holds an operator's suspension of whatever
- * will be registered for that account and event (see `webhook-store.ts`).
+ * Parses a stored item as a webhook. Returns `undefined` for an item without a `webhookId`, which is an operator's suspension of later
+ * registrations for that account and event (see `webhook-store.ts`).
  *
- * @throws {z.core.$ZodError} when the item is something else.
+ * @throws {z.core.$ZodError} if the item is malformed.
  */
 export function webhookIn(item: Item | undefined): Webhook | undefined {
   return item?.webhookId === undefined ? undefined : parseWebhook(item);
@@ -71,32 +71,32 @@ const signingSecret = z.object({
   /** The `whsec_…` text, encrypted under `secretBinding`. */
   encrypted: z.string(),
   createdAt: milliseconds,
-  /** The moment when a newer secret replaced it; it still signs for a while after that. */
+  /** The time at which a newer secret replaced it. It still signs for some time after that. */
   replacedAt: z.optional(milliseconds),
 });
 
 const webhook = z.object({
   accountId: z.string(),
   eventName: eventNameSchema,
-  /** New with each registration, so that a registration never gets the events of an earlier one. */
+  /** Unique per registration, so that a registration never receives the events of an earlier one. */
   webhookId: z.string(),
-  /** As registered. It is validated at registration and again at every attempt. */
+  /** The registered URL. It is validated at registration and at every attempt. */
   url: z.string(),
   /** The Authorization header's value, encrypted under `authorizationBinding`. */
   encryptedAuthorization: z.optional(z.string()),
-  /** Newest first; the first is the current one. */
+  /** Newest first. The first secret is the current one. */
   secrets: z.array(signingSecret),
   status: z.enum(['active', 'suspended']),
   suspensionReason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
-  /** The moment of the latest other URL or reactivation. What an earlier attempt says of the webhook counts no more. */
+  /** The time of the latest URL change or reactivation. Results of earlier attempts no longer affect the webhook's health. */
   resetAt: z.optional(milliseconds),
-  /** The moment when the first attempt failed since the last registration, other URL, reactivation or success. */
+  /** The time of the first failed attempt since the last registration, URL change, reactivation or success. */
   failingSince: z.optional(milliseconds),
-  /** The time that the webhook had been failing when that was last announced, in milliseconds. */
+  /** The failure duration at its last announcement, in milliseconds. */
   failingMark: z.optional(milliseconds),
-  /** Since when the failure lasted that was announced last. It stays until a success, whose recovery is announced. */
+  /** The start of the last announced failure. Kept until a success, whose recovery is announced. */
   announcedSince: z.optional(milliseconds),
-  /** The moment when a test was last requested. */
+  /** The time of the last requested test. */
   testedAt: z.optional(milliseconds),
   createdAt: milliseconds,
   updatedAt: milliseconds,
