@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../platform/http.ts';
 
-/** Answers the events of smoke tests, at a function URL that anybody may call. The delivery's record shows that they arrived. */
+/** Responds to the events of smoke tests at a public function URL. The delivery's record shows their arrival. */
 export async function handler(): Promise<HttpResponse> {
   return { statusCode: 204 };
 }

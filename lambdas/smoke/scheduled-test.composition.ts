@@ -6,7 +6,7 @@ import { describeError, type Telemetry } from '../platform/telemetry.ts';
 import type { scheduledTestEnvironment } from './environment.ts';
 import { type Identity, maxStepsMs, parseIdentity, runSmokeTest, SmokeError } from './smoke-test.ts';
 
-/** Composes the smoke test that runs on a schedule. If it failed, it throws: Lambda counts that, and an alarm watches it. */
+/** Composes the scheduled smoke test. After a failure, it throws an error for Lambda's error metric, which an alarm watches. */
 export function composeScheduledTest(
   environment: Environment<typeof scheduledTestEnvironment>,
   { sqs, readParameter, fetch, time, random }: Pick<Runtime, 'sqs' | 'readParameter' | 'fetch' | 'time' | 'random'>,

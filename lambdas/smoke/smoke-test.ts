@@ -5,7 +5,7 @@ import { businessEvents } from '../delivery/intake/event-catalogue.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import { type Time, withDeadline } from '../platform/timer.ts';
 
-/** The client and the user that log in. */
+/** The client and user of the login. */
 export type Identity = Readonly<z.infer<typeof identitySchema>>;
 
 export interface SmokeEffects extends Pick<Time, 'elapsed' | 'after' | 'pause'> {
@@ -17,7 +17,7 @@ export interface SmokeEffects extends Pick<Time, 'elapsed' | 'after' | 'pause'> 
   /** Sends a message to the events queue, in the group of the account. */
   readonly publish: (message: string, accountId: string) => Promise<void>;
   readonly makeId: MakeId;
-  /** Returns the text that may be shown of an error that an effect threw. */
+  /** Returns a text without secrets about an error that an effect threw. */
   readonly describeError: (error: unknown) => string;
   readonly onStep: (step: Step) => void;
 }
@@ -38,20 +38,20 @@ export interface SmokeResult {
   readonly deliveryId: string | undefined;
 }
 
-/** The reason why a test failed. Its message contains no secret and is shown as it is. */
+/** The reason why a test failed. Its message contains no secret and is shown unchanged. */
 export class SmokeError extends Error {
   override readonly name = 'SmokeError';
 }
 
-/** In milliseconds: all steps take at most this long, and deleting the webhook at most this much longer. */
+/** Maximum milliseconds for all steps, and again for the deletion of the webhook. */
 export const maxStepsMs = 120_000;
 export const maxDeletionMs = 30_000;
 
 /**
- * Runs a smoke test: logs in, registers a webhook, publishes an event, waits until its delivery is recorded, and deletes the webhook,
- * also if it failed. It never throws. All tests use the same event, so if two run at once, the later one may fail.
+ * Runs a smoke test: logs in, registers a webhook, publishes an event and waits until its delivery is recorded. Always deletes the
+ * webhook. Never throws. All tests use the same event, so the later of two concurrent tests may fail.
  *
- * @param signal - ends the test early; its reason says why.
+ * @param signal - ends the test early; its reason contains the cause.
  */
 export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): Promise<SmokeResult> {
   const { elapsed, after, describeError, onStep } = effects;
@@ -72,7 +72,7 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
     const token = await take('token', () => logIn(effects, identity, signal));
     const callApi = makeCallApi(effects, token);
     removeWebhook = limit => callApi('DELETE', webhookPath, limit);
-    await take('clean up', () => callApi('DELETE', webhookPath, signal)); // of a test that crashed
+    await take('clean up', () => callApi('DELETE', webhookPath, signal)); // left over from a test that crashed
     const webhook = { evento: eventName, url: effects.receiverUrl };
     await take('register', () => callApi('POST', '/v1/webhooks', signal, webhook));
     const id = effects.makeId(smokeTestIdLength);
@@ -101,7 +101,7 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
 /**
  * Parses the identity that a stage has stored.
  *
- * @throws {SmokeError} if it is none. The parser's own errors would quote a secret.
+ * @throws {SmokeError} if it is malformed. The parser's own errors would quote a secret.
  */
 export function parseIdentity(stored: string): Identity {
   const identity = parseJson(identitySchema, stored);
@@ -116,7 +116,7 @@ const pollIntervalMs = 500;
 const webhooksLog =
   'the log of the webhooks API (saved queries "webhooks/internal errors" for a 5xx, "webhooks/refused requests" otherwise) and the alarm RequestsFail';
 
-/** The places to look at when a step failed. */
+/** Where to look after a failed step. */
 const lookAt = {
   identity:
     'the parameter in the output SmokeCredentialsParameter, the tables of clients and users, and your AWS credentials',
@@ -159,7 +159,7 @@ function makeCallApi(effects: SmokeEffects, token: string): CallApi {
     });
 }
 
-/** @throws {SmokeError} if the delivery can no longer become delivered, or the test ends before. */
+/** @throws {SmokeError} if the delivery can no longer succeed, or the test ends first. */
 async function untilDelivered(
   readDelivery: () => Promise<Answer>,
   { pause }: SmokeEffects,
@@ -198,9 +198,9 @@ interface Answer {
 }
 
 /**
- * Sends a request. A webhook or delivery that does not exist is an answer, too.
+ * Sends a request. A 404 for a webhook or delivery is a valid response.
  *
- * @throws {SmokeError} for other failures. It quotes only the service's codes: the rest of an answer may repeat a secret.
+ * @throws {SmokeError} for other failures. It quotes only the service's codes: the rest of a response may repeat a secret.
  */
 async function send(
   { fetch }: SmokeEffects,
@@ -238,7 +238,7 @@ function parseJson<Schema extends z.ZodMiniType>(schema: Schema, text: string): 
   }
 }
 
-/** Returns the system's or OpenSSL's code of a failed request, which `fetch` has in the cause. */
+/** Returns the system or OpenSSL error code of a failed request, which is in the cause of `fetch` errors. */
 function codeOf(error: unknown): string {
   const { code }: { readonly code?: unknown } = Object(error instanceof Error ? error.cause : undefined);
   return typeof code === 'string' ? code : 'no connection';
@@ -248,7 +248,7 @@ function reasonOf({ reason }: AbortSignal): string {
   return reason instanceof SmokeError ? reason.message : 'not done in time';
 }
 
-/** Waits for work that cannot be aborted. If the signal aborts, the work goes on. */
+/** Waits for work that cannot be aborted. If the signal aborts, the work continues. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(new SmokeError(reasonOf(signal)));
