@@ -10,7 +10,7 @@ export function makeKeptCalls<Key, Result>({ now, after }: Pick<Time, 'now' | 'a
   const kept = new Map<Key, KeptCall<Result>>();
   return { get, prefetch, forget };
 
-  /** Returns the cached result, or makes the call if there is none younger than `maxAge` milliseconds. */
+  /** Returns the cached result if it is younger than `maxAge` milliseconds. Otherwise makes the call. */
   function get(key: Key, maxAge: number, call: () => Promise<Result>): Promise<Result> {
     const known = kept.get(key);
     if (!known || now() - known.startedAt >= maxAge) return start(key, call, false);

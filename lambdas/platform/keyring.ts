@@ -81,7 +81,7 @@ export function makeKeyring({
     return latestOf(kind, await list(kind));
   }
 
-  /** Returns the key of an id, even if it is newer than the cache; `undefined` if there is none. */
+  /** Returns the key of an id, even if it is newer than the cache; `undefined` if it does not exist. */
   async function find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined> {
     const isWanted = (key: KeyringKey) => key.keyId === keyId;
     const known = (await list(kind)).find(isWanted);

@@ -18,7 +18,7 @@ export interface Route<Access extends string = string, Refusal extends string = 
 /** A method of a path. */
 export interface RouteOperation<Access extends string = string, Refusal extends string = string> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The required authentication; `public` requires none. */
+  /** The required authentication; `public` allows anonymous requests. */
   readonly access: Access;
   /** True if the handler reads the body. If not, a small body is ignored. */
   readonly takesBody?: true;

@@ -116,7 +116,7 @@ const pollIntervalMs = 500;
 const webhooksLog =
   'the log of the webhooks API (saved queries "webhooks/internal errors" for a 5xx, "webhooks/refused requests" otherwise) and the alarm RequestsFail';
 
-/** Where to look after a failed step. */
+/** Logs and resources to check after a failed step. */
 const lookAt = {
   identity:
     'the parameter in the output SmokeCredentialsParameter, the tables of clients and users, and your AWS credentials',

@@ -21,7 +21,7 @@ export type Announcement = Readonly<z.infer<typeof announcement>>;
 /** A webhook's item with an announcement to publish. */
 export type AnnouncedItem = Readonly<z.infer<typeof announcedItem>>;
 
-/** Parses the announcement of an item; returns `undefined` if it has none. */
+/** Parses the announcement of an item; returns `undefined` if it has no announcement. */
 export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | undefined {
   return announcedItem.safeParse(item).data;
 }

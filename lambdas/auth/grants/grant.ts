@@ -60,7 +60,7 @@ export function requireParameter<Case extends OAuthCase>(
   return value;
 }
 
-/** Returns the requested scopes; `undefined` if there are none. @throws {OAuthError} if one is unknown. */
+/** Returns the requested scopes; `undefined` if the request has no scopes. @throws {OAuthError} if one is unknown. */
 export function requestedScope(
   parameters: Parameters,
   refuse: Refuse<'scope_invalid'>,

@@ -140,7 +140,7 @@ export function makePasswordGrant({
   /**
    * Returns the scopes that client and role allow, limited to those requested, if any.
    *
-   * @throws {OAuthError} if the role has none of the requested scopes. The right password still resets the failures.
+   * @throws {OAuthError} if the role lacks all requested scopes. The right password still resets the failures.
    */
   async function requireScopes(
     parameters: PasswordParameters,

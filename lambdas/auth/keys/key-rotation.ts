@@ -19,7 +19,7 @@ import { planRotation } from './rotation-plan.ts';
 
 export interface RotationResult {
   readonly kind: KeyKind;
-  /** The created generation; `undefined` if none was due or a concurrent run created it. */
+  /** The created generation; `undefined` if it was not due or a concurrent run created it. */
   readonly created?: number;
   /** The deleted generations. */
   readonly removed: readonly number[];

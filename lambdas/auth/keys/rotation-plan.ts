@@ -71,7 +71,7 @@ const keptAfterUse: Readonly<Record<KeyKind, number>> = {
   encryption: Number.POSITIVE_INFINITY,
 };
 
-/** Returns the end of a key's use: the first use of a later key; `Infinity` if there is none. */
+/** Returns the end of a key's use: the first use of a later key; `Infinity` for the newest key. */
 function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
   return Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
 }

@@ -13,7 +13,7 @@ export interface Failures {
   readonly failures: number;
   /** The end of the lock, in milliseconds since the epoch; `undefined` if there is no lock. */
   readonly lockedUntil: number | undefined;
-  /** The id of the latest failure; empty if there is none. */
+  /** The id of the latest failure; empty without failures. */
   readonly latestFailure: string;
   /** True if the failures are too old to count. */
   readonly isStale: boolean;

@@ -10,7 +10,7 @@ export type AccessTokenClaims = z.output<typeof claimsSchema>;
 
 /** The claims that differ between logins. */
 export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | 'account_id' | 'sid'> & {
-  /** Space-separated; empty for none. */
+  /** Space-separated; may be empty. */
   readonly scope: string;
 };
 

@@ -46,7 +46,7 @@ export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocu
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** Returns whether a value read (`undefined` if there is none) equals the value to write. */
+/** Returns whether a value read (`undefined` if it is missing) equals the value to write. */
 export function isAsWritten(read: unknown, written: unknown): boolean {
   if (read === undefined || written === undefined) return read === written;
   // Loaded on demand: an import would add more to each cold start than most of the bundle.

@@ -9,7 +9,7 @@ export interface AwsCall {
   /** DynamoDB only: the table (all tables of a batch) and its index, or the throttled resource if DynamoDB names it. */
   readonly table?: string;
   readonly index?: string;
-  /** DynamoDB's reasons for throttling; empty if it gives none. @default - the call was not throttled */
+  /** DynamoDB's reasons for throttling; empty if it gives no reason. @default - the call was not throttled */
   readonly throttled?: readonly string[];
 }
 

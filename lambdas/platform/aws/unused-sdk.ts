@@ -3,7 +3,7 @@
  * (`client-settings.ts`), and event streams. Any use of these throws an error.
  */
 export const NodeHttpHandler = {
-  /** Returns the handler of the client's settings. @throws {Error} if they have none */
+  /** Returns the handler of the client's settings. @throws {Error} if it is missing */
   create(given: unknown): object {
     if (typeof given === 'object' && given !== null && 'handle' in given) return given;
     throw leftOut('the request handler');

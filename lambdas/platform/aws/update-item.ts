@@ -8,7 +8,7 @@ export type Expression = (placeholders: Placeholders) => string;
 export interface ItemUpdate {
   /** Attributes with their new values. A value may be an expression; `undefined` removes. */
   readonly set: Item;
-  /** The condition of the change. @default - none */
+  /** The condition of the change. @default - unconditional */
   readonly when?: Expression | undefined;
   /** Returns whether this update wrote the item read back. @default - whether the item has all values of `set` */
   readonly isOwn?: ((item: Item) => boolean) | undefined;

@@ -23,7 +23,7 @@ export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
     onAnswered?.();
   }
 
-  /** Returns the times up to the last header, or up to now if there is none. */
+  /** Returns the times up to the last header, or up to now without one. */
   function times(): PostTimes {
     return { durationMs: (answeredAt ?? now()) - startedAt };
   }

@@ -21,7 +21,7 @@ export class ResolutionError extends Error {
 /**
  * Returns all current IPv4 and IPv6 addresses of a DNS name.
  *
- * @throws {ResolutionError} if there is none, or the signal aborts first.
+ * @throws {ResolutionError} if it has no address, or the signal aborts first.
  */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
