@@ -49,8 +49,8 @@ export function makeApi({ environment, log, resources, ...parts }: ApiParts) {
     } catch (error) {
       const problem = toProblem(error, log);
       const { status, code, reason } = problem;
-      const told = { status, code, ...(reason !== code && { reason }), findings: describeFindings(problem) };
-      log.warn('api.refused', { ...logFields(), ...told });
+      const details = { status, code, ...(reason !== code && { reason }), findings: describeFindings(problem) };
+      log.warn('api.refused', { ...logFields(), ...details });
       const language = preferredLanguage(request.headers['accept-language']);
       const response = toProblemResponse(problem, { docsUrl, requestId, language });
       return problem === error ? { ...response, [isRefusal]: true } : response;

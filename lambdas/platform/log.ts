@@ -10,7 +10,7 @@ export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: LogName, 
  * received. `LOG_LEVEL` is the minimum level (ADR 14).
  */
 export function makeLog(service: string, now: Clock) {
-  const least = ranks[process.env.LOG_LEVEL ?? ''] ?? 0;
+  const minRank = ranks[process.env.LOG_LEVEL ?? ''] ?? 0;
   let invocationId: string | undefined;
   let requestId: string | undefined;
   let traceId: string | undefined;
@@ -25,7 +25,7 @@ export function makeLog(service: string, now: Clock) {
   }
 
   function writer(level: Level): Log['info'] {
-    if ((ranks[level] ?? 0) < least) return () => undefined;
+    if ((ranks[level] ?? 0) < minRank) return () => undefined;
     return function write(message, fields = {}) {
       const line: Record<string, Loggable> = { level, message, timestamp: isoTime(now()), service };
       for (const name in fields) if (isLogged(fields[name]) && !Object.hasOwn(line, name)) line[name] = fields[name];

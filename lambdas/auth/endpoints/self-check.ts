@@ -29,7 +29,7 @@ export function makeSelfCheck({
     const token = writeRefreshToken({ sessionId: 'nobody-1', counter: 1, keyId: mac.keyId }, await keyring.open(mac));
     for (const grant of ['password&username=nobody&password=none', `refresh_token&refresh_token=${token}`]) {
       const form = `client_id=deployment&client_secret=none&grant_type=${grant}`;
-      const { statusCode, body } = await tokenEndpoint({ ...requestOfNobody, body: form });
+      const { statusCode, body } = await tokenEndpoint({ ...syntheticRequest, body: form });
       if (statusCode === 401) continue;
       const name = Number(statusCode) >= 500 ? notAnswered : 'Error';
       throw Object.assign(new Error(`The login of an unknown client returned ${statusCode}: ${body}`), { name });
@@ -37,8 +37,8 @@ export function makeSelfCheck({
   };
 }
 
-/** A request in the gateway's format, from no real caller. */
-const requestOfNobody = {
+/** A request in the gateway's format. */
+const syntheticRequest = {
   version: '2.0',
   routeKey: '$default',
   rawPath: '/oauth/v1/token',

@@ -11,11 +11,11 @@ import { makeClientRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenMint } from '../sessions/access-token.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
 import { makeSessionStore } from '../sessions/session-store.ts';
-import { makeSessionBeginning } from './begin-session.ts';
 import type { Grant } from './grant.ts';
 import { makePasswordGrant } from './password.ts';
 import { makeTokenPreparation } from './prepare-tokens.ts';
 import { makeRefreshTokenGrant } from './refresh-token.ts';
+import { makeStartSession } from './start-session.ts';
 
 /** The table of grants, by `grant_type`. */
 export type Grants = Readonly<Record<GrantType, Grant>>;
@@ -33,7 +33,7 @@ export function makeGrants(parts: GrantParts): Grants {
     password: makePasswordGrant({
       ...shared,
       clientRateLimit: makeClientRateLimit({ dynamo, table: tables.lockouts, now, limit: parts.clientFailureLimit }),
-      beginSession: makeSessionBeginning(shared),
+      startSession: makeStartSession(shared),
     }),
     refresh_token: makeRefreshTokenGrant({ ...shared, verifyRefreshToken: makeRefreshTokenVerification(keyring) }),
   };

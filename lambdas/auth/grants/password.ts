@@ -25,7 +25,6 @@ import { noteUser } from '../protection/audit.ts';
 import type { Lockout } from '../protection/lockout.ts';
 import type { Failures } from '../protection/lockout-rule.ts';
 import type { ClientRateLimit } from '../protection/rate-limit.ts';
-import type { BeginSession } from './begin-session.ts';
 import {
   type Grant,
   type GrantRequest,
@@ -35,6 +34,7 @@ import {
   requestedScope,
   requireParameter,
 } from './grant.ts';
+import type { StartSession } from './start-session.ts';
 
 /**
  * Creates the resource owner password credentials grant (RFC 6749 section 4.3). It prevents user enumeration, also by timing: every
@@ -47,7 +47,7 @@ export function makePasswordGrant({
   passwords,
   lockout,
   clientRateLimit,
-  beginSession,
+  startSession,
   log,
   makeId,
 }: {
@@ -56,7 +56,7 @@ export function makePasswordGrant({
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
   readonly clientRateLimit: ClientRateLimit;
-  readonly beginSession: BeginSession;
+  readonly startSession: StartSession;
   readonly log: Pick<Log, 'error'>;
   readonly makeId: MakeId;
 }): Grant {
@@ -87,7 +87,7 @@ export function makePasswordGrant({
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, user, request);
     const login = { client, user, scopes, lockoutKey, failures, auditContext };
-    const response = await beginSession({ ...login, refuseOvertaken: () => refuseOvertaken(login, refuse) });
+    const response = await startSession({ ...login, refuseOvertaken: () => refuseOvertaken(login, refuse) });
     await rehash(credential, parameters.password);
     return response;
   }

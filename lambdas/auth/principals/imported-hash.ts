@@ -84,11 +84,11 @@ function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): I
   const iterations = Number(count);
   if (iterations > 2_000_000 || !stored) return undefined;
   const { salt, tag } = stored;
-  const [kind, hash, least] =
+  const [kind, hash, minIterations] =
     digest === 'sha512'
       ? (['PBKDF2-SHA512', 'sha512', 210_000] as const)
       : (['PBKDF2-SHA256', 'sha256', 600_000] as const);
-  return derived({ kind, isWeak: iterations < least, tag }, (message, { pbkdf2 }) =>
+  return derived({ kind, isWeak: iterations < minIterations, tag }, (message, { pbkdf2 }) =>
     pbkdf2(message, salt, iterations, tag.length, hash),
   );
 }
@@ -119,7 +119,7 @@ interface Stored {
 /** Decodes salt and hash. Returns `undefined` if one is not base64 or has an unusual length. */
 function fromBase64(saltText: Field, tagText: Field): Stored | undefined {
   const [salt, tag] = [exactly(saltText), exactly(tagText)];
-  const isUsual = (bytes: Buffer | undefined, least: number) => bytes && bytes.length >= least && bytes.length <= 64;
+  const isUsual = (bytes: Buffer | undefined, min: number) => bytes && bytes.length >= min && bytes.length <= 64;
   return salt && tag && isUsual(salt, 8) && isUsual(tag, 16) ? { salt, tag } : undefined;
 }
 

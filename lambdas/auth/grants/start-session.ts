@@ -15,9 +15,9 @@ import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
 
 /** Starts the session of a login with the right password and writes its tokens. @throws {OAuthError} */
-export type BeginSession = (login: Login) => Promise<TokenResponse>;
+export type StartSession = (login: Login) => Promise<TokenResponse>;
 
-export function makeSessionBeginning({
+export function makeStartSession({
   sessions,
   lockout,
   prepareTokens,
@@ -29,8 +29,8 @@ export function makeSessionBeginning({
   readonly prepareTokens: PrepareTokens;
   readonly now: Clock;
   readonly makeId: MakeId;
-}): BeginSession {
-  return async function beginSession(login) {
+}): StartSession {
+  return async function startSession(login) {
     const { client, scopes, auditContext } = login;
     const { idle, absolute } = lifeOf(client);
     const sessionWithoutKey = newSession(login);
