@@ -8,11 +8,21 @@ import { runProgram } from '../program.ts';
 import { measureAgainst } from './against.ts';
 import { measureBundles } from './bundles.ts';
 import { measureBursts } from './bursts.ts';
+import { measureCalls } from './calls.ts';
 import { measureDelivery } from './delivery.ts';
 import { measureFloods } from './floods.ts';
 import { type BenchOptions, type PartName, partNames, readOptions, usage } from './options.ts';
-import { pageOf } from './page.ts';
-import { describeBundles, describeBursts, describeDelivery, describeFloods, describeService } from './report.ts';
+import {
+  bundleRows,
+  burstRows,
+  callRows,
+  deliveryRows,
+  floodRows,
+  pageOf,
+  type Row,
+  serviceRows,
+  tableOf,
+} from './report.ts';
 import { measureService } from './service.ts';
 
 const file = join(root, 'docs/performance.md');
@@ -20,6 +30,7 @@ const file = join(root, 'docs/performance.md');
 /** The numbers of rounds and requests that are measured. */
 const sizes = {
   whole: {
+    calls: { rounds: 5, perRound: 9_000 },
     coldRuns: 15,
     requests: 100,
     delivery: { rounds: 5, batches: 20, warmUp: 40 },
@@ -28,6 +39,7 @@ const sizes = {
     roundsAgainst: 5,
   },
   quick: {
+    calls: { rounds: 1, perRound: 600 },
     coldRuns: 3,
     requests: 20,
     delivery: { rounds: 2, batches: 4, warmUp: 4 },
@@ -37,43 +49,21 @@ const sizes = {
   },
 };
 
-/** The result of a part, and its section of the page. */
+/** The result of a part, and its rows on the page. */
 interface Measured {
   readonly result: unknown;
-  readonly text: string;
+  readonly rows: readonly Row[];
 }
 
 type Progress = (what: string) => void;
 
-const titles: Readonly<Record<PartName, string>> = {
-  bundles: 'Bundles and cold start',
-  service: 'The whole service, as `npm start` runs it',
-  delivery: 'Delivery through one consumer',
-  bursts: 'Bursts through the whole local run',
-  floods: 'Receivers that flood',
-};
-
 const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Progress) => Promise<Measured>>> = {
-  bundles: async ({ coldRuns }, progress) => {
-    const result = measureBundles(coldRuns, progress);
-    return { result, text: describeBundles(result, coldRuns) };
-  },
-  service: async ({ requests }) => {
-    const result = await measureService(requests);
-    return { result, text: describeService(result) };
-  },
-  delivery: async ({ delivery }, progress) => {
-    const result = await measureDelivery(delivery, progress);
-    return { result, text: describeDelivery(result, delivery) };
-  },
-  bursts: async ({ bursts }, progress) => {
-    const result = await measureBursts(bursts, progress);
-    return { result, text: describeBursts(result) };
-  },
-  floods: async ({ floods }, progress) => {
-    const result = await measureFloods(floods, progress);
-    return { result, text: describeFloods(result, floods) };
-  },
+  calls: async ({ calls }) => measured(await measureCalls(calls.rounds, calls.perRound), callRows),
+  bundles: async ({ coldRuns }, progress) => measured(measureBundles(coldRuns, progress), bundleRows),
+  service: async ({ requests }) => measured(await measureService(requests), serviceRows),
+  delivery: async ({ delivery }, progress) => measured(await measureDelivery(delivery, progress), deliveryRows),
+  bursts: async ({ bursts }, progress) => measured(await measureBursts(bursts, progress), burstRows),
+  floods: async ({ floods }, progress) => measured(await measureFloods(floods, progress), floodRows),
 };
 
 await runProgram(usage, readOptions, main);
@@ -95,36 +85,35 @@ function showAgainst(commit: string, { parts, quick }: BenchOptions, rounds: num
 }
 
 async function measureParts({ parts, json, quick }: BenchOptions, size: typeof sizes.whole): Promise<void> {
-  const begun = performance.now();
+  const start = performance.now();
   const progress: Progress = what => {
-    const seconds = (performance.now() - begun) / 1_000;
+    const seconds = (performance.now() - start) / 1_000;
     console.error(`${seconds.toFixed(0).padStart(4)} s  ${what}`);
   };
-  const measured = new Map<PartName, Measured>();
+  const results = new Map<PartName, Measured>();
   for (const part of parts) {
-    progress(titles[part]);
-    const found = await measure[part](size, what => progress(`  ${what}`));
-    measured.set(part, found);
-    if (!json) console.log(sectionOf(part, found));
+    progress(part);
+    results.set(part, await measure[part](size, what => progress(`  ${what}`)));
   }
   progress('done');
-  if (json) console.log(JSON.stringify(describeRun(quick, measured)));
+  const rows = [...results.values()].flatMap(({ rows }) => rows);
+  console.log(json ? JSON.stringify(describeRun(quick, results)) : tableOf(rows));
   if (json || quick || parts.length < partNames.length) return;
-  writeFileSync(file, pageOf([...measured].map(([part, found]) => sectionOf(part, found))));
+  writeFileSync(file, pageOf(new Date().toISOString().slice(0, 10), rows));
   console.error('Written to docs/performance.md.');
 }
 
-function sectionOf(part: PartName, { text }: Measured): string {
-  return `## ${titles[part]}\n${text}\n`;
+function measured<Result>(result: Result, rowsOf: (result: Result) => readonly Row[]): Measured {
+  return { result, rows: rowsOf(result) };
 }
 
 /** Returns the result of `--json`. */
-function describeRun(quick: boolean, measured: ReadonlyMap<PartName, Measured>) {
+function describeRun(quick: boolean, results: ReadonlyMap<PartName, Measured>) {
   return {
     commit: git('describe', '--always', '--dirty', '--exclude=*'),
     node: process.version,
     processors: cpus().map(({ model }) => model.trim()),
     quick,
-    ...Object.fromEntries([...measured].map(([part, { result }]) => [part, result])),
+    ...Object.fromEntries([...results].map(([part, { result }]) => [part, result])),
   };
 }

@@ -3,33 +3,41 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { buildSync } from 'esbuild';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleHandlers, writeBundle } from '../../lib/constructs/bundle.ts';
+import { bundleHandlers, bundleOptions, writeBundle } from '../../lib/constructs/bundle.ts';
 import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from '../../tools/support/statistics.ts';
 
-/** One function's production bundle. */
+/** Imports of bundles: medians of cold processes, in milliseconds. */
 export interface BundleResult {
-  readonly name: string;
-  readonly kibibytes: number;
-  /** Median of cold processes, in milliseconds. */
-  readonly importMs: number;
+  /** The functions' own. */
+  readonly bundles: readonly { readonly name: string; readonly kibibytes: number; readonly importMs: number }[];
+  /** That of a bundle that creates the clients of DynamoDB and KMS, and nothing else. */
+  readonly plainImportMs: number;
 }
 
 /** Measures every function's bundle in `runs` cold processes each. */
-export function measureBundles(runs: number, progress: (what: string) => void): BundleResult[] {
+export function measureBundles(runs: number, progress: (what: string) => void): BundleResult {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
     const all = functions(join(directory, 'cdk.out'));
     const bundles = bundleHandlers(all.map(({ entry }) => entry));
-    return all.map(({ name, entry, environment }) => {
-      progress(name);
-      const bundle = writeBundle(bundles.get(entry), join(directory, name));
+    const importMs = (bundle: string, environment: Record<string, string>) => {
       importTime(bundle, environment); // warms the disk
-      const times = Array.from({ length: runs }, () => importTime(bundle, environment));
-      return { name, kibibytes: statSync(bundle).size / 1024, importMs: median(times) };
-    });
+      return median(Array.from({ length: runs }, () => importTime(bundle, environment)));
+    };
+    const outfile = join(directory, 'plain.mjs');
+    buildSync({ ...bundleOptions(), entryPoints: [join(import.meta.dirname, 'plain-clients.ts')], outfile });
+    return {
+      plainImportMs: importMs(outfile, {}),
+      bundles: all.map(({ name, entry, environment }) => {
+        progress(name);
+        const bundle = writeBundle(bundles.get(entry), join(directory, name));
+        return { name, kibibytes: statSync(bundle).size / 1024, importMs: importMs(bundle, environment) };
+      }),
+    };
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The parts of a benchmark, in the order of the page. */
-export const partNames = ['bundles', 'service', 'delivery', 'bursts', 'floods'] as const;
+export const partNames = ['calls', 'bundles', 'service', 'delivery', 'bursts', 'floods'] as const;
 
 /** One of the parts. */
 export type PartName = (typeof partNames)[number];

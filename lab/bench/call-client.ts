@@ -1,0 +1,43 @@
+/** Makes calls of DynamoDB by the client `ours` or `plain`, and sends the processor time of one, in microseconds, to its parent. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { dynamoSettings, makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
+
+const [, , name, calls] = process.argv;
+const client =
+  name === 'ours' ? makeDocumentClient(dynamoSettings()) : DynamoDBDocumentClient.from(new DynamoDBClient({}));
+const item = {
+  id: 'user-1',
+  email: 'someone@example.com',
+  scopes: ['webhooks:read'],
+  text: 'x'.repeat(300),
+  counter: 12,
+};
+
+await makeCalls(1_500); // compiles the code
+const before = process.cpuUsage();
+await makeCalls(Number(calls));
+const { user, system } = process.cpuUsage(before);
+process.send?.((user + system) / Number(calls), () => process.exit());
+
+/** Makes this many calls, of three operations in turn, five at once. */
+async function makeCalls(count: number): Promise<void> {
+  let left = count / 3;
+  const lane = async () => {
+    while (left-- > 0) {
+      const Keys = ['a', 'b', 'c'].map(id => ({ id }));
+      await client.send(new BatchGetCommand({ RequestItems: { Table: { ConsistentRead: true, Keys } } }));
+      await client.send(
+        new PutCommand({ TableName: 'Table', Item: item, ConditionExpression: 'attribute_not_exists(id)' }),
+      );
+      await client.send(
+        new UpdateCommand({
+          ...{ TableName: 'Table', Key: { id: 'a' }, ReturnValues: 'ALL_NEW' },
+          UpdateExpression: 'SET first = :first, second = :second',
+          ExpressionAttributeValues: { ':first': 1, ':second': 'text' },
+        }),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: 5 }, lane));
+}

@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { median, rotated } from '../../tools/support/statistics.ts';
+
+/** Processor time of a call of DynamoDB, in microseconds, by the functions' client and by a plain client: medians. */
+export interface CallResult {
+  readonly oursUs: number;
+  readonly plainUs: number;
+  /** Median of the ratios of the rounds. */
+  readonly ratio: number;
+}
+
+/** Has fresh processes make the same calls by either client in turn. DynamoDB answers at once, with records like the service's. */
+export async function measureCalls(rounds: number, calls: number): Promise<CallResult> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.setHeader('content-type', 'application/x-amz-json-1.0');
+      response.end(answers[String(request.headers['x-amz-target']).split('.')[1] ?? '']);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const measured = { ours: [] as number[], plain: [] as number[] };
+    for (let round = 0; round < rounds; round++)
+      for (const client of rotated(['ours', 'plain'] as const, round))
+        measured[client].push(await timeOf(client, calls, endpoint));
+    const ratios = measured.ours.map((time, round) => time / (measured.plain[round] ?? Number.NaN));
+    return { oursUs: median(measured.ours), plainUs: median(measured.plain), ratio: median(ratios) };
+  } finally {
+    server.close();
+  }
+}
+
+/** Returns the processor time of a call in a process of its own, in microseconds. */
+async function timeOf(client: 'ours' | 'plain', calls: number, endpoint: string): Promise<number> {
+  const child = fork(join(import.meta.dirname, 'call-client.ts'), [client, String(calls)], {
+    env: {
+      ...{ AWS_REGION: 'sa-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    },
+  });
+  const [time] = await once(child, 'message');
+  return Number(time);
+}
+
+const item = {
+  ...{
+    userId: { S: 'user-1' },
+    email: { S: 'someone@example.com' },
+    accountId: { S: 'account-1' },
+    counter: { N: '12' },
+  },
+  scopes: { L: [{ S: 'webhooks:read' }, { S: 'webhooks:manage' }] },
+  secrets: { L: [{ M: { hash: { S: 'f'.repeat(43) }, expiresAt: { N: '1790000000' } } }] },
+};
+
+/** DynamoDB's answers by operation. */
+const answers: Readonly<Record<string, string>> = {
+  BatchGetItem: JSON.stringify({ Responses: { Table: [item, item, item] }, UnprocessedKeys: {} }),
+  PutItem: '{}',
+  UpdateItem: JSON.stringify({ Attributes: item }),
+};
