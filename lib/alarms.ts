@@ -6,7 +6,7 @@ import type { HttpEndpoint } from './constructs/http-endpoint.ts';
 import type { NodeFunction } from './constructs/node-function.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 
-/** Returns the alarms of {auth_url}, of the rotation of keys, and of the tables that all functions share. */
+/** Returns the alarms of {auth_url}, of the key rotation, and of the tables that all functions share. */
 export function authAlarms(configuration: StageConfiguration, { auth }: { readonly auth: HttpEndpoint }): AlarmRows {
   return {
     LoginsFail: {
@@ -131,7 +131,7 @@ export function deliveryAlarms(
       command: 'dlq list',
       rule: {
         metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
-        among: 3, // SQS may report some minutes late, which is no second mail
+        among: 3, // SQS may report some minutes late, which must not send a second mail
       },
     },
     Blocked: {
@@ -152,7 +152,7 @@ export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration
       impact: `The certificate of ${url} expires within 30 days and was not renewed: after that no client can connect.`,
       command: 'status',
       section: 'CertificateExpires',
-      // ACM renews 45 days before, and reports the days until the end, when it stops.
+      // ACM renews 45 days before the end. It stops reporting the remaining days at the end.
       rule: {
         metric: new cloudwatch.Metric({
           namespace: 'AWS/CertificateManager',
@@ -175,7 +175,7 @@ export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration
 
 /** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
 export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
-  // Each period contains a counted test: it may start five minutes late, takes up to three, and CloudWatch counts it some later.
+  // Each period contains a completed test: it may start 5 minutes late, takes up to 3, and CloudWatch counts it a little later.
   const period = Duration.minutes(interval.toMinutes() + Math.max(interval.toMinutes(), 10));
   return {
     SmokeFailed: {
@@ -198,8 +198,8 @@ export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
 }
 
 /**
- * Returns the alarms of a function's new version. It fails by invocations that throw, run out of memory or time out, and by answers
- * with status 500, which are no errors to Lambda. Lambda tells versions apart while an alias leads to two of them.
+ * Returns the alarms of a function's new version. It fails if invocations throw, run out of memory or time out, or if it returns
+ * status 500, which Lambda does not count as an error. Lambda reports metrics by version while an alias points to two versions.
  */
 export function releaseAlarms(
   configuration: StageConfiguration,
@@ -248,12 +248,12 @@ export function own(configuration: StageConfiguration, metricName: string, dimen
   });
 }
 
-/** Returns the rule of a fault that may pass by itself: it must happen in three of the last fifteen minutes. */
+/** Returns the rule of a fault that may pass by itself: the alarm fires if it happens in 3 of the last 15 minutes. */
 function repeated(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), periods: 3, among: 15 };
 }
 
-/** Returns the rule of a single occurrence. Further ones within fifteen minutes send no mail: strangers can cause them. */
+/** Returns the rule of a single occurrence. Further ones within 15 minutes send no mail, because strangers can cause them. */
 function once(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
 }

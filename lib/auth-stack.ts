@@ -25,7 +25,7 @@ export interface AuthStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** {auth_url}: the endpoints that issue and judge tokens, the documents that describe them, and the rotation of keys. */
+/** {auth_url}: the endpoints that issue and verify tokens, their metadata documents, and the key rotation. */
 export class AuthStack extends Stack {
   /** The logs of the functions that answer requests. */
   readonly requestLogs: readonly ILogGroup[];
@@ -52,7 +52,7 @@ export class AuthStack extends Stack {
     data.auth.addStage(this, 'auth');
 
     this.requestLogs = Object.values(services).map(({ logGroup }) => logGroup);
-    // The operator's command line applies the stage's rule for passwords, invokes the rotation, and rotates with its settings.
+    // The operator's command line applies the stage's password rule, and invokes the rotation and uses its settings.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });
     new CfnOutput(this, 'RotateKeysFunction', { value: rotateKeys.live.functionArn });
     new CfnOutput(this, 'RotateKeysSettings', { value: this.toJsonString(rotateKeys.variables) });
@@ -115,7 +115,7 @@ export class AuthStack extends Stack {
     });
   }
 
-  /** Returns what revocation and introspection both read: they recognise the tokens of this issuer. */
+  /** Returns the variables that revocation and introspection both need to recognise the tokens of this issuer. */
   #tokenReaderEnvironment() {
     const { data } = this.#props;
     return {
@@ -136,7 +136,7 @@ export class AuthStack extends Stack {
     });
   }
 
-  /** The rotation of keys runs once a day, and at the first deployment, which needs the first keys. */
+  /** Adds the key rotation. It runs once a day, and at the first deployment, which needs the first keys. */
   #addRotateKeys() {
     const { configuration, data } = this.#props;
     const rotateKeys = new NodeFunction<z.input<typeof rotateKeysEnvironment>>(this, 'RotateKeys', {

@@ -2,7 +2,7 @@ import { minOtherLanes, reservedConcurrency, unreservedConcurrency } from './acc
 import { type LanePlaces, lanePlaces } from './lane-places.ts';
 import type { StageValues } from './stage-values.ts';
 
-/** Returns a text for each rule between values that a stage breaks: the key to change, and what its value must be. */
+/** Returns a text for each rule that a stage's values break: the key to change, and what its value must be. */
 export function brokenRules(values: StageValues): readonly string[] {
   return rules.map(rule => rule(values)).filter(problem => problem !== false);
 }
@@ -38,7 +38,7 @@ function isElsewhere(
   return domain !== undefined && account !== undefined && !domain.certificateArn.includes(`:acm:${region}:${account}:`);
 }
 
-/** Reservations leave what Lambda keeps for other functions, which is enough for the lanes, the sweeper and a request. */
+/** After the reservations, the account must have enough left for Lambda's unreserved minimum, the lanes, the sweeper and a request. */
 function accountTooSmall(values: StageValues): string | false {
   const { accountConcurrency, tokenConcurrency, smokeReceiverUrl } = values;
   if (tokenConcurrency === 0) return false;

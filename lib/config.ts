@@ -9,7 +9,7 @@ import { requiredWithCustomers, type StageValues, stageValues } from './stage-va
 export type StageConfiguration = StageValues & LanePlaces & { readonly stage: StageName };
 
 /**
- * Returns the configuration of one stage: the defaults, replaced by what its file says, and that by `overrides`.
+ * Returns the configuration of one stage: the defaults, overridden by its file, and then by `overrides`.
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
@@ -25,15 +25,15 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
 }
 
 /**
- * Returns the configuration that the context of a CDK app asks for: `-c stage=NAME` (default `dev`). In the stages `local` and
- * `dev`, `-c KEY=VALUE` tries another value. Any other stage is what its file says, except for `gradual`: a value given once on a command
- * line would be undone by the next deployment. `release` is not a value of a stage (`release.ts`).
+ * Returns the configuration for the context of a CDK app: `-c stage=NAME` (default `dev`). In the stages `local` and `dev`,
+ * `-c KEY=VALUE` overrides a value. Other stages accept only `gradual`, because the next deployment would undo any other override.
+ * `release` is not a stage value (`release.ts`).
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
 export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
   const { stage = 'dev', release: _, ...others } = context;
-  // The CDK's own keys all contain a colon or a slash. A key without one was meant for us, perhaps misspelt.
+  // The CDK's own keys all contain a colon or a slash. A key without one is meant for Emissor, perhaps misspelt.
   const overrides = Object.fromEntries(Object.entries(others).filter(([key]) => !/[:/]/.test(key)));
   const keys = Object.keys(overrides).filter(key => key !== 'gradual');
   if (keys.length > 0 && isStageName(stage) && hasCustomers({ stage })) {
@@ -44,7 +44,7 @@ export function contextConfiguration(context: Readonly<Record<string, unknown>>)
   return stageConfiguration(stage, overrides);
 }
 
-/** Returns whether a stage has customers. The others are there for trying things. */
+/** Returns whether a stage has customers. The other stages are for experiments. */
 export function hasCustomers({ stage }: Pick<StageConfiguration, 'stage'>): boolean {
   return !trialStages.includes(stage);
 }
@@ -55,8 +55,8 @@ export function metricsNamespace({ stage }: Pick<StageConfiguration, 'stage'>): 
 }
 
 /**
- * Returns the values that a function reads in variables of their names: `registrationLimit` in `REGISTRATION_LIMIT`, `attemptTimeout`
- * in `ATTEMPT_TIMEOUT_MS`. Those that it reads in another unit, or by another name, are told by its stack.
+ * Returns the values that a function reads in variables of the same names: `registrationLimit` in `REGISTRATION_LIMIT`,
+ * `attemptTimeout` in `ATTEMPT_TIMEOUT_MS`. The stacks set variables with other units or names themselves.
  */
 export function stageVariables<Schema extends z.core.$ZodObject>(
   schema: Schema,
@@ -68,7 +68,7 @@ export function stageVariables<Schema extends z.core.$ZodObject>(
   return Object.fromEntries(variables);
 }
 
-/** Returns whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
+/** Returns whether a stage has a stack for smoke tests: for its own receiver, or for scheduled tests. */
 export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
 }
@@ -117,5 +117,5 @@ function refusal(stage: StageName, problems: readonly string[]): ConfigurationEr
   return new ConfigurationError(`Stage ${stage}: ${[...new Set(problems)].join('; ')}.`);
 }
 
-/** Stages for trying things: they need no values of their own, and have no customers. */
+/** Stages for experiments: they have no customers and require no values. */
 const trialStages: readonly StageName[] = ['local', 'dev'];

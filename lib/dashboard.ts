@@ -19,9 +19,9 @@ export interface StageDashboardProps {
 }
 
 /**
- * The dashboard of a stage: tokens, API, events in and out, who fails, and what waits. Next to the counts of each part are the graphs
- * that its alarms judge, with their thresholds, from the alarms' own table. A stage without customers has none: it costs as much as
- * all else there.
+ * The dashboard of a stage: tokens, API, events in and out, failing webhooks, and waiting messages. Next to the counts of each part
+ * are graphs of the alarms' metrics with their thresholds, from the alarms' own table. A stage without customers has no dashboard: it
+ * would double the stage's cost.
  */
 export class StageDashboard extends Construct {
   readonly #props: StageDashboardProps;
@@ -92,7 +92,7 @@ export class StageDashboard extends Construct {
   }
 }
 
-/** Returns the graphs that alarms judge, with their thresholds. */
+/** Returns the graphs of metrics that have alarms, with their thresholds. */
 function judged(rows: AlarmRows): readonly cloudwatch.IWidget[] {
   return Object.entries(rows).map(([name, { severity, rule }]) =>
     graph(`${name} (${severity})`, [rule.metric], [{ value: rule.threshold ?? 0, label: 'alarm' }]),

@@ -26,12 +26,12 @@ export class DataStack extends Stack {
   readonly deliveries: Table;
   readonly keyring: Keyring;
   /**
-   * The client and the user of smoke tests. They outlive the stage: with the id of its key in the name, a stage that is created again
-   * has a parameter of its own.
+   * The client and the user of smoke tests. The parameter outlives the stage. Its name contains the id of the stage's key, so that a
+   * stage that is created again gets a new parameter.
    */
   readonly smokeCredentials: SecretParameter;
   readonly alarmTopics: AlarmTopics;
-  /** Programs receive here the notices about webhooks. */
+  /** The topic of notices about webhooks, for programs. */
   readonly operations: sns.Topic;
   /** {auth_url} */
   readonly auth: HttpEndpoint;
@@ -73,11 +73,11 @@ export class DataStack extends Stack {
     const key = new kms.Key(this, 'Key', {
       description: `Emissor ${configuration.stage}: encrypts signing, MAC and encryption keys`,
       enableKeyRotation: true,
-      multiRegion: true, // cannot be changed later, and only copies of such a key open the keyring in another Region
+      multiRegion: true, // cannot be changed later; only replicas of such a key decrypt the keyring in another Region
       removalPolicy,
     });
     this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
-    const keyId = Fn.select(1, Fn.split('/', key.keyArn)); // of the ARN, which the stack for smoke tests imports anyway
+    const keyId = Fn.select(1, Fn.split('/', key.keyArn)); // from the ARN, which the stack for smoke tests imports anyway
     this.smokeCredentials = new SecretParameter(this, 'SmokeCredentials', {
       parameterName: `/emissor/${configuration.stage}/smoke/${keyId}/credentials`,
       key,
@@ -106,7 +106,7 @@ export class DataStack extends Stack {
     if (configuration.stage !== 'local') {
       new CfnOutput(this, 'SmokeCredentialsParameter', { value: this.smokeCredentials.parameterName });
     }
-    // No function writes to it: the operators' command line does.
+    // Functions do not write to it, only the operators' command line does.
     const auditTrail = new logs.LogGroup(this, 'AuditLogs', {
       retention: logs.RetentionDays.THIRTEEN_MONTHS,
       deletionProtectionEnabled: configuration.protection,

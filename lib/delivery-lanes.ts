@@ -15,7 +15,7 @@ export interface DeliveryLanesProps {
   readonly data: DataStack;
   /** Receivers see it in `User-Agent`. */
   readonly serviceVersion: string;
-  /** Tells publishers of the events that the first lane refuses. */
+  /** The topic of notices about events that the first lane rejects. */
   readonly rejectedEvents: RejectedEventsTopic;
 }
 
@@ -26,7 +26,7 @@ export interface DeliveryLanes {
   readonly consumers: Readonly<Record<Lane, QueueConsumer<z.input<typeof deliverEnvironment>>>>;
 }
 
-/** The settings in which the queue and the consumer of a lane differ from those of the others. */
+/** The settings that differ between the queues and consumers of the lanes. */
 interface LaneSettings {
   readonly queueId: string;
   readonly functionId: string;
@@ -38,13 +38,13 @@ const lanes: Readonly<Record<Lane, LaneSettings>> = {
   retry: {
     queueId: 'RetryQueue',
     functionId: 'DeliverRetry',
-    // It sends to its own queue on purpose. The schedule and the ten-day limit end the loop.
+    // It sends to its own queue by design. The schedule and the ten-day limit end the loop.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
   slow: {
     queueId: 'SlowQueue',
     functionId: 'DeliverSlow',
-    // Its retries go to the retry queue and come back: a loop of two functions, which ends in the same way.
+    // Its retries go to the retry queue and come back: a loop of two functions, which the same limits end.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
 };

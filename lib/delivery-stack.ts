@@ -26,8 +26,8 @@ export interface DeliveryStackProps extends StageProps {
 }
 
 /**
- * The delivery of events: a queue and a consumer for each lane, the sweeper, which sends on what waits longer than a queue
- * can delay it, and the part of {base_url} that shows deliveries and sends them again.
+ * The delivery of events: a queue and a consumer for each lane, the sweeper, which sends messages that wait longer than a queue
+ * can delay them, and the routes of {base_url} that show and resend deliveries.
  */
 export class DeliveryStack extends Stack {
   /** Publishers send to it. */
@@ -72,7 +72,7 @@ export class DeliveryStack extends Stack {
     addPublishers(this, { configuration, queue: queues.first, rejectedEvents: this.#rejectedEvents });
     this.eventsQueue = queues.first;
     this.requestLog = deliveriesApi.logGroup;
-    // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
+    // The stack for smoke tests imports them if the stage has a schedule. Without these exports, AWS would refuse to remove the schedule.
     this.exportValue(queues.first.queueArn);
     this.exportValue(queues.first.queueUrl);
 
@@ -107,7 +107,7 @@ export class DeliveryStack extends Stack {
     });
     data.operations.grants.publish(sweep);
     retry.grant(sweep, 'sqs:SendMessage');
-    // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
+    // The sweep of the next minute repeats this one. Retries would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {
       description: 'Sends due deliveries to their queue, runs replays, reports failing and suspended webhooks',

@@ -1,9 +1,9 @@
-/** The batches that each lane processes at once: a bulkhead for each. */
+/** The number of batches that each lane processes at once. Each lane is a bulkhead. */
 export type LanePlaces = Readonly<Record<keyof typeof laneShares, number>>;
 
 /**
- * Returns the concurrency of the lanes of a stage. Each is a part of the account's concurrency: receivers that hang leave the rest to
- * logins and the API.
+ * Returns the concurrency of a stage's lanes. Each lane has a share of the account's concurrency, so that hanging receivers leave
+ * the rest to logins and the API.
  */
 export function lanePlaces(accountConcurrency: number): LanePlaces {
   const places = (share: number, most = maxPlaces) =>
@@ -16,11 +16,11 @@ export function lanePlaces(accountConcurrency: number): LanePlaces {
   };
 }
 
-/** The fewest and the most batches at once that an SQS event source takes. */
+/** The minimum and maximum concurrency of an SQS event source. */
 const [minPlaces, maxPlaces] = [2, 1_000];
 
-/** Each process of the slow lane may make two attempts of a slow webhook: together as many as it may have in flight. */
+/** Each process of the slow lane may make two attempts of a slow webhook: 120 in all, the limit of one webhook. */
 const maxSlowPlaces = 60;
 
-/** Hundredths of the account's concurrency. */
+/** Percentages of the account's concurrency. */
 const laneShares = { firstConcurrency: 5, retryConcurrency: 2, slowConcurrency: 2 };

@@ -6,23 +6,23 @@ import type { StageConfiguration } from './config.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import { ConfigurationError } from './stage-files.ts';
 
-/** The events queue, and who may send to it. */
+/** The events queue, and the principals that may send to it. */
 export interface PublishersProps {
   readonly configuration: StageConfiguration;
   readonly queue: WorkQueue;
-  /** Tells publishers of refused events. */
+  /** The topic of notices about rejected events. */
   readonly rejectedEvents: ITopic;
 }
 
 /**
- * Lets publishers send to the events queue. Services of this account have a managed policy. Roles of other accounts, SNS topics and
- * EventBridge rules are those that the stage names: the queue's own policy allows them.
+ * Allows publishers to send to the events queue. Services of this account use a managed policy. The queue's own policy allows the
+ * roles of other accounts, SNS topics and EventBridge rules that the stage names.
  *
- * @throws {ConfigurationError} where the stage names more than the policy of a queue can hold, or the topic of refused events.
+ * @throws {ConfigurationError} if the stage names more publishers than a queue policy can hold, or the topic of rejected events.
  */
 export function addPublishers(scope: Construct, { configuration, queue, rejectedEvents }: PublishersProps): void {
   refuseLoop(configuration, rejectedEvents);
-  // Another description would be another policy, and IAM deletes none that a publisher's role has.
+  // A changed description would replace the policy, and IAM does not delete a policy that is attached to a publisher's role.
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
     description: 'Allows an internal service to publish events to Emissor, and nothing else',
   });
@@ -61,14 +61,14 @@ function publishersOf({ publishers }: StageConfiguration, service: 'iam' | 'sns'
   return publishers.filter(arn => arn.split(':')[2] === service);
 }
 
-/** A service sends in its own name; `aws:SourceArn` says for which topic or rule. */
+/** Services send as service principals; `aws:SourceArn` identifies the topic or rule. */
 function serviceSource(service: 'sns' | 'events', arns: readonly string[]): readonly Source[] {
   if (arns.length === 0) return [];
   const conditions = { ArnEquals: { 'aws:SourceArn': arns } };
   return [{ principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions }];
 }
 
-/** A notice is no event: it would be refused, which the topic tells in a further notice. CloudFormation ends a topic's name as it likes. */
+/** A notice is not an event: it would be rejected, which would cause another notice. CloudFormation chooses the end of a topic's name. */
 function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack }: ITopic): void {
   const { Ref: logicalId } = stack.resolve(topicArn);
   const beginning = `:${stack.stackName}-${logicalId}-`;
@@ -78,7 +78,7 @@ function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack
   );
 }
 
-/** AWS refuses a larger policy during the deployment, and the stack rolls back. */
+/** Checks the size here, because AWS refuses a larger policy only during the deployment, and the stack rolls back. */
 function requireRoom(configuration: StageConfiguration, sources: readonly Source[]): void {
   const { stage, publishers } = configuration;
   const roles = publishersOf(configuration, 'iam').length;
@@ -98,7 +98,7 @@ function requireRoom(configuration: StageConfiguration, sources: readonly Source
   );
 }
 
-/** The statement that `enforceSSL` adds: it counts, too. */
+/** Returns the statement that `enforceSSL` adds, which counts towards the size. */
 function refusalOfPlainHttp(): iam.PolicyStatement {
   return new iam.PolicyStatement({
     effect: iam.Effect.DENY,
@@ -109,7 +109,7 @@ function refusalOfPlainHttp(): iam.PolicyStatement {
   });
 }
 
-/** The name that CloudFormation gives a queue has 80 characters at most. */
+/** CloudFormation's names of queues have at most 80 characters. */
 const maxQueueArn = `arn:aws:sqs:ap-southeast-2:${'0'.repeat(12)}:${'x'.repeat(80)}`;
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html; a list of values is one condition. */

@@ -6,10 +6,10 @@ import type { IConstruct } from 'constructs';
 import { ConfigurationError, type StageName } from './stage-files.ts';
 
 /**
- * Returns the label of a release: the version of the package, the commit, a hash of the changes that are not committed, and the number
- * that the operator passes to deploy the same commit again (`-c release=N`): `0.2.0-1a2b3c4d5e6f`, `0.2.0-1a2b3c4d5e6f-0a1b2c3d-n2`.
+ * Returns the label of a release: the version of the package, the commit, a hash of uncommitted changes, and the number that the
+ * operator passes to deploy the same commit again (`-c release=N`): `0.2.0-1a2b3c4d5e6f`, `0.2.0-1a2b3c4d5e6f-0a1b2c3d-n2`.
  *
- * @throws {ConfigurationError} if the number is malformed, or Git does not know the commit.
+ * @throws {ConfigurationError} if the number is malformed, or if Git cannot read the commit.
  */
 export function releaseLabel(stage: StageName, number?: unknown): string {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
@@ -20,7 +20,7 @@ export function releaseLabel(stage: StageName, number?: unknown): string {
   return [version, ...commit(), ...(number === undefined ? [] : [`n${number}`])].join('-');
 }
 
-/** Sets the release of an app. The app must not have any function yet. */
+/** Sets the release of an app, before any function is added. */
 export function setRelease(app: IConstruct, release: string): void {
   app.node.setContext(key, release);
 }
@@ -41,7 +41,7 @@ function commit(): readonly string[] {
   return [head, hash.digest('hex').slice(0, 8)];
 }
 
-/** Returns the commit, the changes of known files, and the new files. Nested repositories and links are left out. */
+/** Returns the commit, the changes of tracked files, and the new files. Nested repositories and links are left out. */
 function readGit(): readonly [head: string, changes: string, added: readonly string[]] {
   try {
     const added = git('ls-files', '--others', '--exclude-standard', '-z').split('\0');

@@ -11,7 +11,7 @@ const internalErrors: Query = {
   fields: [
     ...['@timestamp', 'service', 'message', 'account'],
     ...ofError,
-    ...ofError.map(field => `cause.${field}`), // of an error that only names others, as that of a sweep
+    ...ofError.map(field => `cause.${field}`), // of an error that only wraps others, such as that of a sweep
     ...['at.0', 'at.1'],
   ],
   filterStatements: ["level = 'ERROR'"],
@@ -24,7 +24,7 @@ const refusedRequests: Query = {
   ...newest,
 };
 
-/** The CloudWatch Logs Insights queries of each stack, by name; the runbook says when to use them. */
+/** The CloudWatch Logs Insights queries of each stack, by name; the runbook describes when to use them. */
 export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Readonly<Record<string, Query>>>> = {
   auth: {
     'refused tokens': {

@@ -19,7 +19,7 @@ export interface SmokeStackProps extends StageProps {
   readonly eventsQueue: WorkQueue;
 }
 
-/** The resources that smoke tests need on a stage: a receiver, unless another one is configured, and a schedule where one is. */
+/** The resources for smoke tests of a stage: a receiver, unless an external one is configured, and the schedule, if there is one. */
 export class SmokeStack extends Stack {
   readonly #props: SmokeStackProps;
 
@@ -31,7 +31,7 @@ export class SmokeStack extends Stack {
     if (smokeSchedule !== undefined) this.#addScheduledTest(receiverUrl, Duration.millis(smokeSchedule));
   }
 
-  /** Adds a function that anybody may call. It only answers 204. Returns its URL. */
+  /** Adds a public function that only answers 204. Returns its URL. */
   #addReceiver(): string {
     const { configuration } = this.#props;
     const receiver = new NodeFunction(this, 'Receiver', {
@@ -43,7 +43,7 @@ export class SmokeStack extends Stack {
       tables: {},
       environment: {},
     });
-    // Without an alias: it has no state and no settings, and the scheduled test, which waits for its URL, would wait for its release.
+    // No alias: it has no state and no settings, and the scheduled test, which waits for its URL, would wait for its release.
     const { url } = receiver.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
     new CfnOutput(this, 'SmokeReceiverUrl', { value: url });
     return url;
@@ -54,7 +54,7 @@ export class SmokeStack extends Stack {
     const test = new NodeFunction<z.input<typeof scheduledTestEnvironment>>(this, 'ScheduledTest', {
       configuration,
       entry: 'lambdas/smoke/scheduled-test.handler.ts',
-      timeout: Duration.seconds(170), // for the steps and deleting the webhook
+      timeout: Duration.seconds(170), // for the steps and the deletion of the webhook
       memorySize: 512,
       tables: {},
       environment: {
@@ -72,7 +72,7 @@ export class SmokeStack extends Stack {
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });
-    // A failure is told, and not tried again. A test that finds no free place in 5 minutes is left out.
+    // A failure is reported and not retried. A test that gets no capacity within 5 minutes is skipped.
     test.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
     const topics = data.alarmTopics;
     new Alarms(this, 'Alarms', { configuration, topics, rows: smokeAlarms(test, interval) });

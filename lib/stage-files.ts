@@ -10,7 +10,7 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** Returns the stages that have a file; `local` is the one that `npm start` runs. */
+/** Returns the stages that have a file; `npm start` runs `local`. */
 export function stageNames(): readonly StageName[] {
   return readdirSync(stagesDirectory)
     .filter(file => file.endsWith('.ts'))
@@ -20,9 +20,9 @@ export function stageNames(): readonly StageName[] {
 }
 
 /**
- * A text as the name of a stage that has a file.
+ * Returns a text as the name of a stage that has a file.
  *
- * @throws {ConfigurationError} for any other; the message says how a stage is made.
+ * @throws {ConfigurationError} for any other text; the message explains how to create a stage.
  */
 export function knownStage(name: unknown): StageName {
   const stages = stageNames();
@@ -38,9 +38,9 @@ export function isStageName(name: unknown): name is StageName {
 }
 
 /**
- * Returns what the file of a stage exports as `stage`, unchecked.
+ * Returns the export `stage` of a stage's file, unchecked.
  *
- * @throws {ConfigurationError} where the file cannot be loaded, or exports nothing of that name.
+ * @throws {ConfigurationError} if the file cannot be loaded, or does not have this export.
  */
 export function readStageFile(stage: StageName): object {
   const { stage: file } = loadStageFile(stage);
@@ -61,5 +61,5 @@ function loadStageFile(stage: StageName): { readonly stage?: unknown } {
 
 const stagesDirectory = join(import.meta.dirname, '../stages');
 
-/** Loads a module synchronously. An asynchronous import would make every reader of a stage's values asynchronous. */
+/** Loads a module synchronously. An asynchronous import would make every reader of stage values asynchronous. */
 const load = createRequire(import.meta.url);

@@ -6,15 +6,15 @@ export interface StageProps extends StackProps {
   readonly configuration: StageConfiguration;
 }
 
-/** The time that logs are kept, and the fate of resources that leave their stack. */
+/** The retention of logs, and the policy for resources that are removed from their stack. */
 export interface Retention {
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
 }
 
 /**
- * The retention of a stage, in the terms of the CDK. What a failed first deployment created is deleted even where resources are
- * retained: it is empty, and would be left over by each further attempt.
+ * Returns the retention of a stage as CDK properties. A failed first deployment deletes what it created even if resources are
+ * retained: they are empty, and each further attempt would leave more behind.
  */
 export function retentionOf(configuration: StageConfiguration): Retention {
   return {

@@ -23,13 +23,13 @@ export type StageFile = z.input<typeof stageValues>;
 /** The values of a stage, with the defaults; durations are in milliseconds. */
 export type StageValues = z.output<typeof stageValues>;
 
-/** The values that each stage with customers must set, because a default would be wrong for it; and what each is. */
+/** The values that each stage with customers must set, because no default fits, with a description of each. */
 export const requiredWithCustomers = z.registry<{ readonly what: string }>();
 
 /**
- * The values of a stage, a row each: what it means, its bounds, and its default (`prefault`), written as a file would. Every stage's
- * file must set a value that is not `optional` and has no default; otherwise it does not compile. `config-rules.ts` has the rules
- * between values.
+ * The values of a stage, a row each: description, bounds, and default (`prefault`), in the notation of the files. A stage's file must
+ * set each value that is not `optional` and has no default; otherwise it does not compile. `config-rules.ts` has the rules between
+ * values.
  */
 export const stageValues = z.object({
   /** The AWS account of the stage. A deployment to another account fails. @default - the account of the CDK's command line */
@@ -49,8 +49,8 @@ export const stageValues = z.object({
 
   /**
    * The ARNs of publishers without the managed policy. Roles and users of other accounts must exist: AWS refuses a policy that names
-   * another. SNS topics need raw message delivery. EventBridge rules are of the stage's own account, with the events queue as their
-   * target: a rule of another account sends by a role.
+   * a missing one. SNS topics need raw message delivery. EventBridge rules must be in the stage's own account, with the events queue
+   * as their target: a rule of another account sends by a role.
    */
   publishers: list(publisherArn, 100).prefault([]),
   /**
@@ -60,13 +60,13 @@ export const stageValues = z.object({
   noticeAccounts: list(accountNumber('must be AWS accounts: 12 digits each, in quotes'), 100).prefault([]),
 
   /**
-   * Where integrators read `docs/pt/erros.md`: the `type` of a problem of {base_url} is this URL, `#` and the code, which is a
-   * heading there. @default - `type` is about:blank
+   * The page where integrators read `docs/pt/erros.md`: the `type` of a problem of {base_url} is this URL, `#` and the code, which
+   * is a heading of the page. @default - `type` is about:blank
    */
   docsUrl: pageUrl.optional(),
   /**
-   * Custom domain of {auth_url} and its certificate, of the stage's account and Region. Set both domains before the first
-   * integrator: tokens name them, and integrators store them. API Gateway's own hosts answer too. @default - API Gateway's own host
+   * Custom domain of {auth_url} and its certificate, in the stage's account and Region. Set both domains before the first integrator:
+   * tokens contain them, and integrators store them. API Gateway's own hosts respond, too. @default - API Gateway's own host
    */
   authDomain: domain.optional(),
   /** Custom domain of {base_url} and its certificate, like `authDomain`. */
@@ -75,7 +75,7 @@ export const stageValues = z.object({
   /** The algorithm of the keys that sign access tokens. */
   signingAlgorithm: choice('ES256', 'RS256').prefault('ES256'),
   /**
-   * Wrong passwords that one client may send in a minute, without those during a lock. Above the limit its password grants are
+   * Wrong passwords that one client may send in a minute, not counting those during a lock. Above the limit its password grants are
    * rejected. Refreshes are not affected.
    */
   clientFailureLimit: count(1, 1_000_000).prefault(300),
@@ -83,8 +83,8 @@ export const stageValues = z.object({
   passwordMinimumLength: count(8, 256).prefault(15),
 
   /**
-   * The backoff: waits between attempts, before jitter, at most 9 days in total. n waits make n + 1 attempts. With more than nine waits
-   * some may stay unused: `Retry-After` extends each to at most a day, and a delayed delivery ends 10 days after its event.
+   * The backoff: waits between attempts, before jitter, at most 9 days in total. n waits make n + 1 attempts. If there are more than n
+   * waits, some may stay unused: `Retry-After` extends each to at most a day, and a delayed delivery ends 10 days after its event.
    */
   retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** Timeout of one delivery attempt, from resolving the name to the last response header. */
@@ -106,9 +106,9 @@ export const stageValues = z.object({
 
   /** Retention of logs, in days. */
   logRetentionDays: logRetention.prefault(30),
-  /** What happens to tables, keys, queues and logs when a stack is deleted. */
+  /** The policy for tables, keys, queues and logs when a stack is deleted. */
   removalPolicy: choice('retain', 'destroy').prefault('retain'),
-  /** Protects stacks and tables from deletion. Keep it off for the first deployment: a stack whose first deployment failed must be deleted. */
+  /** Protects stacks and tables from deletion. Leave it off for the first deployment: a stack whose first deployment failed must be deleted. */
   protection: flag.prefault(false),
   /**
    * Releases by CodeDeploy: a hook checks each new version before it gets traffic, and on a stage with customers traffic shifts gradually. Off
@@ -116,7 +116,7 @@ export const stageValues = z.object({
    */
   gradual: flag.prefault(true),
 
-  /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
+  /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage */
   smokeReceiverUrl: httpsUrl().optional(),
   /** The interval of the scheduled smoke test, in whole minutes. @default - no scheduled test */
   smokeSchedule: duration('5m', '12h')

@@ -12,10 +12,10 @@ import { SmokeStack } from './smoke-stack.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
 
 /**
- * Adds the stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`, and `-Smoke` where smoke
- * tests need something of the stage's own.
+ * Adds the stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`, and `-Smoke` if smoke
+ * tests need resources on the stage.
  *
- * @param release - the label of the release (`release.ts`): every function carries it.
+ * @param release - the label of the release (`release.ts`), which every function carries
  */
 export function addStage(app: App, configuration: StageConfiguration, release: string): void {
   setRelease(app, release);
@@ -25,12 +25,12 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
   const props = () => ({
     configuration,
-    // With an account and a Region of its own, the CDK refuses to deploy the stage into any other.
+    // If the stage has an account and a Region, the CDK refuses to deploy it to any other.
     ...(account && region ? { env: { account, region } } : {}),
     analyticsReporting: false,
     terminationProtection: configuration.protection,
-    tags, // CloudFormation hands them on to the resources
-    // `cdk deploy` checks the bootstrap version itself. Without the rule, the templates need no parameter for it.
+    tags, // CloudFormation applies them to the resources
+    // `cdk deploy` checks the bootstrap version itself. Without the rule, the templates need no parameter.
     synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
   });
   const data = new DataStack(app, name('Data'), props());
@@ -40,7 +40,7 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   const smoke = hasSmokeStack(configuration)
     ? [new SmokeStack(app, name('Smoke'), { ...props(), ...unprotected, data, eventsQueue: delivery.eventsQueue })]
     : [];
-  // `ops status` compares them: a deployment that failed half-way leaves two versions.
+  // `ops status` compares them: a deployment that failed halfway leaves two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });
   // A global table has the tags of its replicas, not those of its stack.
@@ -59,7 +59,7 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   ]);
 }
 
-/** The stack holds nothing, and a stage gets it when it pleases: one that failed to come about must be deleted first. */
+/** The stack holds no data, and a stage may get it at any time: if its first deployment fails, it must be deleted first. */
 const unprotected = { terminationProtection: false };
 
 const packageFile = join(import.meta.dirname, '../package.json');

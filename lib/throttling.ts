@@ -1,18 +1,18 @@
 import type { ThrottleClass } from '../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from './config.ts';
 
-/** The limits of one route: requests a second in the long run, and at once. */
+/** The limits of one route: the rate in requests a second, and the burst. */
 export interface RouteLimits {
   readonly rateLimit: number;
   readonly burstLimit: number;
 }
 
-/** Returns the limits of each route of a class. The gateway of a local run shares no account's quota, so its limits are never reached. */
+/** Returns the limits of each route of a class. The gateway of a local run shares no account quota, so its limits are never reached. */
 export function limitsOf({ stage }: Pick<StageConfiguration, 'stage'>, throttle: ThrottleClass): RouteLimits {
   return stage === 'local' ? { rateLimit: 10_000, burstLimit: 5_000 } : limits[throttle];
 }
 
-/** Together the routes take at most half of an account's quota in the Regions where it is lowest: an infrastructure test adds them up. */
+/** Together the routes use at most half of the lowest regional account quota: an infrastructure test adds them up. */
 const limits: Readonly<Record<ThrottleClass, RouteLimits>> = {
   token: { rateLimit: 300, burstLimit: 150 },
   auth: { rateLimit: 100, burstLimit: 40 },

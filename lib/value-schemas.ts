@@ -10,14 +10,14 @@ export function duration(least: string, most: string) {
     .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
 }
 
-/** Returns the schema of a whole number, from `least` up to `most`. It may be given as text, as a command line does. */
+/** Returns the schema of a whole number, from `least` up to `most`. Text is accepted, because a command line passes text. */
 export function count(least: number, most: number) {
   return z
     .union([z.int(), z.string().regex(/^\d+$/).transform(Number)], `must be a whole number from ${least} to ${most}`)
     .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
 }
 
-/** The schema of a switch. It may be given as text, as a command line does. */
+/** The schema of a switch. Text is accepted, because a command line passes text. */
 export const flag = z.union(
   [z.boolean(), z.enum(['true', 'false']).transform(word => word === 'true')],
   'must be true or false',
@@ -28,7 +28,7 @@ export function choice<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be ${list.format(words)}`);
 }
 
-/** Returns the schema of up to `most` texts, each of which stands there once: in an array, or in one text with commas between them. */
+/** Returns the schema of up to `most` distinct texts: an array, or one text with commas between them. */
 export function list(item: z.ZodType<string, string>, most: number) {
   return z
     .union([z.array(z.string()), z.string().transform(split)], 'must be an array of strings, or one string with commas')
@@ -44,14 +44,14 @@ export function waits(wait: z.ZodType<number, string>, most: number) {
     .pipe(z.array(wait).min(1, 'must name at least one wait').max(most, `must name at most ${most} waits`));
 }
 
-/** Returns the schema of the https URL of a host, to which paths are added. */
+/** Returns the schema of the https URL of a host, to which callers append paths. */
 export function httpsUrl() {
   return z
     .url({ protocol: /^https$/, error: 'must be an https URL' })
     .refine(value => !value.endsWith('/'), 'must not end in a slash');
 }
 
-/** The schema of the https URL of a page, to which fragments are added. */
+/** The schema of the https URL of a page, to which callers append fragments. */
 export const pageUrl = z
   .url({ protocol: /^https$/, error: 'must be an https URL' })
   .refine(value => !value.includes('#'), 'must not have a fragment');
@@ -80,7 +80,7 @@ export const tags = z.record(
 
 export const emailAddress = z.email('must be e-mail addresses');
 
-/** Returns the schema of the number of an AWS account. `message` says what any other value must be. */
+/** Returns the schema of an AWS account number. `message` describes the valid values. */
 export function accountNumber(message = 'must be the 12 digits of an AWS account, in quotes') {
   return text(/^\d{12}$/, message);
 }
@@ -101,7 +101,7 @@ export const logRetention = count(1, 3_653).refine(
   `must be one of ${retentionDays.join(', ')}`,
 );
 
-/** `message` says what any text of another form, and any other value, must be. */
+/** Returns the schema of text of one form. `message` describes the valid values. */
 function text(form: RegExp, message: string) {
   return z.string(message).regex(form, message);
 }

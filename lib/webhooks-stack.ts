@@ -17,7 +17,7 @@ export interface WebhooksStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** {base_url}: the management of webhooks, and the answer to all paths that no other route takes. */
+/** {base_url}: the management of webhooks, and the response to all paths without a route. */
 export class WebhooksStack extends Stack {
   /** The log of the function that answers requests. */
   readonly requestLog: ILogGroup;

@@ -1,6 +1,6 @@
 import type { StageFile } from '../lib/stage-values.ts';
 
-/** A stage to try things in, in whatever account and Region the CDK's command line finds. It leaves nothing behind. */
+/** A stage for experiments, in the account and Region of the CDK's command line. Its deletion removes all resources. */
 export const stage: StageFile = {
   demandsUrl: 'https://demandas.example.com',
   logRetentionDays: 7,

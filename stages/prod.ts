@@ -1,8 +1,8 @@
 import type { StageFile } from '../lib/stage-values.ts';
 
 /**
- * The stage that customers use. What is empty must be filled in before the first deployment. `lib/stage-values.ts` says what each value
- * means, and which others there are, such as `authDomain` and `baseDomain`, `docsUrl` and `tags`.
+ * The stage for customers. Fill in the empty values before the first deployment. `lib/stage-values.ts` describes each value and the
+ * optional ones, such as `authDomain` and `baseDomain`, `docsUrl` and `tags`.
  */
 export const stage: StageFile = {
   account: '',
@@ -11,8 +11,8 @@ export const stage: StageFile = {
   alarmRecipients: [],
 
   /**
-   * Lambda's quota of concurrent executions in this account and Region: `npm run preflight` compares. A new account has 10: write 10,
-   * and 0 for the value below.
+   * Lambda's quota of concurrent executions in this account and Region; `npm run preflight` compares it. For a new account, which has
+   * 10, write 10, and 0 for the value below.
    */
   accountConcurrency: 1_000,
   tokenConcurrency: 100,
@@ -21,6 +21,6 @@ export const stage: StageFile = {
   removalPolicy: 'retain',
   /** Switch this on after the first deployment: CloudFormation must be able to delete a deployment that failed. */
   protection: false,
-  /** The stage tests itself, and wakes somebody when it fails. The test needs credentials: docs/runbook.md, "Smoke test". */
+  /** The stage tests itself and pages somebody if a test fails. The test needs credentials: docs/runbook.md, "Smoke test". */
   smokeSchedule: '15m',
 };

@@ -7,18 +7,18 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 
-/** The rule of an alarm: when it goes off. */
+/** The rule of an alarm: the condition under which it fires. */
 export interface AlarmRule {
   readonly metric: cloudwatch.IMetric;
   /** @default 0 */
   readonly threshold?: number;
-  /** The side of the threshold on which it goes off. @default above */
+  /** The side of the threshold on which it fires. @default above */
   readonly comparison?: 'above' | 'below';
   /** Number of breaching periods. @default 1 */
   readonly periods?: number;
-  /** The breaching periods may be any of this many latest ones. @default - they are consecutive */
+  /** The breaching periods may be any of this many latest ones. @default - they must be consecutive */
   readonly among?: number;
-  /** How a period without a value counts. @default notBreaching */
+  /** The meaning of a period without a value. @default notBreaching */
   readonly missing?: 'breaching' | 'notBreaching';
 }
 
@@ -28,7 +28,7 @@ export interface AlarmRow {
   readonly severity: Severity;
   /** The impact on users, in one sentence. */
   readonly impact: string;
-  /** The first command to type, of the operator's command line. */
+  /** The first command to run, of the operator's command line. */
   readonly command: string;
   readonly rule: AlarmRule;
   /** The alarm's section in the runbook. @default - its name */
@@ -44,8 +44,8 @@ export interface AlarmsProps {
 }
 
 /**
- * The alarms of one stack. Each publishes to the topic of its severity when it goes off, and has no action when it is over: a new alarm
- * becomes OK too, and every deployment would send mails.
+ * The alarms of one stack. Each publishes to the topic of its severity when it fires. There is no action on OK: a new alarm
+ * becomes OK too, so every deployment would send mails.
  */
 export class Alarms extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
@@ -69,7 +69,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** The topics that alarms publish to: the stage's recipients get mails of both. */
+/** The topics that alarms publish to: the stage's recipients get the mails of both. */
 export class AlarmTopics extends Construct {
   readonly page: sns.Topic;
   readonly ticket: sns.Topic;
@@ -95,7 +95,7 @@ export class AlarmTopics extends Construct {
   }
 }
 
-/** Returns the pattern of the ARNs of a stage's alarms, which CloudFormation names after their stacks. */
+/** Returns the ARN pattern of a stage's alarms. CloudFormation names alarms after their stacks. */
 function alarmArns(scope: Construct, stage: string): string {
   const arn = {
     service: 'cloudwatch',

@@ -21,7 +21,7 @@ export function bundleOptions() {
   } satisfies BuildOptions;
 }
 
-/** Returns the esbuild options of a function's own bundle: without what the SDK imports and no function uses. */
+/** Returns the esbuild options of a function's bundle: without SDK modules that the functions do not use. */
 export function handlerOptions() {
   const options = bundleOptions();
   return { ...options, alias: { ...options.alias, ...Object.fromEntries(unused.map(name => [name, standIn])) } };
@@ -30,17 +30,17 @@ export function handlerOptions() {
 const unused = ['@smithy/node-http-handler', '@smithy/signature-v4', '@smithy/core/event-streams'];
 const standIn = './lambdas/platform/aws/unused-sdk.ts';
 
-/** The files of a handler's bundle by their names: `index.mjs`, and those of the packages that it imports when needed. */
+/** The files of a handler's bundle by name: `index.mjs`, and those of packages that it imports on demand. */
 export type HandlerBundle = ReadonlyMap<string, string | Uint8Array>;
 
 /**
- * Bundles handlers. A package that the own code of one imports dynamically becomes a file of its bundle, with all that it needs: it is
- * read when it is imported, if ever.
+ * Bundles handlers. A package that a handler's own code imports dynamically becomes a separate file of its bundle, with all its
+ * dependencies, and is read only when it is imported.
  *
- * A bundle does not depend on those beside it. What they share is parsed once, which halves the time (ADR 5).
+ * Bundles do not depend on each other. Shared files are parsed once, which halves the time (ADR 5).
  *
  * @param entries - paths of `*.handler.ts`, from the project's root
- * @param sourceMaps - adds `index.mjs.map`, whose sources are paths from the project's root. No function has one (ADR 9).
+ * @param sourceMaps - adds `index.mjs.map`, whose sources are paths from the project's root. Functions have no maps (ADR 9).
  * @returns the bundles by these paths
  */
 export function bundleHandlers(entries: readonly string[], sourceMaps = false): ReadonlyMap<string, HandlerBundle> {
@@ -49,7 +49,7 @@ export function bundleHandlers(entries: readonly string[], sourceMaps = false): 
   try {
     const handlers = joinOwnCode(entries, directory, sourceMaps);
     const packages = bundlePackages([...new Set(handlers.flatMap(({ deferred }) => deferred))]);
-    // An alias holds for all imports of a package: who needs it at once is not bundled with those who import it when needed.
+    // An alias applies to all imports of a package, so handlers that import it at once and on demand are bundled separately.
     const groups = Map.groupBy(handlers, ({ imports }) => imports.filter(name => packages.has(name)).join());
     const bundles = [...groups.values()].flatMap(group => bundleTogether(group, packages, directory, sourceMaps));
     return new Map(bundles);
@@ -58,7 +58,7 @@ export function bundleHandlers(entries: readonly string[], sourceMaps = false): 
   }
 }
 
-/** Writes the files of a bundle to a directory, which is made where there is none. Returns the path of its `index.mjs`. */
+/** Writes the files of a bundle to a directory and creates it if needed. Returns the path of its `index.mjs`. */
 export function writeBundle(bundle: HandlerBundle | undefined, directory: string): string {
   const path = join(directory, 'index.mjs');
   if (!bundle?.has('index.mjs')) throw new Error(`There is no bundle for ${path}.`);
@@ -69,7 +69,7 @@ export function writeBundle(bundle: HandlerBundle | undefined, directory: string
 
 const root = join(import.meta.dirname, '../..');
 
-/** A handler whose own code is one file. */
+/** A handler whose own code is in one file. */
 interface JoinedHandler {
   readonly entry: string;
   readonly file: string;
@@ -80,8 +80,8 @@ interface JoinedHandler {
 }
 
 /**
- * Bundles this project's own code with the names of its functions, for stack traces, to files of a directory. Those of packages would
- * cost time (ADR 9).
+ * Bundles this project's own code into files of a directory and preserves the names of its functions for stack traces. The names
+ * of package functions would cost time (ADR 9).
  */
 function joinOwnCode(entries: readonly string[], directory: string, sourceMaps: boolean): readonly JoinedHandler[] {
   const { alias: _, ...options } = bundleOptions();
@@ -114,7 +114,7 @@ function outputOf({ outputs }: Metafile, file: string): Metafile['outputs'][stri
   return found[1];
 }
 
-/** Returns files of packages by their names. In one bundle with a handler they would be 29 KiB more, and loaded by all. */
+/** Returns files of packages by name. Inside a handler's bundle they would add 29 KiB, which every process would load. */
 function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly [file: string, content: Uint8Array]> {
   const entryPoints = names.map(name => ({ in: name, out: basename(name) }));
   const files = { outdir: root, outExtension: { '.js': '.mjs' }, write: false } as const;
@@ -128,7 +128,7 @@ function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly 
   );
 }
 
-/** Bundles the own code of handlers with its packages, but those that are files of their own. */
+/** Bundles the own code of handlers with its packages, except those that are separate files. */
 function bundleTogether(
   handlers: readonly JoinedHandler[],
   packages: ReturnType<typeof bundlePackages>,
@@ -168,7 +168,7 @@ function bundleTogether(
   });
 }
 
-/** Names the sources of a map from the project's root. */
+/** Rewrites the sources of a map to paths from the project's root. */
 function fromRoot(content: string | Uint8Array, directory: string): string {
   const map: { readonly sources: readonly string[] } = JSON.parse(Buffer.from(content).toString('utf8'));
   return JSON.stringify({ ...map, sources: map.sources.map(source => relative(root, resolve(directory, source))) });

@@ -13,23 +13,23 @@ import type { NodeFunction } from './node-function.ts';
 
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
-  /** The area that it is the endpoint of: its API and its access logs are named after it. */
+  /** The area of the endpoint. Its API and its access logs are named after it. */
   readonly area: string;
   /** Custom domain. @default - API Gateway's own host */
   readonly domain?: StageConfiguration['authDomain'];
 }
 
 /**
- * A bare HTTP API, without routes and stage. The stacks that own functions add their routes, and one of them adds the `$default` stage, so
- * that two stacks can know each other's URL without depending on each other.
+ * A bare HTTP API, without routes and stage. The stacks that own functions add their routes, and one of them adds the `$default`
+ * stage. This way two stacks can use each other's URL without depending on each other.
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
-  /** `https://host`, without a trailing slash: the custom domain if there is one, else API Gateway's own host. */
+  /** `https://host`, without a trailing slash: the custom domain if there is one, otherwise API Gateway's own host. */
   readonly url: string;
-  /** The host names under which the API answers. */
+  /** The host names of the API. */
   readonly hosts: readonly string[];
-  /** A line for each request. */
+  /** The log group with one line for each request. */
   readonly accessLogs: logs.LogGroup;
   readonly customDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
@@ -63,7 +63,7 @@ export class HttpEndpoint extends Construct {
 
   /**
    * Routes every method of each path of a table to a function, which answers 405 itself. The routes belong to `scope`, because the
-   * function's stack depends on the endpoint's and not vice versa.
+   * function's stack depends on the endpoint's stack.
    */
   addRoutes<Table extends RouteTable>(
     scope: Construct,
@@ -74,10 +74,10 @@ export class HttpEndpoint extends Construct {
   }
 
   /**
-   * Adds the `$default` stage, with the custom domain, to the stack of the routes added so far. Each route has a token bucket of its own
+   * Adds the `$default` stage, with the custom domain, to the stack of the routes added so far. Each route has its own token bucket
    * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-throttling.html).
    *
-   * Routes of another throttle class than the default get settings, and must then stay for good: API Gateway refuses every update of a stage with
+   * Routes of another throttle class get settings, and must then remain: API Gateway refuses every update of a stage that has
    * settings of a missing route, and CloudFormation does not remove settings (docs/runbook.md, "A route with settings was removed").
    *
    * @param throttle - the class of all other routes, including those that later stacks add.
@@ -104,7 +104,7 @@ export class HttpEndpoint extends Construct {
     stage.node.addDependency(...others.map(({ route }) => route));
   }
 
-  /** Routes what no other route takes to a function. */
+  /** Routes all other requests to a function. */
   addDefaultRoute(scope: Construct, other: NodeFunction): void {
     this.#addRoute(scope, 'OtherRoute', { path: '$default', throttle: 'public' }, other);
   }
@@ -133,17 +133,17 @@ export class HttpEndpoint extends Construct {
 }
 
 /**
- * The name of a log group that an AWS service delivers to. The account's resource policy lists such groups and has 5,120 characters,
- * unless their names begin with `/aws/vendedlogs/`
- * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). A part of the stack's id tells it
- * from a group that was retained when an earlier stack of the same stage was deleted.
+ * Returns the name of a log group that an AWS service delivers to. The account's resource policy lists such groups in at most 5,120
+ * characters, unless their names start with `/aws/vendedlogs/`
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). A part of the stack's id
+ * distinguishes it from a group that an earlier, deleted stack of the same stage left behind.
  */
 function deliveredLogsName(name: string): string {
   const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
   return `/aws/vendedlogs/${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
-/** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */
+/** One line per request: caller, request and result. It omits query strings and headers, because they may contain secrets. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',

@@ -4,15 +4,15 @@ import type { KeyKind } from '../../lambdas/platform/keyring.ts';
 import { number, type Permission, Table, TableAccess, type TableProps, text } from './table.ts';
 
 export interface KeyringProps extends Omit<TableProps, 'partitionKey' | 'sortKey'> {
-  /** Wraps the keys, each kind under an encryption context of its own. */
+  /** Wraps the keys, each kind with its own encryption context. */
   readonly key: kms.IKey;
 }
 
-/** The kinds of keys that a function may use, and for what. */
+/** The kinds of keys that a function may use, and its permissions. */
 export interface KeyUse {
-  /** It may read the keys of these kinds and no others. Their secret halves stay wrapped. */
+  /** The function may read the keys of these kinds only. Their secret halves stay wrapped. */
   readonly list: readonly KeyKind[];
-  /** It may also unwrap those of these kinds. @default - none */
+  /** The function may also unwrap keys of these kinds. @default - none */
   readonly unwrap?: readonly KeyKind[];
 }
 
@@ -35,7 +35,7 @@ export class Keyring extends Table {
     return new TableAccess(this, [listing, ...(unwrap.length > 0 ? [this.#keyPermission('kms:Decrypt', unwrap)] : [])]);
   }
 
-  /** Returns the keyring with permission to make wrapped keys of all kinds, and to delete them. It opens none. */
+  /** Returns the keyring with permission to create wrapped keys of all kinds and to delete them, but not to unwrap them. */
   mayRotate(): TableAccess {
     return new TableAccess(this, [
       ...this.may('Query', 'PutItem', 'DeleteItem').permissions,

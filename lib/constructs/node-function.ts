@@ -15,9 +15,9 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
   /** Path of the `*.handler.ts`, from the project's root. */
   readonly entry: string;
-  /** The tables by the variables that the handler reads their names from: each sets the variable and grants the permissions. */
+  /** The tables by the variables that contain their names: each sets its variable and grants its permissions. */
   readonly tables: Readonly<Record<TableVariable<Environment>, TableAccess>>;
-  /** Exactly the other variables that the handler reads; the handler's side declares the type. */
+  /** Exactly the other variables that the handler reads; the handler declares the type. */
   readonly environment: Omit<Environment, TableVariable<Environment>>;
   readonly timeout: Duration;
   /** In MiB. CPU grows with it: 1,769 MiB are one full vCPU. */
@@ -32,9 +32,9 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
 type TableVariable<Environment> = Extract<keyof Environment, `${string}_TABLE`>;
 
 /**
- * A Lambda function: Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in a log group of its own,
- * and a role of its own that may write to that log group. It may do with its tables what they are passed with. Whatever else it
- * may do is granted by the owners of resources.
+ * A Lambda function: Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in its own log group, and its own
+ * role. The role may write to the log group and access tables as far as `tables` grants. The owners of other resources grant
+ * further permissions.
  */
 export class NodeFunction<Environment extends Record<string, string> = Record<string, string>> extends lambda.Function {
   readonly entry: string;
@@ -62,16 +62,16 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
-      systemLogLevelV2: lambda.SystemLogLevel.WARN, // nothing reads of an invocation that went well when it began and ended
+      systemLogLevelV2: lambda.SystemLogLevel.WARN, // start and end of successful invocations are not needed
       environment: {
         LOG_LEVEL: 'INFO',
         POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
-        RELEASE: release, // Lambda publishes no version of a function that did not change
+        RELEASE: release, // Lambda publishes no version of an unchanged function
         ...variables,
       },
       currentVersionOptions: {
-        description: release, // `ops rollback` finds the versions of a release by it
-        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // all are deleted with their function
+        description: release, // `ops rollback` finds the versions of a release by this text
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // the function's deletion deletes all
       },
       timeout: props.timeout,
       memorySize: props.memorySize,
@@ -86,7 +86,7 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
   }
 
   /**
-   * The alias that gateways, queues and schedules call. It points to the version of the latest deployment that succeeded, or of the
+   * The alias that gateways, queues and schedules call. It points to the version of the latest successful deployment, or of the
    * release that `ops rollback` chose. Each release publishes a version of every function that has an alias.
    */
   get live(): lambda.Alias {
@@ -95,14 +95,14 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
   }
 }
 
-/** Roles are known in every Region: by their path preflight sees whether a stage of that name is in another one. */
+/** Returns the path of a role. Roles are global: by the path, preflight detects a stage of the same name in another Region. */
 function rolePath(scope: Construct, { stage }: StageConfiguration): string {
   return `/emissor/${stage}/${Stack.of(scope).region}/`;
 }
 
 /**
- * Tells functions apart in the console. Account and Region are part of it for a reason: with them in the stage's file, the hash
- * that names a version changes, and Lambda refuses to publish a version of a function that did not change.
+ * Returns the description of a function in the console. It includes account and Region of the stage's file: they change the hash that
+ * names a version, so the description must change too, because Lambda refuses to publish a version of an unchanged function.
  */
 function describe(id: string, { stage, account, region }: StageConfiguration): string {
   return `Emissor ${stage}: ${id}${account ? ` (${account}, ${region})` : ''}`;
@@ -125,14 +125,14 @@ function bundle(app: IConstruct, entry: string): lambda.Code {
   });
 }
 
-/** Returns the bundle of one handler. The first time those of all are made. */
+/** Returns the bundle of one handler. The first call creates the bundles of all handlers. */
 function bundleOf(app: IConstruct, entry: string): HandlerBundle | undefined {
   const bundles = bundled.get(app) ?? bundleHandlers(globSync('lambdas/**/*.handler.ts', { cwd: root }));
   bundled.set(app, bundles);
   return bundles.get(entry);
 }
 
-/** Kept as long as its app is. */
+/** The bundles of each app. */
 const bundled = new WeakMap<IConstruct, ReadonlyMap<string, HandlerBundle>>();
 
 const root = join(import.meta.dirname, '../..');

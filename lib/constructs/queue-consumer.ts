@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { NodeFunction, type NodeFunctionProps } from './node-function.ts';
 import { visibilityTimeout, type WorkQueue } from './work-queue.ts';
 
-/** The properties of a consumer. Its timeout is the time for which its queue hides a message. */
+/** The properties of a consumer. Its timeout is the visibility timeout of its queue. */
 export interface QueueConsumerProps<Environment extends Record<string, string>>
   extends Omit<NodeFunctionProps<Environment>, 'timeout'> {
   readonly queue: WorkQueue;
@@ -13,7 +13,7 @@ export interface QueueConsumerProps<Environment extends Record<string, string>>
 }
 
 /**
- * A function that consumes a queue in batches of ten, reports failures message by message, and may receive, delete and hide
+ * A function that consumes a queue in batches of ten and reports failures message by message. It may receive, delete and hide
  * messages of that queue. A new version takes over at once.
  */
 export class QueueConsumer<Environment extends Record<string, string>> extends NodeFunction<Environment> {

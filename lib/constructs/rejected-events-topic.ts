@@ -5,14 +5,14 @@ import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 
 export interface RejectedEventsTopicProps {
-  /** Other accounts that may subscribe, as the stage names them. */
+  /** The stage's list of other accounts that may subscribe. */
   readonly configuration: Pick<StageConfiguration, 'noticeAccounts'>;
 }
 
 /**
- * The topic that tells publishers of refused events. Services of this account subscribe by the managed policy that comes with it,
- * other accounts where the stage names them. Both may only subscribe queues and functions, which say themselves who may send to
- * them: nobody can have the notices sent to an address of the Internet.
+ * The topic that notifies publishers of rejected events. Services of this account subscribe with the managed policy, other accounts
+ * if the stage names them. Only queues and functions can subscribe, because their own policies control who sends to them: notices
+ * cannot be sent to an arbitrary address on the Internet.
  */
 export class RejectedEventsTopic extends sns.Topic {
   constructor(scope: Construct, id: string, { configuration: { noticeAccounts } }: RejectedEventsTopicProps) {
@@ -21,7 +21,7 @@ export class RejectedEventsTopic extends sns.Topic {
       const principals = noticeAccounts.map(account => new iam.AccountPrincipal(account));
       this.addToResourcePolicy(new iam.PolicyStatement({ ...this.#subscription(), principals }));
     }
-    // Another description would be another policy, and IAM deletes none that a subscriber's role has.
+    // A changed description would replace the policy, and IAM does not delete a policy that is attached to a subscriber's role.
     const subscriber = new iam.ManagedPolicy(scope, `${id}Subscriber`, {
       description: 'Allows an internal service to subscribe to the events that Emissor refused, and nothing else',
       statements: [new iam.PolicyStatement(this.#subscription())],

@@ -12,18 +12,18 @@ import { NodeFunction } from './node-function.ts';
 export interface ReleasesProps {
   readonly configuration: StageConfiguration;
   readonly topics: AlarmTopics;
-  /** The functions behind an API, by the name under which they count. */
+  /** The functions behind an API, by the service name in their metrics. */
   readonly services?: { readonly [Service in HttpService]?: NodeFunction };
   readonly others?: readonly NodeFunction[];
 }
 
 /**
- * Releases the functions of a stack by CodeDeploy. A hook checks each new version before it gets traffic. On a stage with customers a
- * function behind an API then gets a tenth of the requests for five minutes, and CodeDeploy rolls it back if it fails. All others
- * get everything at once. If a deployment fails, CloudFormation rolls the stack back.
+ * Releases the functions of a stack with CodeDeploy. A hook checks each new version before it gets traffic. On a stage with customers
+ * a function behind an API then gets a tenth of the requests for 5 minutes, and CodeDeploy rolls it back if it fails. All other
+ * functions get all traffic at once. If a deployment fails, CloudFormation rolls the stack back.
  *
- * Each function is watched for failures of its new version only: those of the earlier version must not stop the release that
- * repairs them. Response times are not watched, because each process of a new version is slow at first.
+ * The alarms watch the new version only: failures of the earlier version must not stop the release that fixes them. Response times
+ * are not watched, because each process of a new version is slow at first.
  *
  * With `gradual: false` CloudFormation moves the aliases itself. CodeDeploy starts from the version in the last template, so it refuses
  * an alias that `ops rollback` moved.
@@ -40,7 +40,7 @@ export class Releases extends Construct {
       const group = new LambdaDeploymentGroup(this, target.node.id, {
         application,
         alias: target.live,
-        role: role.withoutPolicyUpdates(), // each group would add the managed policy again
+        role: role.withoutPolicyUpdates(), // otherwise each group would add the managed policy again
         deploymentConfig:
           alarms.length > 0 ? LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES : LambdaDeploymentConfig.ALL_AT_ONCE,
         alarms: [...alarms],
@@ -61,7 +61,7 @@ export class Releases extends Construct {
     for (const target of others) add(target, []);
   }
 
-  /** Adds the hook. It learns from its environment which version belongs to a deployment group. */
+  /** Adds the hook. Its environment maps deployment groups to versions. */
   #addHook(
     configuration: StageConfiguration,
     targets: readonly (readonly [LambdaDeploymentGroup, NodeFunction])[],
@@ -84,7 +84,7 @@ export class Releases extends Construct {
     return hook;
   }
 
-  /** Adds CodeDeploy's role. Its managed policy lets it invoke functions of the name `CodeDeployHook_*` only. */
+  /** Adds CodeDeploy's role. Its managed policy allows it to invoke only functions named `CodeDeployHook_*`. */
   #addRole(hook: NodeFunction): iam.Role {
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('codedeploy.amazonaws.com') });
     role.addManagedPolicy(iam.ManagedPolicy.fromAwsManagedPolicyName('service-role/AWSCodeDeployRoleForLambdaLimited'));
@@ -98,7 +98,7 @@ export class Releases extends Construct {
   }
 }
 
-/** Lets the hook read the deployments of a group, and invoke the versions of its function: each deployment publishes another. */
+/** Allows the hook to read the deployments of a group, and to invoke all versions of its function: each deployment publishes another. */
 function allow(hook: NodeFunction, { deploymentGroupArn }: LambdaDeploymentGroup, { functionArn }: NodeFunction): void {
   hook.addToRolePolicy(
     new iam.PolicyStatement({ actions: ['codedeploy:GetDeployment'], resources: [deploymentGroupArn] }),
@@ -115,7 +115,7 @@ function allow(hook: NodeFunction, { deploymentGroupArn }: LambdaDeploymentGroup
 
 /**
  * Replaces an alarm with each version. An alarm that is only changed keeps its state until it is evaluated again, and CodeDeploy
- * does not start while an alarm is active: that of a failing version would stop the release that repairs it
+ * does not start while an alarm is active, so the alarm of a failing version would stop the release that fixes it
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html).
  */
 function replaceWithVersion(alarm: cloudwatch.Alarm, { currentVersion }: NodeFunction): void {

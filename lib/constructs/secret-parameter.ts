@@ -4,16 +4,16 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
 export interface SecretParameterProps {
-  /** Begins with a slash. */
+  /** Starts with a slash. */
   readonly parameterName: string;
-  /** The key that the operator's command line encrypts it with. */
+  /** The key with which the operator's command line encrypts it. */
   readonly key: kms.IKey;
 }
 
 /**
- * A SecureString parameter of Parameter Store. CloudFormation cannot make one, so the operator's command line does; here it is
- * known by its name. A key of the account's own decides who reads it: that of AWS (`aws/ssm`) would open it for everybody in
- * the account who may read parameters
+ * A SecureString parameter of Parameter Store. CloudFormation cannot create one, so the operator's command line does; the stack only
+ * refers to its name. The key is a customer managed key, which controls who reads the value: the AWS managed key (`aws/ssm`) would
+ * decrypt it for everybody in the account who may read parameters
  * (https://docs.aws.amazon.com/systems-manager/latest/userguide/ps-restrict-decryption.html).
  */
 export class SecretParameter extends Construct {
@@ -32,7 +32,7 @@ export class SecretParameter extends Construct {
     this.#key = key;
   }
 
-  /** Allows reading this parameter, and using the key for nothing else. */
+  /** Grants permission to read this parameter and to use the key for it only. */
   grantRead(grantee: iam.IGrantable): void {
     iam.Grant.addToPrincipal({ grantee, actions: ['ssm:GetParameter'], resourceArns: [this.parameterArn] });
     iam.Grant.addToPrincipal({

@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 
 export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' | 'sortKey' | 'globalSecondaryIndexes'> {
   readonly removalPolicy: RemovalPolicy;
-  /** Makes DynamoDB refuse to delete it. */
+  /** Prevents the deletion of the table. */
   readonly deletionProtection: boolean;
 }
 
@@ -20,8 +20,7 @@ export type TableAction =
   | 'PartiQLInsert'; // `BatchExecuteStatement` with INSERT
 
 /**
- * A table that is paid per request and can be restored to any second of the last 35 days. Its items expire by their
- * attribute `ttl`.
+ * An on-demand table that can be restored to any second of the last 35 days. Its items expire by their attribute `ttl`.
  */
 export class Table extends dynamodb.TableV2 {
   constructor(scope: Construct, id: string, props: TableProps) {
@@ -42,8 +41,8 @@ export class Table extends dynamodb.TableV2 {
 }
 
 /**
- * A table and what a function may do with it. Functions take both together. The permissions are exactly those that are named: the
- * CDK's own grants include the table's indexes.
+ * A table together with a function's permissions on it. It grants exactly the named permissions: the CDK's own grants include the
+ * table's indexes.
  */
 export class TableAccess {
   readonly table: dynamodb.ITable;
@@ -78,7 +77,7 @@ export function number(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.NUMBER };
 }
 
-/** Returns an index that holds the keys of its items only: readers fetch the items themselves from the table. */
+/** Returns an index that holds only the keys of its items: readers fetch the items from the table. */
 export function keysOnlyIndex(
   indexName: string,
   partitionKey: string,

@@ -11,9 +11,9 @@ export interface WorkQueueProps extends QueueProps {
 }
 
 /**
- * A standard queue for one consumer. A message stays hidden for a minute, as long as its consumer runs at most: the messages of a process
- * that died come back soon. It keeps messages as long as SQS allows: what cannot be consumed for days is not lost. A message keeps its age when
- * SQS moves it to the dead-letter queue.
+ * A standard queue for one consumer. A message stays hidden for one minute, the maximum duration of its consumer, so messages of a
+ * crashed process return soon. The retention is the maximum, so that messages survive days without a consumer. A message's age does
+ * not restart when SQS moves it to the dead-letter queue.
  */
 export class WorkQueue extends sqs.Queue {
   constructor(scope: Construct, id: string, { deadLetterQueue, removalPolicy }: WorkQueueProps) {
@@ -42,14 +42,14 @@ export class DeadLetterQueue extends sqs.Queue {
   }
 }
 
-/** The time that a message that was received stays hidden, and that an invocation of its consumer may take. */
+/** The visibility timeout of a received message, and the maximum duration of its consumer's invocation. */
 export const visibilityTimeout = Duration.minutes(1);
 
-/** The time that any queue keeps a message: the most that SQS allows. */
+/** The retention of messages in any queue: the maximum of SQS. */
 const retentionPeriod = Duration.days(14);
 
-/** A dead letter is sent on with its reason, and both must fit into the 1 MiB that SQS accepts. In bytes. */
+/** A dead-letter message carries its reason, and both must fit into the 1 MiB that SQS accepts. In bytes. */
 const maxMessageSizeBytes = 1_048_576 - 8_192;
 
-/** Receives of one message before SQS itself moves it: many, because messages wait here while the tables are unreachable. */
+/** Receives of one message before SQS itself moves it: many, because messages wait here while the tables are unavailable. */
 const maxReceiveCount = 1_000;
