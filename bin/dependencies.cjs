@@ -1,6 +1,6 @@
 /**
- * Says in one line that packages are missing, instead of a stack trace: nobody ran "npm ci", or not since the dependencies
- * changed. The operator's command line and the CDK app need no development dependencies.
+ * Reports missing packages in one line instead of a stack trace: "npm ci" has not run since the dependencies changed. The operator's
+ * command line and the CDK app need no development dependencies.
  */
 const { existsSync } = require('node:fs');
 const { basename, join } = require('node:path');

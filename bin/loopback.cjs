@@ -1,5 +1,5 @@
 /**
- * Keeps Node from asking a proxy of the environment about this machine, where the local run is. Node has read `NO_PROXY` by now, so it
+ * Excludes this machine from the environment's proxy, because the local run listens here. Node has read `NO_PROXY` by now, so it
  * has to read it again. Child processes inherit it.
  */
 const { setGlobalProxyFromEnv } = require('node:http');

@@ -1,7 +1,7 @@
 /**
- * Says in one line that Node is too old, or that dependencies are missing. CommonJS and plain JavaScript, because a Node
- * that is too old cannot even load the TypeScript entries: `npm start`, `npm run ops` and the CDK preload this with
- * --require. Those who start an entry without npm get it by its import. Developers' programs go without.
+ * Reports in one line that Node is too old or that dependencies are missing. It is CommonJS and plain JavaScript, because an old
+ * Node cannot load the TypeScript entries: `npm start`, `npm run ops` and the CDK preload it with --require. The entries also import
+ * it, for starts without npm. Development programs do without.
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(

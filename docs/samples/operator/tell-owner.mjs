@@ -1,6 +1,6 @@
 /**
- * Makes a Lambda function on the topic of the output OperationsTopicArn, which tells the owner of a webhook how it does. Both
- * functions are yours: `addressOf` finds where an account is written to, and `send` writes there. A notice may come twice.
+ * Returns a handler of a Lambda function that subscribes to the topic of the output OperationsTopicArn and notifies the owner of a
+ * webhook. Implement both functions: `addressOf` finds the address of an account, and `send` writes to it. A notice may come twice.
  */
 export function makeHandler(addressOf, send) {
   return async function handler({ Records }) {
