@@ -2,9 +2,7 @@ import type { FailureCause } from '../platform/egress/network-error.ts';
 import type { ErrorDescription } from '../platform/telemetry.ts';
 import type { EventName } from '../webhooks/webhook.ts';
 
-/**
- * The states of a delivery. `pending` waits for its next attempt. The others are settled; a resend or replay may reopen them.
- */
+/** The states of a delivery. `pending` waits for its next attempt. The others are settled; a resend or replay may reopen them. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'held' | 'cancelled';
 
 /** The results of an attempt, as its record and the history show them. */
@@ -21,29 +19,29 @@ export type AttemptResult =
 
 /** One attempt, as it is stored and as the history shows it. */
 export interface AttemptRecord {
-  /** From 1, growing over the delivery's whole life. */
+  /** Starts at 1 and grows over the delivery's whole life. */
   readonly number: number;
   /** RFC 3339, UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
   readonly result: AttemptResult;
-  /** The cause of a failure, if more is known than its result. */
+  /** The cause of a failure, if it is known. */
   readonly cause: FailureCause | null;
   /** The response's status code, if there was a response. */
   readonly status: number | null;
-  /** The first KiB of the response's body, with what we sent in `Authorization` masked. */
+  /** The first KiB of the response's body. The `Authorization` value that we sent is masked. */
   readonly response: string | null;
-  /** Names the answer's own item, if it has one; `response` is null until that is read. */
+  /** The id of the response's own item, if it has one; `response` is null until that is read. */
   readonly answerId?: string;
 }
 
 /**
  * The outcome of one attempt:
- * - `delivered`: complete 2xx headers, whatever the body then did;
- * - `gone`: 410, the receiver wants no more;
- * - `failed`: anything else a receiver or its network did, and what the URL policy or the SSRF guard blocks; charged;
- * - `given_up`: not answered in time in a fast lane that is busy; repeated in the slow one, not charged;
- * - `internal_error`: our own keys, sockets or network; not charged.
+ * - `delivered`: complete 2xx headers, regardless of the body;
+ * - `gone`: 410, the receiver rejects further events;
+ * - `failed`: any other response or network failure, or blocked by the URL policy or the SSRF guard; charged;
+ * - `given_up`: no response in time in a busy fast lane; repeated in the slow one, not charged;
+ * - `internal_error`: a failure of our own keys, sockets or network; not charged.
  *
  * `errorCode` and `fault` are for the log only.
  */
@@ -53,41 +51,38 @@ export type AttemptOutcome = { readonly record: AttemptRecord; readonly errorCod
   | { readonly outcome: 'internal_error'; readonly fault?: ErrorDescription }
 );
 
-/** The moment when a pending delivery goes on. Milliseconds since the epoch. */
+/** The times of a pending delivery. Milliseconds since the epoch. */
 export interface Wait {
   readonly nextAttemptAt: number;
-  /** The moment when the sweeper looks at the delivery, unless its next attempt was recorded by then. */
+  /** The moment when the sweeper checks the delivery, unless its next attempt is recorded by then. */
   readonly sweepAt: number;
-  /** The sweeper has sent the message of a long wait, and looks again then: of two sweepers one sends, and a lost message is found. */
+  /** Set when the sweeper sends the message of a long wait, until its next check: one sweeper sends, and a lost message is replaced. */
   readonly claimedUntil?: number;
-  /** How often the sweeper found this attempt overdue: it waits twice as long each time, so that a backlog is not multiplied. */
+  /** How often the sweeper found this attempt overdue: it waits twice as long each time, so that a backlog does not multiply. */
   readonly overdueCount: number;
 }
 
-/** The life of one event at the webhook that was registered for it. Times in milliseconds since the epoch. */
+/** The delivery of one event to the webhook that was registered for it. Times in milliseconds since the epoch. */
 export interface Delivery {
   readonly id: string;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The registration the event belongs to: another one of the same name never gets it. */
+  /** The registration that the event belongs to: a later registration of the same name never gets it. */
   readonly webhookId: string;
   /** The request body. */
   readonly body: string;
   readonly state: DeliveryState;
-  /** The id of the publisher's message, by which log lines find it; tests have none. */
+  /** The id of the publisher's message, which log lines contain; tests have no such id. */
   readonly messageId?: string;
   /** The moment when the event was accepted on the queue. */
   readonly createdAt: number;
-  /** The moment when the present schedule began: acceptance, or the latest resend, replay or redrive. */
+  /** The moment when the current schedule started: acceptance, or the latest resend, replay or redrive. */
   readonly scheduledAt: number;
-  /**
-   * The number of the next attempt. It grows with every attempt, charged or not, and so distinguishes a stale message from the one
-   * that is due.
-   */
+  /** The number of the next attempt. It grows with every attempt, charged or not, so a message with a lower number is stale. */
   readonly attempt: number;
   /** Failed attempts charged against the present schedule. */
   readonly charged: number;
-  /** Internal errors in a row: each doubles the wait, and none is charged. */
+  /** Consecutive internal errors: each doubles the wait and is not charged. */
   readonly internalErrors: number;
   /** The latest attempts, oldest first; see `keptAttempts`. */
   readonly attempts: readonly AttemptRecord[];
@@ -95,7 +90,7 @@ export interface Delivery {
   readonly wait?: Wait;
   /** The moment when the delivery reached its state; not set while `pending`. */
   readonly settledAt?: number;
-  /** Set while a resend has brought the next attempt forward: that is not charged. */
+  /** Set while the next attempt is expedited by a resend, and so not charged. */
   readonly expedited?: Expedited;
   /** Grows with each stored change, so that a resend, a sweep and a deferral do not undo each other. Only the store sets it. */
   readonly version?: number;
@@ -110,26 +105,26 @@ export function testIdOf(unique: string): string {
 }
 
 /**
- * Returns whether a delivery is a test: a sample event that gets one attempt, also while its webhook is suspended, and says
- * nothing about the webhook's health.
+ * Returns whether a delivery is a test: a sample event that gets one attempt, even if its webhook is suspended, and does not affect
+ * the webhook's health.
  */
 export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
   return id.startsWith(testPrefix);
 }
 
-/** Returns whether its next attempt was asked for: by a resend, a replay or a redrive. */
+/** Returns whether the next attempt was requested by a resend, a replay or a redrive. */
 export function isResent({ createdAt, scheduledAt, expedited }: Delivery): boolean {
   return scheduledAt !== createdAt || expedited !== undefined;
 }
 
-/** The form of the id of a delivery: of an event's, or of a test's. */
+/** The form of the id of a delivery: an event's or a test's. */
 export const deliveryIdForm = /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/;
 
 export function isDeliveryId(text: string): boolean {
   return deliveryIdForm.test(text);
 }
 
-/** A delivery keeps its latest attempts only, lest its item outgrows what the store takes. */
+/** The number of latest attempts that a delivery keeps. It bounds the size of the item. */
 export const keptAttempts = 30;
 
 export type NewDelivery = Pick<
@@ -137,7 +132,7 @@ export type NewDelivery = Pick<
   'id' | 'accountId' | 'eventName' | 'webhookId' | 'body' | 'createdAt' | 'messageId'
 >;
 
-/** Creates a delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
+/** Creates a delivery before its first attempt. The outcome of that attempt stores it. */
 export function newDelivery(origin: NewDelivery): Delivery {
   return {
     ...origin,
@@ -150,17 +145,17 @@ export function newDelivery(origin: NewDelivery): Delivery {
   };
 }
 
-/** Returns a delivery that has ended in a state. A resend or a replay may begin a new schedule. */
+/** Returns a delivery that has ended in a state. A resend or a replay may start a new schedule. */
 export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pending'>, at: number): Delivery {
   const { wait: _, expedited: __, ...rest } = delivery;
   return { ...rest, state, settledAt: at };
 }
 
-/** An attempt that a resend made due before its time. Milliseconds since the epoch. */
+/** An attempt that a resend expedited. Milliseconds since the epoch. */
 interface Expedited {
-  /** The moment when that was. The attempt's message names it: one that does not was sent before, and is stale. */
+  /** The moment of the resend. The attempt's message contains it: a message without it is older and stale. */
   readonly at: number;
-  /** The moment when the attempt was due before; unless it succeeds, the next one is due then. */
+  /** The original due time of the attempt; unless it succeeds, the next one is due then. */
   readonly originalDueAt: number;
 }
 

@@ -23,32 +23,32 @@ export const deliverEnvironment = z.object({
   SLOW_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
   REJECTED_EVENTS_TOPIC_ARN: text,
-  /** The public address of demands that links begin with; a slash at its end makes no difference. */
+  /** The public address of demands, with which links start; a trailing slash makes no difference. */
   DEMANDS_URL: demandsUrl,
   RETRY_SCHEDULE: retrySchedule,
   /** From resolving the name to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
-  /** The batches that the slow lane processes at once: they share a slow webhook's attempts. */
+  /** The concurrency of the slow lane, which divides a slow webhook's attempts. */
   SLOW_CONCURRENCY: wholeNumber,
-  /** Host names of this service's own APIs, which no delivery may go to. */
+  /** Host names of this service's own APIs, to which deliveries are not allowed. */
   OWN_HOSTS: list,
-  /** Told to receivers in `User-Agent`. */
+  /** The version in the `User-Agent` that receivers see. */
   SERVICE_VERSION: text,
 });
 
 /** The variables of the sweeper. */
 export const sweepEnvironment = z.object({
   DELIVERIES_TABLE: text,
-  /** Replays end, and suspensions are announced, by what this table holds. */
+  /** The table of webhooks, whose state ends replays and contains announcements of suspensions. */
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
-  /** The topic that suspensions are announced on. */
+  /** The topic for announcements of suspensions. */
   OPERATIONS_TOPIC_ARN: text,
 });
 
-/** The variables of DeliveriesApi, which serves deliveries by their webhook, resends, tests and replays. */
+/** The variables of DeliveriesApi, which serves the deliveries of a webhook, resends, tests and replays. */
 export const deliveriesApiEnvironment = z.extend(baseApiEnvironment, {
   RETRY_QUEUE_URL: text,
-  /** The public address of demands that the links of sample events begin with. */
+  /** The public address of demands, with which the links of sample events start. */
   DEMANDS_URL: demandsUrl,
 });

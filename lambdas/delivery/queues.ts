@@ -9,21 +9,21 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import { maxQueueDelay, waitsInQueue } from './transitions.ts';
 
 /**
- * A message of the retry queue or of the slow queue: it names an attempt. Everything else is read from the store when the
- * attempt is made. Queues deliver at least once; a message whose attempt was recorded already is stale.
+ * A message of the retry queue or of the slow queue, which names an attempt. The consumer reads all else from the store when it makes
+ * the attempt. Queues deliver at least once; if the attempt is recorded, its message is stale.
  */
 export const attemptMessage = z.object({
   id: z.string(),
   accountId: z.string(),
   eventName: eventNameSchema,
   attempt: z.int().check(z.positive()),
-  /** The moment when a resend expedited the attempt: of two messages for one attempt only the later one is not stale. */
+  /** The moment when a resend expedited the attempt: of two messages for one attempt only the later one is valid. */
   expeditedAt: z.optional(z.int()),
 });
 
 export type AttemptMessage = z.infer<typeof attemptMessage>;
 
-/** SQS takes, hides and hands over this many messages in one call. */
+/** The maximum number of messages in one call of SQS. */
 export const maxMessagesOfCall = 10;
 
 export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
@@ -42,7 +42,7 @@ export function makeAttemptQueue({
   let nextCalls: Promise<SendCalls> | undefined;
   return { send, sendAll };
 
-  /** Sends one, in a call with others of the same turn of the event loop. Throws if the queue does not take it. */
+  /** Sends one message, in a call with others of the same turn of the event loop. Throws if the queue rejects it. */
   async function send(delivery: WaitingDelivery): Promise<void> {
     waiting.push(delivery);
     nextCalls ??= sendWaiting();
@@ -64,8 +64,8 @@ export function makeAttemptQueue({
   }
 
   /**
-   * Sends what SQS takes in one call. Returns those of them that the queue did not take; throws if it does not
-   * answer.
+   * Sends up to ten messages in one call. Returns the deliveries whose messages the queue rejected; throws if the queue does not
+   * respond.
    */
   async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<WaitingDelivery[]> {
     const moment = now();
@@ -76,12 +76,12 @@ export function makeAttemptQueue({
   }
 }
 
-/** The call that sends each delivery, which returns those that the queue did not take. */
+/** The call that sends each delivery, and that returns the rejected ones. */
 type SendCalls = ReadonlyMap<WaitingDelivery, Promise<readonly WaitingDelivery[]>>;
 
 /**
- * Sends the message of a delivery that is stored. What the queue does not take is logged, and left to the
- * sweeper, which finds the delivery overdue. Returns whether the queue took it. Never throws.
+ * Sends the message of a stored delivery. If the queue rejects it, this is logged, and the sweeper sends it when it finds the
+ * delivery overdue. Returns whether the queue accepted it. Never throws.
  */
 export async function sendOrLeave(
   queue: Pick<AttemptQueue, 'send'>,
@@ -97,7 +97,7 @@ export async function sendOrLeave(
   }
 }
 
-/** Does the same for what SQS takes in one call. Returns those that the queue did not take, as far as is known. */
+/** Sends the messages of up to ten stored deliveries in one call. Returns those that the queue did not accept, as far as is known. */
 export async function sendAllOrLeave(
   queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],
@@ -114,7 +114,7 @@ export async function sendAllOrLeave(
   return unsent;
 }
 
-/** Sends what follows an attempt, or leaves it to the sweeper, whose a wait is that is too long for the queue. */
+/** Sends the message after an attempt, or leaves it to the sweeper if the wait is too long for the queue. */
 export async function sendNext(
   queue: Pick<AttemptQueue, 'send'>,
   { wait, ...delivery }: Delivery,
@@ -137,7 +137,7 @@ function messageOf(
   };
   return {
     MessageBody: JSON.stringify(message),
-    DelaySeconds: Math.ceil(delay / 1_000), // whole seconds, and never before a receiver asked
-    MessageGroupId: `${accountId}#${eventName}`, // fair queues: no webhook's attempts hold up another's
+    DelaySeconds: Math.ceil(delay / 1_000), // whole seconds, and never earlier than a receiver requested
+    MessageGroupId: `${accountId}#${eventName}`, // fair queues: one webhook's attempts do not delay another's
   };
 }

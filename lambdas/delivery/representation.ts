@@ -51,9 +51,9 @@ export const deliveryRecord = z.object({
   proxima_tentativa_em: z.nullable(time),
   /** Attempts made so far. */
   tentativas: z.int().check(z.nonnegative()),
-  /** Of the latest attempt; `null` before the first. */
+  /** The result of the latest attempt; `null` before the first. */
   ultimo_resultado: z.nullable(result),
-  /** The status code of the latest attempt, if it was answered. */
+  /** The status code of the latest attempt, if it has a response. */
   ultimo_status: z.nullable(z.int()),
 });
 
@@ -68,10 +68,10 @@ export const attemptRecord = z.object({
   resposta: z.nullable(z.string()),
 });
 
-/** A delivery as lists show it. Times are RFC 3339 in UTC. */
+/** A delivery in lists. Times are RFC 3339 in UTC. */
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
-/** A delivery as it is shown alone: with the body it sends, as that is signed, and its latest attempts. */
+/** A single delivery, with its body as signed, and its latest attempts. */
 export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tentativas: z.array(attemptRecord) });
 
 export type DeliveryDetail = z.infer<typeof deliveryDetail>;
@@ -99,8 +99,8 @@ export function toDeliveryDetail(delivery: Delivery): DeliveryDetail {
 }
 
 /**
- * A delivery as it is shown while `webhookId` is registered: what waits for a registration that is gone will never be sent,
- * and is cancelled when its attempt is due.
+ * Returns the function that shows a delivery while `webhookId` is registered: a pending delivery of an earlier registration is never
+ * sent and is cancelled when its attempt is due, so it is shown as cancelled.
  */
 export function asShown(webhookId: string | undefined) {
   return function shown(delivery: Delivery): Delivery {

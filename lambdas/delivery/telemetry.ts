@@ -4,44 +4,41 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 
 export type DeliveryMetric =
   /**
-   * Attempts: one for each that delivered, zero for each that did not, so that all of them are its samples. Of smoke tests only those
-   * that did not; no tests and no resends, since their owner may fail as often as they like.
+   * Attempts: one for each that delivered, zero for each that did not, so its sample count is the number of attempts. Of smoke tests it
+   * includes only failures. It excludes tests and resends, because their owner may fail as often as they like.
    */
   | 'Delivered'
-  /** Attempts by what else came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */
+  /** Attempts by any other result; `Blocked` are those that the URL policy or the SSRF guard blocked. */
   | 'Blocked'
-  /** Attempts that failed for a fault of our own, and messages that go back to their queue because a store or a queue failed. */
+  /** Attempts that failed because of an internal error, and messages that return to their queue because a store or a queue failed. */
   | 'InternalError'
   /** Events that are dropped because their account has no webhook for them. */
   | 'EventWithoutWebhook'
-  /** Refused events of which publishers could not be notified. */
+  /** Rejected events of which publishers could not be notified. */
   | 'NoticeNotSent';
 
-/** The log and the counts of the units of delivery. */
+/** The log and the metrics of delivery functions. */
 export interface DeliveryTelemetry {
   readonly log: Log;
   readonly count: Count;
 }
 
-/** The log of the sweeper, and its one metric. */
+/** The log of the sweeper, and its only metric. */
 export interface SweepTelemetry {
   readonly log: Log;
-  /**
-   * Each sweep that succeeds writes `OldestDue`: by how many milliseconds the oldest pending delivery is overdue, 0 if
-   * none is.
-   */
+  /** Writes `OldestDue` after each successful sweep: by how many milliseconds the oldest pending delivery is overdue, or 0. */
   readonly measure: (metric: 'OldestDue', milliseconds: number) => void;
 }
 
 /**
- * Returns false for smoke tests: CloudWatch bills each metric-hour, and they run in every hour. Their failures are counted as all others
- * are, because alarms depend on these metrics.
+ * Returns false for smoke tests: they run in every hour, and CloudWatch bills each metric-hour. Their failures are counted like all
+ * others, because alarms depend on these metrics.
  */
 export function countsSuccess({ accountId }: Pick<Delivery, 'accountId'>): boolean {
   return !isReservedAccount(accountId);
 }
 
-/** Returns the fields of a delivery that a log line may show: never its body, its webhook's URL or a receiver's answer. */
+/** Returns the loggable fields of a delivery: never its body, its webhook's URL or a receiver's answer. */
 export function describeDelivery({ id, messageId, accountId, eventName, attempt }: Delivery) {
   return {
     deliveryId: id,
@@ -52,10 +49,10 @@ export function describeDelivery({ id, messageId, accountId, eventName, attempt 
   };
 }
 
-/** Returns the fields of an attempt that a log line may show. */
+/** Returns the loggable fields of an attempt. */
 export function describeAttempt({ result, cause, status, durationMs }: AttemptRecord) {
   return { result, cause, status, durationMs };
 }
 
-/** Counts one more, or this many more. */
+/** Increases a metric by one, or by the given number. */
 type Count = (metric: DeliveryMetric, by?: number) => void;

@@ -12,32 +12,32 @@ import {
   type WaitingDelivery,
 } from './delivery.ts';
 
-/** The longest that SQS holds a message back (`DelaySeconds`). The sweeper sends the messages of longer waits. */
+/** The maximum delay of a message in SQS (`DelaySeconds`). The sweeper sends the messages of longer waits. */
 export const maxQueueDelay = 900_000;
 
-/** An attempt that is overdue by this much is sent again by the sweeper. */
+/** The sweeper resends the message of an attempt that is overdue by this much. */
 export const overdueAfter = 120_000;
 
-/** A delivery ends when internal errors or its slow webhook have kept it from its attempts for this long. */
+/** A delivery ends if internal errors or its slow webhook have prevented its attempts for this long. */
 export const maxAge = 10 * 24 * 60 * 60_000;
 
 /*
  * The transitions of a delivery from one state to the next. Everything here is pure; times and waits are in milliseconds.
  */
 
-/** Returns the delivery as it is after an attempt. */
+/** Returns the delivery after an attempt. */
 export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
 
 /**
  * Returns the function that applies the outcome of an attempt to its delivery:
  * - `delivered` and `gone` (410) end it;
- * - `failed` is charged: the next attempt comes after the backoff of the retry schedule. After the schedule's last wait there
- *   is none;
+ * - `failed` is charged: the next attempt comes after the backoff of the retry schedule. After the schedule's last wait the
+ *   delivery fails;
  * - `given_up` is repeated at once in the slow lane, not charged;
- * - `internal_error` is repeated with a backoff of its own, not charged, for up to ten days.
+ * - `internal_error` is repeated with its own backoff, not charged, for up to 10 days.
  *
- * A test gets one attempt. An expedited attempt is not charged. If it does not succeed, the old due time
- * stays, and the place in the table that comes of it.
+ * A test gets one attempt. An expedited attempt is not charged. If it does not succeed, the original due time applies, with its
+ * entry in the table.
  */
 export function makeApplyOutcome({
   schedule,
@@ -84,12 +84,12 @@ export function makeApplyOutcome({
   };
 }
 
-/** Returns whether a delivery ends because it was kept from its attempts for too long. */
+/** Returns whether a delivery ends because its attempts were prevented for too long. */
 export function isTooOld(delivery: Delivery, now: number): boolean {
   return now - delivery.scheduledAt >= maxAge;
 }
 
-/** Returns whether a wait is spent as a delayed message in the queue. A longer one is spent in the table; the sweeper ends it. */
+/** Returns whether a wait is a delayed message in the queue. During a longer wait the message is not sent yet; the sweeper sends it. */
 export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
 }
@@ -104,11 +104,11 @@ export type SkipReason = 'cancelled' | 'held';
 export function skipReason(delivery: Delivery, webhook: Webhook | undefined): SkipReason | undefined {
   if (webhook?.webhookId !== delivery.webhookId) return 'cancelled';
   if (webhook.status === 'suspended' && !isTest(delivery)) return 'held';
-  // Only a test gets here. An operator has suspended since it was requested.
+  // Only tests reach this line: an operator may have suspended the webhook since the request.
   return webhook.suspensionReason === 'operator' ? 'cancelled' : undefined;
 }
 
-/** Returns when the sweeper has something to do about a wait. */
+/** Returns when the sweeper must act on a wait. */
 export function sweeperActsAt({ sweepAt, claimedUntil }: Wait): number {
   return claimedUntil ?? sweepAt;
 }
@@ -124,8 +124,8 @@ export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
 }
 
 /**
- * A delivery that begins a new schedule: due after `waitMs`, and nothing charged. Its attempt numbers go on, so that
- * messages of its earlier schedule stay stale.
+ * Returns a delivery that starts a new schedule: due after `waitMs`, with no charged attempts. Its attempt numbers continue, so that
+ * messages of its earlier schedule remain stale.
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
   const { settledAt: _, ...rest } = delivery;
@@ -133,8 +133,8 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * Makes the next attempt of a waiting delivery due now, for a resend. Returns nothing while it is due and may be in
- * flight: for 2 min from when its latest message came.
+ * Returns a waiting delivery whose next attempt is due now, for a resend. Returns `undefined` while the attempt is due and may be in
+ * flight: for 2 min after its latest message became available.
  */
 export function expedited(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;
@@ -145,8 +145,8 @@ export function expedited(delivery: WaitingDelivery, now: number): WaitingDelive
 }
 
 /**
- * The wait after the sweeper sends a delivery's message: the due time stays. After a long wait it is only claimed. If the
- * attempt was overdue, `sweepAt` moves on, by twice as long each time.
+ * Returns the wait after the sweeper sends a delivery's message: the due time stays. After a long wait it is only claimed. If the
+ * attempt was overdue, `sweepAt` advances, by twice as long each time.
  */
 export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
@@ -156,12 +156,12 @@ export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wa
   return { ...next, sweepAt: now + leftAloneFor(next) };
 }
 
-/** Returns for how long the sweeper leaves an attempt to its latest message, once that can be received. */
+/** Returns for how long the sweeper waits for an attempt's latest message, once that can be received. */
 function leftAloneFor({ overdueCount }: Wait): number {
   return overdueAfter * 2 ** overdueCount;
 }
 
-/** An internal error that repeats is one line in the history, or ten days of them would push everything else out. */
+/** Adds a record. Consecutive internal errors are one line of the history, so that ten days of them do not displace all others. */
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
   const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);

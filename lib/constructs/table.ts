@@ -19,9 +19,7 @@ export type TableAction =
   | 'DeleteItem'
   | 'PartiQLInsert'; // `BatchExecuteStatement` with INSERT
 
-/**
- * An on-demand table that can be restored to any second of the last 35 days. Its items expire by their attribute `ttl`.
- */
+/** An on-demand table that can be restored to any second of the last 35 days. Its items expire by their attribute `ttl`. */
 export class Table extends dynamodb.TableV2 {
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {

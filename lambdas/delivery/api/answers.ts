@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { deliveryRecord, wireReplayStates } from '../representation.ts';
 
 /*
- * The answers of the API of deliveries, besides a delivery's record. Its functions import the types alone: the schemas are for
- * those who read answers, and for the OpenAPI document.
+ * The responses of the API of deliveries, except a delivery's record. The API's functions import only the types: the schemas are for
+ * clients and for the OpenAPI document.
  */
 
 /** A page of deliveries, newest first. */

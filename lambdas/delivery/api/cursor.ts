@@ -1,11 +1,11 @@
-/** Returns the cursor of the next page, which begins after that range key of index `byWebhook`. */
+/** Returns the cursor of the next page, which starts after this range key of index `byWebhook`. */
 export function encodeCursor(listKey: string): string {
   return Buffer.from(listKey).toString('base64url');
 }
 
 /**
- * Returns the range key in a cursor; `undefined` when the cursor is not one of ours. It is neither secret nor signed: it is a
- * position in a list, and the list is always the caller's own.
+ * Returns the range key in a cursor; `undefined` if the cursor is malformed. A cursor is neither secret nor signed: it is a position
+ * in a list, and the list is always the caller's own.
  */
 export function decodeCursor(text: string): string | undefined {
   const listKey = Buffer.from(text, 'base64url').toString('latin1');

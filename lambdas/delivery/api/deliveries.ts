@@ -46,7 +46,7 @@ export function makeDeliveryHandlers(dependencies: {
     });
   }
 
-  /** Finds the webhook. @throws {Problem} 422 if the cursor is of the account's list of another event. */
+  /** Finds the webhook. @throws {Problem} 422 if the cursor belongs to the account's list of another event. */
   async function findWebhookAndPlace(
     { caller: { accountId }, refuse }: Context<'listDeliveries'>,
     eventName: EventName,
@@ -54,7 +54,7 @@ export function makeDeliveryHandlers(dependencies: {
   ): Promise<Webhook | undefined> {
     if (after === undefined) return findWebhook(accountId, eventName);
     const { delivery, webhook } = await findDeliveryWithWebhook(deliveryIdIn(after), accountId, eventName);
-    // The answer does not reveal that another account has the delivery.
+    // The response does not reveal that another account has the delivery.
     if (delivery?.accountId === accountId && delivery.eventName !== eventName) {
       throw refuse('validation_failed', { errors: [finding({ parameter: 'cursor' }, deliveryFindings.cursor)] });
     }
@@ -78,7 +78,7 @@ export function makeDeliveryHandlers(dependencies: {
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 
-  /** Finds the delivery in the path, if it is the account's and of that event, and the webhook that is registered now. */
+  /** Finds the delivery in the path, if it belongs to the account and the event, and the webhook that is registered now. */
   async function findDelivery(
     context: RequestContext<'webhook_not_found' | 'delivery_not_found'>,
   ): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> {
@@ -93,7 +93,7 @@ export function makeDeliveryHandlers(dependencies: {
     throw context.refuse('delivery_not_found');
   }
 
-  /** The history outlives its webhook: only without both it is the webhook that is not found. A page may be empty before its end. */
+  /** Throws only if there is neither a webhook nor a history, which outlives its webhook. A page may be empty before the end of the list. */
   async function requireWebhookOrHistory(
     context: RequestContext<'webhook_not_found'>,
     eventName: EventName,

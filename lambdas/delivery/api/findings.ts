@@ -1,6 +1,6 @@
 import type { FindingTable } from '../../api/findings.ts';
 
-/** The findings about the history's query and the request of a replay. */
+/** The findings about a query of the history and about a request for a replay. */
 export const deliveryFindings = {
   limite_number: {
     code: 'invalid_value',

@@ -27,13 +27,13 @@ const cursor = z.pipe(
   }),
 );
 
-/** The states of deliveries that a replay can send again. */
+/** The states of deliveries that a replay can resend. */
 const replayedState = z.pipe(
   z.enum([wireStates.failed, wireStates.held]),
   z.transform(word => (word === wireStates.failed ? 'failed' : 'held')),
 );
 
-/** Checked even if other fields are wrong, as long as both ends are valid. */
+/** The rule for both times of a range. It is checked if both are valid, even if other fields are not. */
 const rangeRule = {
   path: ['ate'],
   error: message(deliveryFindings.range),
@@ -51,13 +51,13 @@ export const historyQuery = z
   })
   .check(z.refine(isRange, rangeRule));
 
-/** The body that starts a replay; `desde` and `ate` are times at which events were accepted. */
+/** The body that starts a replay; `desde` and `ate` limit the time at which events were accepted. */
 export const replayRequest = z
   .strictObject({ desde: dateTime, ate: dateTime, estado: replayedState })
   .check(z.refine(isRange, rangeRule));
 
 /**
- * Parses a query string strictly: unknown and repeated parameters are refused, empty ones count as absent.
+ * Parses a query string strictly: unknown and repeated parameters are rejected, empty ones count as absent.
  *
  * @throws {Problem} 422 with every finding.
  */
@@ -92,12 +92,12 @@ function concernsRange({ code, path: [name] = [] }: Issue): boolean {
   return code !== 'unrecognized_keys' && (name === undefined || name === 'desde' || name === 'ate');
 }
 
-/** The range includes its begin and excludes its end. */
+/** Returns whether a range is not empty. It includes its start and excludes its end. */
 function isRange({ desde, ate }: { desde?: number | undefined; ate?: number | undefined }): boolean {
   return desde === undefined || ate === undefined || desde < ate;
 }
 
-/** A finding names a query parameter in place of a JSON Pointer, which escapes slash and tilde (RFC 6901 section 3). */
+/** Replaces the JSON Pointer of a finding, which escapes slash and tilde (RFC 6901 section 3), by the name of a query parameter. */
 function aboutParameter(found: Finding): Finding {
   if (!('pointer' in found)) return found;
   const { pointer, ...reason } = found;

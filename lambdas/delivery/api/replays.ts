@@ -39,7 +39,7 @@ export function makeReplayHandlers(dependencies: {
     if (webhook.status === 'suspended') throw refuse('webhook_suspended');
     const start = () => dependencies.startReplay(webhook, { from, to, wanted });
     const { outcome, replay } = await tryChange(refuse, start);
-    // A client that lost the answer to its start finds the replay there.
+    // `Location` helps a client that lost the response to its start.
     if (outcome === 'running') throw refuse('replay_in_progress', { headers: locationOf(replay) });
     return jsonResponse<typeof replayRecord>(202, toReplayRecord(replay), locationOf(replay));
   }
@@ -48,7 +48,7 @@ export function makeReplayHandlers(dependencies: {
     return jsonResponse<typeof replayRecord>(200, toReplayRecord(await findReplay(context)));
   }
 
-  /** Cancels a running replay, or forgets one that has ended. */
+  /** Cancels a running replay, or deletes one that has ended. */
   async function cancelReplay(context: Context<'cancelReplay'>): Promise<HttpResponse> {
     const replay = await findReplay(context);
     if (replay.state === 'running') await replays.end(replay, 'cancelled');
@@ -56,7 +56,7 @@ export function makeReplayHandlers(dependencies: {
     return noContent;
   }
 
-  /** Replays outlive their webhook, as the history does. */
+  /** Finds the replay in the path. Replays outlive their webhook, as the history does. */
   async function findReplay(context: RequestContext<'webhook_not_found' | 'replay_not_found'>): Promise<Replay> {
     const eventName = requireEventName(context);
     const { id = '' } = context.path;

@@ -6,7 +6,7 @@ import { headKey } from '../store/head-key.ts';
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
 /**
- * Creates the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. Table `Deliveries`: items
+ * Creates the limits. Each counts a request, or returns the whole seconds to wait if the limit is reached. Table `Deliveries`: items
  * `limit#tests#<account>` and `limit#resends#<account>#<event>`.
  */
 export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StoreParts & typeof requestLimits) {
@@ -24,7 +24,7 @@ export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StorePa
 }
 
 /**
- * Creates the limit of an account's registrations and replacements in a minute. Table `Deliveries`: item
+ * Creates the limit of an account's registrations and replacements in one minute. Table `Deliveries`: item
  * `limit#registrations#<account>`.
  */
 export function makeCountRegistration({
@@ -34,7 +34,7 @@ export function makeCountRegistration({
   return limitOf(stored, registrationLimit, registrationLimitId).countWithinLimit;
 }
 
-/** The requests in a minute. */
+/** The maximum number of requests in one minute. */
 export const requestLimits: {
   /** Tests per account. */
   readonly testLimit: number;

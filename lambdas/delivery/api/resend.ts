@@ -6,10 +6,10 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { expedited, restarted } from '../transitions.ts';
 
-/** The reason why a delivery is not sent again. */
+/** The reason why a delivery cannot be resent. */
 export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
-/** Returns the reason why a delivery cannot be resent, if so: only an active webhook gets its own events, and a test is not an event. */
+/** Returns the reason why a delivery cannot be resent, if any: its webhook must be active and unchanged, and a test is not an event. */
 export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
   if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
@@ -17,13 +17,13 @@ export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefus
 }
 
 /**
- * Resends a delivery that `resendRefusal` does not refuse. In a final state it begins a new schedule; while it waits its next
- * attempt is made now, without being charged. While an attempt may be in flight nothing changes: its outcome counts. Returns
- * whether anything changed.
+ * Resends a delivery that passed `resendRefusal`. A delivery in a final state starts a new schedule. If it waits, its next attempt is
+ * made now, without being charged. If an attempt may be in flight, the delivery does not change, because that outcome counts. Returns
+ * whether the delivery changed.
  */
 export type Resend = (delivery: Delivery) => Promise<boolean>;
 
-/** Returns the function that resends. A resend is stored first, then sent: the sweeper finds it when its message is lost. */
+/** Returns the function that resends. It stores a resend before it sends the message, so that the sweeper can replace a lost message. */
 export function makeResend(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {
     readonly store: Pick<DeliveryStore, 'update' | 'read'>;
@@ -49,13 +49,13 @@ export function makeResend(
   };
 }
 
-/** Returns whether no other resend and no outcome was quicker, which would count: a claim of the sweeper is neither. */
+/** Returns whether the delivery has neither a later resend nor a later outcome. A claim of the sweeper does not count. */
 function isSameTurn(found: Delivery, read: Delivery): boolean {
   const { state, attempt, expedited } = read;
   return found.state === state && found.attempt === attempt && found.expedited?.at === expedited?.at;
 }
 
-/** The most times that a resend is tried while others change what the delivery waits for. */
+/** The maximum number of tries while other processes change the delivery's wait. */
 const maxTries = 5;
 
 function resent(delivery: Delivery, now: number): WaitingDelivery | undefined {

@@ -3,7 +3,7 @@ import type { ProblemTable } from '../../api/problem.ts';
 import type { RouteTable } from '../../platform/route-table.ts';
 import type { webhookProblems } from '../../webhooks/routes.ts';
 
-/** The routes of a webhook's deliveries, tests and replays, and below what they refuse. */
+/** The routes of a webhook's deliveries, tests and replays; their problems are below. */
 export const deliveryRoutes = {
   Test: {
     path: '/v1/webhooks/{evento}/teste',
@@ -77,7 +77,7 @@ export const deliveryRoutes = {
   keyof typeof webhookProblems | keyof typeof deliveryProblems | 'validation_failed'
 >;
 
-/** The refusals of what is asked of a webhook's deliveries. */
+/** The problems of these routes. */
 export const deliveryProblems = {
   delivery_not_found: {
     status: 404,

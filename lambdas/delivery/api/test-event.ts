@@ -16,9 +16,9 @@ import type { RequestLimits } from './request-limits.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 /**
- * Returns the function that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
- * sweeper finds it if its message is lost, and this function needs neither the receiver's credentials nor a way to its network.
- * The write to the webhook itself fails if an operator has suspended it.
+ * Returns the function that sends a sample event to a webhook. It stores the delivery, then sends it to the retry lane: if the
+ * message is lost, the sweeper sends it. This function needs neither the receiver's credentials nor access to its network.
+ * The write to the webhook fails if an operator has suspended it.
  */
 export function makeSendTest(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {

@@ -5,33 +5,33 @@ import type { Lane } from '../lane-routing.ts';
 import { mayRecover, type Slowness } from '../lanes/slowness.ts';
 import type { SlownessTracker } from '../lanes/slowness-tracker.ts';
 
-/** An attempt that lasts longer than this, from resolving the name to the last header, is slow. */
+/** An attempt that takes longer than this, from resolving the name to the last header, is slow. In milliseconds. */
 export const slowAfter = 2_000;
 
-/** Watches one attempt: records whether it is slow, and may give it up. It does not time it out. */
+/** Watches one attempt: records whether it is slow, and may cancel it. The timeout is not its task. */
 export interface AttemptWatch {
-  /** Aborted when the attempt is given up. */
+  /** Aborted when the watch cancels the attempt. */
   readonly signal: AbortSignal;
-  /** The name is about to be resolved: our own work before that does not make a webhook slow. */
+  /** Called before the name is resolved: our own work before that does not make a webhook slow. */
   onResolving(): void;
-  /** The last header has come. */
+  /** Called when the last header has arrived. */
   onAnswered(): void;
-  /** Ends the watch; resolves once what was recorded is stored. Never throws. */
+  /** Ends the watch; resolves once its records are stored. Never throws. */
   end(outcome: AttemptOutcome): Promise<void>;
 }
 
-/** @param isBusy - returns whether others may wait for the place that the attempt takes. */
+/** @param isBusy - returns whether others may wait for the attempt's slot. */
 export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness, isBusy: () => boolean) => AttemptWatch;
 
 export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'elapsed' | 'after' | 'turn'> {
   readonly tracker: SlownessTracker;
-  /** The lane whose consumer is at work: in the slow one nothing is given up. */
+  /** The consumer's lane: in the slow lane attempts are not cancelled. */
   readonly lane: Lane;
 }
 
 /**
- * Returns the function that starts a watch. A webhook is recorded as slow while its attempt is in flight, not when the timeout
- * has passed: every further attempt would hold up another place meanwhile.
+ * Returns the function that starts a watch. It records a webhook as slow while the attempt is in flight, without waiting for the
+ * timeout: until then every further attempt would occupy another slot.
  */
 export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
   const { tracker, now, elapsed, lane } = dependencies;
@@ -80,7 +80,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     }
 
     function record(took: number, { record: { status } }: AttemptOutcome): void {
-      // The timer may not have fired yet, if the last header came just after its time.
+      // The timer may not have fired yet if the last header came just after its time.
       if (took > slowAfter && !wasSlow) recordSlow();
       if (took > slowAfter || wasSlow) return;
       tracker.recordQuick(webhook);
@@ -90,5 +90,5 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
   };
 }
 
-/** An attempt that was not given up may be after this long, in milliseconds: the process may be busy by then. */
+/** An attempt may be cancelled this much later, in milliseconds, because the process may be busy by then. */
 const lookAgainAfter = 1_000;

@@ -10,27 +10,27 @@ import type { AttemptWatch } from './attempt-watch.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
 
-/** The time in which each address of a receiver must accept a connection, by lane, in milliseconds. */
+/** The timeout of a connection to each address of a receiver, by lane, in milliseconds. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4_000 } as const;
 
 /** Makes one attempt: at most one POST that a receiver sees. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
 export interface AttemptDependencies {
-  /** The guarded way out: it holds off SSRF, server-side request forgery, by judging every address that it connects to. */
+  /** The guarded client: it prevents server-side request forgery (SSRF) by checking every address before it connects. */
   readonly post: GuardedPost;
   readonly encryption: Pick<Encryption, 'decrypt'>;
   readonly now: Clock;
   /** Milliseconds from resolving the name to the last response header. */
   readonly attemptTimeoutMs: number;
-  /** Milliseconds in which each address of a receiver must accept a connection. */
+  /** The timeout of a connection to each address of a receiver, in milliseconds. */
   readonly connectTimeoutMs: number;
   readonly serviceVersion: string;
 }
 
 /**
- * Returns the function that makes an attempt: open the webhook's credentials, sign, post through the SSRF guard, say what came
- * of it.
+ * Returns the function that makes an attempt: it decrypts the webhook's credentials, signs the body, posts it through the SSRF guard
+ * and returns the outcome.
  */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   const { post, encryption, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
@@ -63,7 +63,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     return { ...outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now()), ...(fault && { fault }) };
   };
 
-  /** Returns the headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop repeats. */
+  /** Returns the headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop duplicates. */
   function headersFor({ id, body }: Delivery, { authorization, secrets }: Credentials, at: number) {
     const timestamp = Math.floor(at / 1_000);
     return {
@@ -77,7 +77,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   }
 }
 
-/** The part of a watch that an attempt uses: it reports its progress there, and ends when the signal is aborted. */
+/** The part of a watch that an attempt uses: it reports its progress, and stops when the signal is aborted. */
 type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAnswered'>;
 
 interface Credentials {
@@ -110,7 +110,7 @@ function recordOf(posted: PostOutcome, number: number, startedAt: number): Attem
   };
 }
 
-/** Turns a POST's outcome into an attempt's result. */
+/** Converts the outcome of a POST to the result of an attempt. */
 function resultOf(posted: PostOutcome): AttemptResult {
   switch (posted.outcome) {
     case 'response':

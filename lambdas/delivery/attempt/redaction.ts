@@ -1,9 +1,9 @@
 import type { Redact } from '../../platform/egress/body-text.ts';
 
 /**
- * Creates the function that replaces the credential that we sent by `***` in a receiver's answer: the `Authorization` value, its part after
- * the scheme, and the password that `Basic` encodes. It finds each as it was sent and with `\/` for `/`, as JSON writers do, and the
- * beginning of one at a truncated end.
+ * Creates the function that replaces the credential in a receiver's response by `***`: the `Authorization` value, its part after the
+ * scheme, and the password that `Basic` encodes. It finds each as it was sent, with `\/` for `/` as JSON writers escape it, and as a
+ * prefix at a truncated end.
  */
 export function makeRedaction(authorization: string | undefined): Redact {
   return function redact(text, isTruncated) {
@@ -25,7 +25,7 @@ function secretsIn(authorization: string): ReadonlySet<string> {
   return new Set(secrets.flatMap(secret => [secret, secret.replaceAll('/', '\\/')]));
 }
 
-/** Decodes in both character sets that HTTP Basic knows in practice (RFC 7617 section 2.1). */
+/** Decodes the password in both character sets that are used with HTTP Basic (RFC 7617 section 2.1). */
 function passwordsIn(base64: string): readonly string[] {
   const bytes = Buffer.from(base64, 'base64');
   const passwords = [bytes.toString('utf8'), bytes.toString('latin1')].map(pair => /:(.*)/s.exec(pair)?.[1] ?? '');
@@ -36,7 +36,7 @@ function passwordsIn(base64: string): readonly string[] {
 const minPasswordLength = 8;
 
 /**
- * Stores the end of each occurrence at its start, unless a longer one starts there. Takes linear time, whatever the text holds (the algorithm
+ * Stores the end of each occurrence at its start, unless a longer one starts there. Takes linear time for any text (the algorithm
  * of Knuth, Morris and Pratt).
  */
 function markOccurrences(secret: string, text: string, isTruncated: boolean, ends: Uint32Array): void {
@@ -49,7 +49,7 @@ function markOccurrences(secret: string, text: string, isTruncated: boolean, end
   }
 }
 
-/** Returns for each length the longest beginning of the secret that also ends its first characters of that number, if it is shorter. */
+/** Returns, for each prefix of the secret, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(secret: string): Uint16Array {
   const borders = new Uint16Array(secret.length + 1);
   for (let length = 1; length < secret.length; length++) {
@@ -58,14 +58,14 @@ function bordersOf(secret: string): Uint16Array {
   return borders;
 }
 
-/** Returns the length of the longest beginning of the secret that ends with a character, after one of length `matched`. */
+/** Returns the length of the longest prefix of the secret that ends with a character, after a prefix of length `matched`. */
 function extend(secret: string, borders: Uint16Array, matched: number, character: string | undefined): number {
   let length = matched;
   while (length > 0 && secret[length] !== character) length = borders[length] ?? 0;
   return secret[length] === character ? length + 1 : 0;
 }
 
-/** Replaces occurrences that overlap by one `***`. */
+/** Replaces overlapping occurrences by one `***`. */
 function mask(text: string, ends: Uint32Array): string {
   let masked = '';
   for (let index = 0; index < text.length; ) {

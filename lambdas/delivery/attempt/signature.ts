@@ -9,13 +9,12 @@ export interface SignedContent {
 }
 
 /**
- * The `webhook-signature` header of Standard Webhooks: one `v1` signature (HMAC-SHA-256 over `id.timestamp.body`) for
- * each secret, separated by spaces, so that receivers can change over to a new secret in their own time.
- * Secrets are `whsec_` and base64.
+ * Returns the `webhook-signature` header of Standard Webhooks: one `v1` signature (HMAC-SHA-256 over `id.timestamp.body`) for each
+ * secret, separated by spaces, so that receivers can switch to a new secret at any time. Secrets are `whsec_` and base64.
  */
 export function signatureHeader({ id, timestamp, body }: SignedContent, secrets: readonly string[]): string {
   return secrets
-    .map(secret => createSecretKey(secret.replace(/^whsec_/, ''), 'base64')) // as bytes it would cost an HMAC six times as much
+    .map(secret => createSecretKey(secret.replace(/^whsec_/, ''), 'base64')) // with bytes an HMAC would take six times as long
     .map(key => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
     .join(' ');
 }

@@ -8,21 +8,21 @@ import { type ConsumerState, type InFlightMessages, makeInFlightMessages } from 
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
 import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 
-/** The time that an invocation needs beyond the attempt: to read before it and to store after it. Its timeout leaves more. */
+/** The time that an invocation needs in addition to the attempt, for reads before and writes after it. The timeout leaves more. */
 export const timeAroundAttempt = 10_000;
 
 /**
- * A process stops receiving at a random time between these two before an attempt could no longer begin. The shorter one is longer than a
- * receive usually lasts. What the process holds must end before it is given more, and processes that began together, with a burst, must
- * not all stop at the same moment.
+ * A process stops receiving at a random time before the last moment at which an attempt can start: between these two durations
+ * earlier. The shorter one exceeds a typical receive. All messages in flight must end before Lambda invokes the process again, and
+ * processes that a burst started together must not all stop at the same moment.
  */
 const minStopsEarlier = 2_000;
 export const maxStopsEarlier = 10_000;
 
-/** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
+/** Processes one message of a queue. A `processed` message is acknowledged; if the function throws, the message is deferred. */
 export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
 
-/** The outcome of a message. `shed`: it comes back in a moment. `hiddenFor`: it comes back after that many milliseconds. */
+/** The outcome of a message. `shed`: it returns in a moment. `hiddenFor`: it returns after that many milliseconds. */
 export type RecordOutcome = 'processed' | 'shed' | { readonly hiddenFor: number };
 
 /** The handler of a queue's batches. */
@@ -32,29 +32,28 @@ export type Consumer = (
 ) => Promise<SQSBatchResponse>;
 
 /**
- * Creates the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
+ * Creates the consumer of a queue. It processes all messages of a batch at once and acknowledges or reports each separately.
  *
- * A batch lasts as long as its slowest receiver, and Lambda hands a process its next batch only after that. Meanwhile the
- * process receives further messages itself, up to 300, 500 in the slow lane: a receiver that hangs takes a fraction of a process,
- * not a whole one. It deletes, defers or sheds these messages itself.
+ * A batch takes as long as its slowest receiver, and only then does Lambda invoke the process with the next batch. Meanwhile the
+ * process receives further messages itself, up to 300, or 500 in the slow lane, so that a receiver that hangs takes a fraction of a
+ * process. It deletes, defers or sheds these messages itself.
  *
- * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that is shed
- * is hidden for a moment only. One that never can be processed is a poison message, which the processing itself puts into the
- * dead-letter queue.
+ * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. A message that is shed
+ * is hidden only for a moment. A poison message can never be processed: its processing moves it to the dead-letter queue.
  */
 export function makeConsumer(
   dependencies: {
     readonly process: ProcessRecord;
     readonly describe: DescribeMessage;
-    /** Resolves when nothing else is in progress: Lambda freezes the process after the answer. */
+    /** Resolves when no background work is left: Lambda freezes the process after the response. */
     readonly settled?: () => Promise<void>;
     readonly sqs: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
     /** The timeout of an attempt, in milliseconds. */
     readonly attemptTimeoutMs: number;
-    /** Messages that are processed at once at most. */
+    /** The maximum number of messages in flight. */
     readonly maxInFlight: number;
-    /** Returns whether the process is likely to admit that number of further messages. */
+    /** Returns whether the process is likely to admit this number of further messages. */
     readonly hasRoomFor: (more: number) => boolean;
     readonly random: Random;
   } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
@@ -64,13 +63,13 @@ export function makeConsumer(
   const visibility = makeMessageVisibility(dependencies);
   const queue = makeQueueReceiver({ ...dependencies, visibilityMs: attemptTimeoutMs + timeAroundAttempt });
 
-  // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
+  // Failures are reported message by message: if the invocation threw, Lambda would slow down the whole queue.
   return async function consume(event, context) {
     const batchItemFailures: SQSBatchItemFailure[] = [];
     const inFlight = makeInFlightMessages();
     const invocation: Invocation = {
       inFlight,
-      /** Returns the time in which a whole attempt can still begin. */
+      /** Returns the time that is left to start a whole attempt. */
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
       stopsEarlier: minStopsEarlier + random() * (maxStopsEarlier - minStopsEarlier),
       hasFailed: false,
@@ -90,7 +89,7 @@ export function makeConsumer(
     }
   };
 
-  /** Receives and processes further messages until none is in flight; `wait` is the pause before the first receiving. */
+  /** Receives and processes further messages until no message is in flight; `wait` is the pause before the first receive. */
   async function receiveMeanwhile(invocation: Invocation, wait: number): Promise<void> {
     const { inFlight } = invocation;
     const deletions: Promise<void>[] = [];
@@ -103,7 +102,7 @@ export function makeConsumer(
     deleteProcessed();
     await Promise.all(deletions);
 
-    /** Returns the pause before the next receiving. */
+    /** Returns the pause before the next receive. */
     async function receiveIfRoom(lateness: number, pauseBefore: number): Promise<number> {
       if (!mayReceive(invocation)) return maxReceivePause;
       if (!hasRoom(invocation.inFlight, lateness)) return pauseWithoutRoom;
@@ -123,7 +122,7 @@ export function makeConsumer(
     }
   }
 
-  /** Returns whether the message is done with. One that is not comes back by its visibility timeout. Never throws. */
+  /** Returns whether the message is finished. Otherwise it returns after its visibility timeout. Never throws. */
   async function processOrLeave(record: SQSRecord, invocation: Invocation): Promise<boolean> {
     try {
       const isLate = invocation.remainingTime() < 0; // receivers are not cut short
@@ -137,14 +136,14 @@ export function makeConsumer(
     return false;
   }
 
-  /** Returns how many milliseconds late the pause was. */
+  /** Pauses, and returns by how many milliseconds the pause was too long. */
   async function pauseLate(milliseconds: number): Promise<number> {
     const due = elapsed() + milliseconds;
     await pause(milliseconds);
     return elapsed() - due;
   }
 
-  /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not help the store. */
+  /** Limits our own work. A process that lags would make attempts look slow, and more work would not help the store. */
   function hasRoom(inFlight: InFlightMessages, lateness: number): boolean {
     return (
       lateness <= maxPauseLateness &&
@@ -159,41 +158,41 @@ export function makeConsumer(
 interface Invocation {
   readonly inFlight: InFlightMessages;
   readonly remainingTime: () => number;
-  /** The time by which it stops receiving earlier than it must, in milliseconds: drawn, so that processes do not stop together. */
+  /** How much earlier than necessary it stops receiving, in milliseconds: random, so that processes do not stop together. */
   readonly stopsEarlier: number;
   /** True once a message had to be deferred. */
   hasFailed: boolean;
   readonly state: ConsumerState;
 }
 
-/** Once this does not hold it never does again in this invocation. */
+/** Returns whether the invocation may receive messages. Once false, it remains false. */
 function mayReceive({ hasFailed, remainingTime, stopsEarlier }: Invocation): boolean {
   return !hasFailed && remainingTime() >= stopsEarlier;
 }
 
-/** More messages wait behind a full batch, but rarely behind a single one, and an empty receive is billed. */
+/** Returns the first pause. More messages often wait behind a full batch, rarely behind a single one, and an empty receive is billed. */
 function pauseBeforeReceiving(given: number): number {
   if (given === receiveBatch) return pauseWhileMessages;
   return given === 1 ? receivePauseOfOne : firstReceivePause;
 }
 
-/** A process receives no more while this many of its messages wait for our own work, and not for a receiver. */
+/** A process stops receiving while this many of its messages wait for our own work, not for a receiver. */
 const messagesInOwnWork = 30;
 
-/** A consumer that waits for receivers looks for further messages after this pause, which doubles while there are none. */
+/** A consumer that waits for receivers polls for further messages after this pause, which doubles with each empty receive. */
 const firstReceivePause = 100;
 
-/** The pause of a consumer that was given one message: by then most receivers have answered, and it asks for nothing in vain. */
+/** The pause of a consumer that was given one message: by then most receivers have answered, and no receive is needed. */
 const receivePauseOfOne = 250;
 
-/** The pause doubles up to this. */
+/** The upper limit of the doubling pause. */
 const maxReceivePause = 1_000;
 
-/** The pause after a receive that brought messages, and before the first one if the batch was full. */
+/** The pause after a receive that returned messages, and before the first receive if the batch was full. */
 const pauseWhileMessages = 1;
 
-/** A process that has no room for more messages looks again after this pause. */
+/** A process that cannot take more messages checks again after this pause. */
 const pauseWithoutRoom = 10;
 
-/** A pause that lasts this much longer than asked for shows that the event loop lags. */
+/** A pause that takes this much longer than requested shows that the event loop lags. */
 const maxPauseLateness = 50;

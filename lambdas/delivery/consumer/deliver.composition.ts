@@ -34,7 +34,7 @@ import { makeProcessDelivery } from './process-delivery.ts';
 import { describeAttemptMessage, makeRetry } from './retry.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
 
-/** Composes the consumer of a lane: of events in the first lane, of attempts in the others. */
+/** Assembles the consumer of a lane: of events in the first lane, of attempts in the others. */
 export function composeDeliver(
   environment: Environment<typeof deliverEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,
@@ -101,5 +101,5 @@ export function composeDeliver(
   });
 }
 
-/** The writing of an outcome that gets no answer is repeated for this long: what is not stored is POSTed again. */
+/** The time for which the write of an outcome is retried if DynamoDB does not respond. An unstored outcome causes another POST. */
 const storeRetryTime = 2_000;

@@ -12,7 +12,7 @@ import { deliverEnvironment } from '../environment.ts';
 import { composeDeliver } from './deliver.composition.ts';
 
 const environment = readEnvironment(deliverEnvironment);
-/** The consumers of all lanes are counted together, as `delivery`; the log names the lane. */
+/** The metrics of all lanes are added up as `delivery`; the log names the lane. */
 const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
 const runtime = { ...systemRuntime, ...services, resolve: makeResolver(), post: makePinnedPost() };

@@ -15,8 +15,8 @@ import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './p
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the first attempt of an event: parse its message, admit it, find the webhook, process the
- * delivery. Copies of an event have one id; a second copy is dropped.
+ * Returns the function that makes the first attempt of an event: it parses the message, admits it, finds the webhook and processes
+ * the delivery. Copies of an event have the same id; a second copy is dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
@@ -39,12 +39,12 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const receiveCount = receiveCountOf(record);
     const admission = admit(parsed.event, receiveCount);
     if (admission.outcome === 'shed') {
-      // Until it is stored, the log is the only place that knows of the event. One line is enough.
+      // Until the event is stored, only the log has a record of it. One line is enough.
       if (receiveCount === 1)
         log.info('delivery.shed', { messageId, deliveryId, account: accountId, event: eventName });
       return 'shed';
     }
-    // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
+    // A redriven event keeps its age, but its schedule and the time for internal errors start now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const inFlight = inFlightMessage(admission, consumer);
     const sender = record.attributes.SenderId || unknownSender;
@@ -71,7 +71,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
     await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inFlight);
 
-    /** Stores it. If a copy was quicker, which was not stored before the attempt, and differs, its publisher is notified. */
+    /** Stores the delivery. If an earlier copy is stored that was not there before the attempt and differs, its publisher is notified. */
     async function create(delivery: Delivery): Promise<boolean> {
       if (await store.create(delivery)) return true;
       const [first] = await store.read([id]);
@@ -118,7 +118,7 @@ interface Described {
   readonly messageId: string;
 }
 
-/** The origin of a message, and the time since which it waits. */
+/** The origin of a message, and the time since which it has waited. */
 interface Origin {
   readonly messageId: string;
   readonly acceptedAt: number;

@@ -1,11 +1,11 @@
-/** The consumer's state, as the processing of a message sees it. */
+/** The consumer's state, as the processing of a message reads it. */
 export interface ConsumerState {
   readonly onAttempt: OnAttempt;
-  /** Returns whether a process of a busy lane takes no more messages for now: what it holds ends first. */
+  /** Returns whether the process of a busy lane has stopped receiving until its messages in flight are processed. */
   readonly hasStopped: () => boolean;
 }
 
-/** Called when an attempt begins. From then on it only waits for the receiver. Returns the function to call when it ends. */
+/** Called when an attempt starts. From then on it only waits for the receiver. Returns the function to call when it ends. */
 export type OnAttempt = () => () => void;
 
 export type InFlightMessages = ReturnType<typeof makeInFlightMessages>;
@@ -28,7 +28,7 @@ export function makeInFlightMessages() {
     });
   }
 
-  /** Notes that a message only waits for its receiver, until the function is called that it returns. */
+  /** Marks a message that only waits for its receiver, until the returned function is called. */
   function onAttempt(): () => void {
     attempts += 1;
     return function onEnd() {
@@ -45,7 +45,7 @@ export function makeInFlightMessages() {
     return started;
   }
 
-  /** Counts the messages that cost this process its own work: all others wait for receivers. */
+  /** Counts the messages that this process works on itself: all others wait for receivers. */
   function countOwnWork(): number {
     return messages - attempts;
   }

@@ -13,19 +13,19 @@ import { maxMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Leaves messages in their queue for later, by their visibility timeout. Stores nothing. These never throw: a
- * message whose timeout could not be changed comes back when the one that it was received with is over.
+ * Leaves messages in their queue for later, by their visibility timeout. It does not store anything and never throws: a message
+ * whose timeout could not be changed returns when its original timeout is over.
  */
 export interface MessageVisibility {
-  /** Defers a message that could not be processed, for longer the more often it was received. */
+  /** Defers a message that could not be processed, for longer with each receive. */
   defer(record: SQSRecord, error: unknown): Promise<void>;
-  /** Hides a message that was shed for a moment. Messages that are hidden together share a call. */
+  /** Hides a message for a moment. Messages that are hidden together share a call. */
   shed(record: SQSRecord): Promise<void>;
-  /** Hides a message for this long at least: SQS counts whole seconds. */
+  /** Hides a message for at least this long: SQS counts whole seconds. */
   hide(record: SQSRecord, milliseconds: number): Promise<void>;
 }
 
-/** Describes the event of a message for the log, as far as it is known. Never throws. */
+/** Returns the known fields of a message's event for the log. Never throws. */
 export type DescribeMessage = (record: SQSRecord) => {
   readonly deliveryId?: string | undefined;
   readonly account?: string | undefined;
@@ -42,7 +42,7 @@ export function makeMessageVisibility({
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** Until a delivery is stored, only the log names its event: operators find the line by its ids. */
+  /** Until a delivery is stored, only the log has its event: operators find the line by these ids. */
   readonly describe: DescribeMessage;
   readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {
@@ -86,7 +86,7 @@ export function makeMessageVisibility({
     await Promise.all(chunksOf(messages, maxMessagesOfCall).map(hide));
   }
 
-  /** Hides messages. One that the queue refuses is asked for once more: it would stay hidden as long as if its process had died. */
+  /** Hides messages. If the queue rejects one, it is retried once: otherwise it would stay hidden for its whole visibility timeout. */
   async function hide(messages: readonly HiddenMessage[]): Promise<void> {
     try {
       const refused = await change(messages);
@@ -97,7 +97,7 @@ export function makeMessageVisibility({
     }
   }
 
-  /** Returns the messages that the queue refused, with its reason. */
+  /** Returns the messages that the queue rejected, with its reason. */
   async function change(messages: readonly HiddenMessage[]): Promise<Map<HiddenMessage, string | undefined>> {
     const Entries = messages.map(({ record, seconds }, index): ChangeMessageVisibilityBatchRequestEntry => {
       return { Id: String(index), ReceiptHandle: record.receiptHandle, VisibilityTimeout: seconds };
@@ -115,31 +115,31 @@ export function makeMessageVisibility({
   }
 }
 
-/** Seconds: as few as SQS counts. By then a receiver that answers has left places. */
+/** The minimum of SQS, in seconds. By then a receiver that responds has freed slots. */
 const shedFor = 1;
 
-/** A message that is about to be hidden, and for how many seconds. */
+/** A message that is about to be hidden, and the time in seconds. */
 interface HiddenMessage {
   readonly record: SQSRecord;
   readonly seconds: number;
 }
 
 /**
- * Returns for how long a message that could not be processed is deferred, in seconds: 5, from the sixth receive on doubling to 15 min.
- * Until then the receives may be those by which it was shed: nothing of an event is stored yet, and its first attempt waits.
+ * Returns the time in seconds for which a message that could not be processed is deferred: 5, doubling from the sixth receive to
+ * 15 min. Earlier receives may be those that shed it: its event is not stored yet, and its first attempt waits.
  */
 export function deferral(receiveCount: number): number {
   const doublings = Math.max(0, receiveCount - storedFromReceive.first);
   return Math.min(firstDeferral * 2 ** doublings, maxDeferral) / 1_000;
 }
 
-/** Returns how many times a message was received by now, this time included. */
+/** Returns how many times a message has been received, including this time. */
 export function receiveCountOf({ attributes }: SQSRecord): number {
   return Number(attributes.ApproximateReceiveCount) || 1;
 }
 
-/** A message that cannot be processed is deferred for this long; beyond `storedFromReceive`, for twice as long with each receive. */
+/** The first deferral of a message that cannot be processed; beyond `storedFromReceive`, it doubles with each receive. */
 const firstDeferral = 5_000;
 
-/** A message is deferred for this long at most. */
+/** The maximum deferral of a message. */
 const maxDeferral = 900_000;

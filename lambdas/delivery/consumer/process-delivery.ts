@@ -25,12 +25,12 @@ import type { ConsumerState, OnAttempt } from './in-flight-messages.ts';
 import type { WebhookState } from './webhook-state.ts';
 
 /**
- * Processes a delivery whose attempt is due: route it to its lane, attempt, record the outcome, send the message of the next
- * attempt. Without its webhook it is cancelled; while that is suspended it is held (a test is not). An attempt that belongs
- * in another lane is left to that one: this changes who makes it, never its schedule.
+ * Processes a delivery whose attempt is due: routes it to its lane, makes the attempt, records the outcome and sends the message of
+ * the next attempt. If its webhook is gone, it is cancelled; if that is suspended, it is held, except a test. An attempt that belongs
+ * to another lane moves there: this changes who makes it, but not its schedule.
  *
- * At least once: the outcome is stored after the POST, so a process that dies between them makes the attempt a second time,
- * under the same `webhook-id`. Throws whenever something that it must store or send is not.
+ * At least once: the outcome is stored after the POST, so if the process dies in between, the attempt is made again with the same
+ * `webhook-id`. Throws if a write or a message that it requires fails.
  */
 export type ProcessDelivery = (
   delivery: Delivery,
@@ -39,25 +39,25 @@ export type ProcessDelivery = (
   message: InFlightMessage,
 ) => Promise<void>;
 
-/** The message that a delivery came with, as it was admitted. */
+/** An admitted message. */
 export interface InFlightMessage extends Pick<AdmittedMessage, 'mayAttempt'> {
-  /** Returns whether others may wait for its place. */
+  /** Returns whether others may wait for its slot. */
   readonly isBusy: () => boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-/** Returns an admitted message in the hand of a consumer. */
+/** Returns an admitted message that a consumer has in flight. */
 export function inFlightMessage({ mayAttempt, isBusy }: AdmittedMessage, consumer?: ConsumerState): InFlightMessage {
   return { mayAttempt, isBusy: () => isBusy(consumer?.hasStopped() ?? false), onAttempt: consumer?.onAttempt };
 }
 
-/** A delivery as it is stored after an attempt, and the outcome of that. */
+/** A delivery as stored after an attempt, and the attempt's outcome. */
 interface Stored {
   readonly after: Delivery;
   readonly outcome: AttemptOutcome;
 }
 
-/** Returns the function that processes deliveries. The consumers of all lanes use it. */
+/** Returns the function that processes deliveries, for the consumers of all lanes. */
 export function makeProcessDelivery(
   dependencies: {
     readonly attempt: Attempt;
@@ -100,7 +100,7 @@ export function makeProcessDelivery(
     return isStored ? { after, outcome } : undefined;
   }
 
-  /** Stores an outcome. Until an event's first one is stored, only the log shows its POST: its webhook may be gone by then. */
+  /** Stores an outcome. Before the first outcome of an event is stored, only the log has a record of the POST: the webhook may be gone by then. */
   async function storeOrLog<Result>(
     delivery: Delivery,
     { record }: AttemptOutcome,
@@ -115,20 +115,20 @@ export function makeProcessDelivery(
     }
   }
 
-  /** Goes on after an outcome that is stored. What it says of the webhook is recorded after it: a lost outcome is a second POST. */
+  /** Continues after an outcome is stored. The webhook's health is recorded after it, because a lost outcome causes another POST. */
   async function goOn(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
     await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
     if (!isTest(before)) await health.record(webhook, outcome, after);
   }
 
-  /** A test says nothing of its webhook's speed, and would hold a place of the retry lane each time its receiver hangs. */
+  /** Returns the lane that an attempt must move to, if any. A test stays: it does not measure its webhook's speed. */
   function otherLaneFor(delivery: Delivery, webhook: Webhook, slowness: Slowness): LaterLane | undefined {
     if (isTest(delivery)) return lane === 'retry' ? 'slow' : undefined;
     return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
   }
 
-  /** Leaves an attempt to another lane. For a stored delivery, only the message moves; a new one is stored first. */
+  /** Moves an attempt to another lane. For a stored delivery only the message moves; a new one is stored first. */
   async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane): Promise<void> {
     const waiting = dueNow(delivery, now());
     if (delivery.wait) await queues[to].send(waiting);
@@ -138,7 +138,7 @@ export function makeProcessDelivery(
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
-  /** Beyond its webhook's share: the delivery waits as for a retry, uncharged. */
+  /** Defers a delivery beyond its webhook's share: it waits as for a retry, uncharged. */
   async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     if (isTooOld(delivery, now())) return health.failTooOld(delivery, webhook, storeChange);
     const isSlowLane = lane === 'slow';

@@ -4,7 +4,7 @@ import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
-/** Messages that one call receives, or deletes. */
+/** The number of messages that one call receives or deletes. */
 export const receiveBatch = 10;
 
 export function makeQueueReceiver({
@@ -15,13 +15,13 @@ export function makeQueueReceiver({
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** The time that a received message stays hidden, in milliseconds. If the process dies, it comes back after that. */
+  /** The visibility timeout of a received message, in milliseconds. If the process dies, the message returns after it. */
   readonly visibilityMs: number;
   readonly log: DeliveryTelemetry['log'];
 }) {
   return { receive, deleteAll };
 
-  /** Receives up to ten messages, if any wait. Never throws. */
+  /** Receives up to ten messages without waiting. Never throws. */
   async function receive(): Promise<SQSRecord[]> {
     try {
       const answer = await sqs.send(
@@ -29,7 +29,7 @@ export function makeQueueReceiver({
           QueueUrl: queueUrl,
           MaxNumberOfMessages: receiveBatch,
           VisibilityTimeout: Math.ceil(visibilityMs / 1_000),
-          WaitTimeSeconds: 0, // a longer wait would outlast the batch, and be paid for
+          WaitTimeSeconds: 0, // a longer wait would prolong the batch, which is billed
           MessageSystemAttributeNames: ['All'],
           MessageAttributeNames: ['All'],
         }),
@@ -41,7 +41,7 @@ export function makeQueueReceiver({
     }
   }
 
-  /** Deletes messages, ten by a call. One that is not deleted comes back, and is dropped as stale. Never throws. */
+  /** Deletes messages, ten in a call. A message that is not deleted returns and is dropped as stale. Never throws. */
   async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
     await Promise.all(chunksOf(records, receiveBatch).map(deleteBatch));
   }
@@ -59,7 +59,7 @@ export function makeQueueReceiver({
   }
 }
 
-/** Returns a received message in the form in which Lambda hands messages over. */
+/** Converts a received message to the form that Lambda passes to handlers. */
 function toRecord({ MessageId, ReceiptHandle, Body, Attributes = {}, MessageAttributes = {} }: Message): SQSRecord {
   const {
     ApproximateReceiveCount = '',

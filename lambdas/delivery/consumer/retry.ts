@@ -13,13 +13,13 @@ import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './p
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the attempt that a message of the retry or slow queue names: parse it, admit it, find the
- * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
+ * Returns the function that makes the attempt that a message of the retry or slow queue names: it parses the message, admits it,
+ * finds the delivery and its webhook, and processes the delivery. It is idempotent: if the attempt is recorded, the message is stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log } = dependencies;
-  /** The attempts in flight. The sweeper sends a message again that only waits: if its lane lags, all messages of one attempt come together. */
+  /** The attempts in flight. If a lane lags, the sweeper sends more messages for a waiting attempt, and all may arrive together. */
   const inFlight = new Set<string>();
 
   return async function retry(record, consumer) {
@@ -32,7 +32,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     }
     const { id, accountId, eventName, attempt } = message;
     const key = `${id} ${attempt}`;
-    // Not acknowledged: there is no outcome yet. When it comes back there is, and it is stale.
+    // Not acknowledged, because there is no outcome yet. When the message returns there is one, and it is stale.
     if (inFlight.has(key)) return { hiddenFor: attemptTimeoutMs };
     const receiveCount = receiveCountOf(record);
     const isAskedFor = message.expeditedAt !== undefined || isTest(message);
@@ -49,7 +49,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     });
   };
 
-  /** Reads the delivery again if it changed before it was moved, held or ended: no other message may come. */
+  /** Reads the delivery again if it changed before it was moved, held or ended: there may be no other message. */
   async function attemptDelivery(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
@@ -90,7 +90,7 @@ interface RetryDependencies extends Pick<DeliveryTelemetry, 'log'> {
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;
-  /** Throws if the dead-letter queue does not take the message. */
+  /** Throws if the dead-letter queue rejects the message. */
   readonly moveToDeadLetters: MoveToDeadLetters;
   /** The timeout of an attempt, in milliseconds. */
   readonly attemptTimeoutMs: number;
@@ -105,22 +105,22 @@ function parseAttemptMessage(body: string): AttemptMessage | undefined {
   }
 }
 
-/** Thrown if a delivery has changed since it was read, though its attempt was not recorded. */
+/** Thrown if a delivery has changed since it was read, although its attempt was not recorded. */
 class DeliveryChangedError extends Error {
   override readonly name = 'DeliveryChangedError';
 }
 
-/** The most times that a delivery is read for one message while others change it. */
+/** The maximum number of reads of a delivery for one message while other processes change it. */
 const maxTries = 3;
 
-/** Returns whether a message names the next attempt. One that was sent before a resend does not. */
+/** Returns whether a message names the next attempt. A message from before a resend does not. */
 function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is WaitingDelivery {
   const { attempt, wait, expedited } = delivery;
   return wait !== undefined && attempt === message.attempt && message.expeditedAt === expedited?.at;
 }
 
-/** Clocks of processes differ by this much: a message that comes no earlier is on time. Milliseconds. */
+/** The maximum difference between the clocks of processes: an earlier message by up to this is on time. Milliseconds. */
 export const clockTolerance = 500;
 
-/** A message that comes earlier than this was sent before its delivery got another time, and has a successor. Milliseconds. */
+/** A message that is earlier than this was sent before its delivery was rescheduled, and has a successor. Milliseconds. */
 const maxEarliness = 5_000;

@@ -5,7 +5,7 @@ import { slownessOf } from '../lanes/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** The state that decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
+/** The state that determines how an attempt is made: the webhook that is registered now, and the slowness of its receiver. */
 export interface WebhookState {
   readonly webhook: Webhook | undefined;
   readonly slowness: Slowness;
@@ -14,8 +14,8 @@ export interface WebhookState {
 export type FindWebhookState = ReturnType<typeof makeFindWebhookState>;
 
 /**
- * Returns the function that reads the webhook's state, and the delivery if it is stored already, in one consistent, uncached round
- * trip: what changed in a webhook holds from its next attempt on.
+ * Returns the function that reads the webhook's state, and the delivery if it is stored, in one consistent, uncached round trip, so
+ * that changes of a webhook apply from its next attempt on.
  */
 export function makeFindWebhookState(
   store: Pick<DeliveryStore, 'readWith'>,

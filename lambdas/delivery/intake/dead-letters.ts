@@ -6,13 +6,13 @@ import type { RejectedMessage } from './event.ts';
 import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 
 /**
- * Moves a poison message, one that can never be processed, to the dead-letter queue: its body unchanged, with the
- * reason, its origin, and who sent it, as SQS knows them. Throws if the queue does not take it: the message then stays.
+ * Moves a poison message, which can never be processed, to the dead-letter queue: its body unchanged, with the reason, its origin,
+ * and its sender according to SQS. Throws if the queue rejects it: the message then stays.
  *
- * It is deleted at once: its invocation may last as long as the slowest receiver, and a process that died meanwhile would have it
- * moved again. Copies are possible all the same, and have the same origin and body.
+ * The message is deleted at once: the invocation may take as long as the slowest receiver, and if the process died meanwhile, the
+ * message would be moved again. Copies are still possible, with the same origin and body.
  *
- * @param logMove - called before the deletion, after which only the log names the message
+ * @param logMove - called before the deletion; afterwards only the log has a record of the message
  */
 export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage, logMove: () => void) => Promise<void>;
 
@@ -24,7 +24,7 @@ export function makeMoveToDeadLetters({
   log,
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
-  /** The queue that the messages come from. */
+  /** The queue of the messages. */
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
 } & Pick<DeliveryTelemetry, 'log'>): MoveToDeadLetters {
@@ -34,7 +34,7 @@ export function makeMoveToDeadLetters({
     const MessageAttributes = textAttributes({
       reason,
       detail,
-      ...(sender && { sender }), // SQS takes no empty attribute
+      ...(sender && { sender }), // SQS rejects empty attributes
       ...originTexts(originOfRecord(record)),
     });
     await sqs.send(new SendMessageCommand({ QueueUrl: deadLetterQueueUrl, MessageBody, MessageAttributes }));

@@ -4,8 +4,8 @@ import type { EventField } from './event-field.ts';
 import { type EventLink, type EventRow, makeEventFormat } from './event-format.ts';
 
 /**
- * The fields that events may have besides their envelope, in the order in which documents list them. A row says everything
- * about a field: schemas, documents, tests and the command line are made of it.
+ * The fields that events may have in addition to their envelope, in the order of the documents. A row defines everything about a
+ * field: schemas, documents, tests and the command line are generated from it.
  */
 const eventFields = {
   id_demanda: { kind: 'integer', example: 10, about: 'The demand', option: 'demand' },
@@ -28,7 +28,7 @@ const linkToDemand: EventLink<FieldName> = {
   schema: z.string().check(z.regex(/^.+\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
 };
 
-/** The events: what each reports, its fields in the order in which they are delivered, and its link. */
+/** The events: the meaning of each, its fields in the order of delivery, and its link. */
 const eventRows: Readonly<Record<EventName, EventRow<FieldName>>> = {
   'demanda.criada': { tells: 'A demand was created.', fields: demand },
   'demanda.cancelada': { tells: 'A demand was cancelled.', fields: demand },

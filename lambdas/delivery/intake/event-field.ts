@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** The description of a field: all that schemas, documents, tests and the command line are made of. */
+/** The description of a field, from which schemas, documents, tests and the command line are generated. */
 export type EventField = IntegerField | TextField;
 
 /** A whole number from 1 to 2^53 - 1. */
@@ -16,7 +16,7 @@ interface TextField extends AnyField, TextLimits {
 }
 
 interface AnyField {
-  /** Whether publishers may leave the field out. Receivers then do not get it. */
+  /** True if publishers may omit the field. Receivers then do not get it. */
   readonly optional?: true;
   /** The value in documents. */
   readonly example: FieldValue;
@@ -27,21 +27,21 @@ interface AnyField {
 }
 
 export interface TextLimits {
-  /** The most characters, which are code points: JSON Schema counts these, JavaScript counts UTF-16 units. */
+  /** The maximum number of characters, in code points as in JSON Schema; JavaScript counts UTF-16 units. */
   readonly maxLength: number;
-  /** The pattern of the whole text, as narrow as `checkPattern` in `tools/openapi` wants it. */
+  /** The pattern of the whole text, restricted as `checkPattern` in `tools/openapi` requires. */
   readonly pattern?: RegExp;
 }
 
 export type FieldValue = number | string;
 
-/** Returns the schema of a field as publishers send it. Its error says what the value must be. */
+/** Returns the schema of a field as publishers send it. Its error describes the valid values. */
 export function sentField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
   const value = field.kind === 'integer' ? positiveInteger : textSchema(field);
   return field.optional ? z.optional(value) : value;
 }
 
-/** Returns the schema of a field as receivers get it, of an event or of a test. */
+/** Returns the schema of a field as receivers get it, in an event or a test. */
 export function deliveredField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
   const value = field.kind === 'integer' ? z.int().check(z.gte(sampleInteger)) : textSchema(field);
   return field.optional ? z.optional(value) : value;
@@ -62,14 +62,14 @@ export function textSchema({ maxLength, pattern }: TextLimits) {
   );
 }
 
-/** The number in tests: no event has it. */
+/** The number in tests: events never have it. */
 const sampleInteger = 0;
 
 const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
 
 const positiveInteger = z.int(notPositiveInteger).check(z.gte(1, notPositiveInteger));
 
-/** A code point has at most two UTF-16 units: a text that is far too long is not counted. */
+/** Returns whether a text has at most that many code points, of up to two UTF-16 units each. A far longer text is not counted. */
 function isWithin(text: string, maxLength: number): boolean {
   return text !== '' && text.length <= 2 * maxLength && [...text].length <= maxLength;
 }

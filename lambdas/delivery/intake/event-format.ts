@@ -4,7 +4,7 @@ import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 import { deliveredField, type EventField, type FieldValue, sampleOf, sentField, textSchema } from './event-field.ts';
 
 export interface EventCatalogue {
-  /** The fields that events may have besides their envelope, in the order in which documents list them. */
+  /** The fields that events may have in addition to their envelope, in the order of the documents. */
   readonly fields: Readonly<Record<string, EventField>>;
   readonly rows: Readonly<Record<EventName, EventRow>>;
 }
@@ -12,14 +12,14 @@ export interface EventCatalogue {
 export interface EventRow<FieldName extends string = string> {
   /** The meaning of the event: a sentence. */
   readonly tells: string;
-  /** Its fields in the order in which they are delivered. */
+  /** Its fields in the order of delivery. */
   readonly fields: readonly FieldName[];
   readonly link?: EventLink<FieldName>;
 }
 
-/** The link of an event, which the service makes of the values of its fields. */
+/** The link of an event, which the service builds from the values of its fields. */
 export interface EventLink<FieldName extends string> {
-  /** The fields that it is made of: whole numbers that the event always has, since a text could change where a URL leads. */
+  /** The fields of the link: whole numbers that the event always has, because a text could change the destination of a URL. */
   readonly of: readonly FieldName[];
   readonly build: (demandsUrl: string, values: EventValues<FieldName>) => string;
   readonly schema: z.ZodMiniString;
@@ -34,11 +34,11 @@ export type EventFormat = ReturnType<typeof makeEventFormat>;
 /**
  * Creates the format of a catalogue's events: their messages, the bodies of their deliveries, and the schemas of both.
  *
- * @throws {Error} if a link is made of a field that is optional or a text.
+ * @throws {Error} if a link uses a field that is optional or a text.
  */
 export function makeEventFormat({ fields, rows }: EventCatalogue) {
   for (const event of EVENT_NAMES) for (const name of rows[event].link?.of ?? []) requireForLink(event, name);
-  /** The message of each event, as publishers send it to the events queue. Fields that it does not name are ignored. */
+  /** The schema of each event's message, as publishers send it to the events queue. Other fields are ignored. */
   const messageSchemas = Object.fromEntries(EVENT_NAMES.map(event => [event, messageSchemaOf(event)])) as Readonly<
     Record<EventName, ReturnType<typeof messageSchemaOf>>
   >;
@@ -50,7 +50,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     bodySchema,
     message,
     body,
-    /** The fields besides `event` that every message has. */
+    /** The fields, in addition to `event`, that every message has. */
     requiredFields: ['id_conta', ...Object.keys(fields).filter(isInEveryMessage)],
     /** The values in tests. */
     sampleValues: valuesOf(sampleOf),
@@ -58,7 +58,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     exampleValues: valuesOf(field => field.example),
   };
 
-  /** Returns the schema of the message of a smoke test, whose account only the service itself may name. */
+  /** Returns the schema of a smoke test's message, whose account is reserved for the service itself. */
   function smokeMessageSchema(event: EventName) {
     return messageSchemaOf(event, anyAccount);
   }
@@ -67,14 +67,14 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     return z.object({ ...envelope, id_conta, event: z.literal(event), ...schemasOf(event, sentField) });
   }
 
-  /** Returns the schema of an event's body: these fields in this order, nothing else. A sample fits it, too. */
+  /** Returns the schema of an event's body: exactly these fields in this order. Samples match it, too. */
   function bodySchema(event: EventName) {
     const { link } = rows[event];
     const own = schemasOf(event, deliveredField);
     return z.strictObject({ event: z.literal(event), ...own, ...(link && { link: link.schema }) });
   }
 
-  /** Returns the message of an event, as publishers send it: of the values those that the event has. */
+  /** Returns the message of an event, as publishers send it, with those of the values that the event has. */
   function message(
     event: EventName,
     { id_conta, id }: { readonly id_conta: string; readonly id?: string | undefined },

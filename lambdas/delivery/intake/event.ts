@@ -4,7 +4,7 @@ import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook
 import { businessEvents } from './event-catalogue.ts';
 import type { EventFormat } from './event-format.ts';
 
-/** The reason why a queue message is no event. `detail` says what the publisher must fix and never repeats the message. */
+/** The reason why a queue message is not an event. `detail` describes the fix for the publisher and never repeats the message. */
 export interface RejectedMessage {
   readonly reason: 'malformed' | 'unknown_event';
   readonly detail: string;
@@ -16,16 +16,16 @@ export type ParsedMessage =
   | ({ readonly outcome: 'rejected' } & Partial<RejectedEvent> & RejectedMessage);
 
 interface RejectedEvent {
-  /** The delivery that it would have been. */
+  /** The id of the delivery for a valid event. */
   readonly deliveryId: string | undefined;
   /** The publisher's own `id`, as it came. */
   readonly publisherId: string | undefined;
-  /** The account and the event that it names, if they can be ones. */
+  /** The account and the event in the message, if they are possible ones. */
   readonly accountId: string | undefined;
   readonly eventName: EventName | undefined;
 }
 
-/** Returns the id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
+/** Returns the id of an event's delivery, and its `webhook-id`: the same for every copy of the event with the publisher's `id`. */
 export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
   const digest = hash('sha256', JSON.stringify([accountId, eventName, id]), 'base64url');
   return `evt_${digest.slice(0, 27)}`;
@@ -36,16 +36,16 @@ export function sampleBody(eventName: EventName, demandsUrl: string): string {
   return businessEvents.body(eventName, businessEvents.sampleValues, demandsUrl);
 }
 
-/** Returns whether two bodies say the same but for the link: it follows from the ids, and from an address that the stage may change. */
+/** Returns whether two bodies are equal except the link: it follows from the ids, and from an address that the stage may change. */
 export function haveSameContent(stored: string, copy: string): boolean {
   return stored === copy || withoutLink(stored) === withoutLink(copy);
 }
 
 /**
- * Reads a message of the events queue. `messageId` is used if the publisher gave no `id`: it is the same each time
- * the queue hands the message over.
+ * Reads a message of the events queue. `messageId` is used if the publisher set no `id`: it is the same each time the queue
+ * delivers the message.
  *
- * @param events - the events that there are: those of the product, except in tests of what a catalogue may hold.
+ * @param events - the catalogue: that of the product, except in tests of other catalogues.
  */
 export function parseEventMessage(
   text: string,
@@ -95,22 +95,22 @@ export function parseEventMessage(
 }
 
 export interface BusinessEvent {
-  /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
+  /** `evt_…`: the same for every copy of the event; the delivery's id and the `webhook-id` header. */
   readonly deliveryId: string;
-  /** The publisher's own `id`, if it gave one. */
+  /** The publisher's own `id`, if set. */
   readonly publisherId: string | undefined;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The request body: `event` and the event's fields in the order of the catalogue, nothing else. */
+  /** The request body: exactly `event` and the event's fields in the order of the catalogue. */
   readonly body: string;
 }
 
-/** The length of the ids of smoke tests, which are of letters and digits. */
+/** The length of the ids of smoke tests, which consist of letters and digits. */
 export const smokeTestIdLength = 22;
 
 /**
- * Returns whether a message has the form of a smoke test's own. Of all others in its account one that was sent by mistake is
- * refused; one that imitates the form reaches at most the receiver of a test.
+ * Returns whether a message has the form of a smoke test. Other messages in its account are rejected, such as those sent by mistake;
+ * one that imitates the form reaches at most the receiver of a test.
  */
 function isSmokeTest(message: object): boolean {
   const { id_conta, id } = message as Readonly<Record<string, unknown>>;
@@ -138,7 +138,7 @@ function rejected(reason: RejectedMessage['reason'], detail: string, refused?: R
   return { outcome: 'rejected', reason, detail, ...refused };
 }
 
-/** Returns the id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
+/** Returns the ids of a rejected message, by which its publisher finds it: its delivery's id and the publisher's id. */
 function rejectedEvent(message: object, messageId: string): RejectedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';
@@ -150,13 +150,13 @@ function rejectedEvent(message: object, messageId: string): RejectedEvent {
   };
 }
 
-/** Returns the hint for a message in which a service wrapped the event, chosen by the fields of its envelope. */
+/** Returns the hint for a message in which a service wrapped the event, selected by the fields of its envelope. */
 function envelopeHint(message: object): string {
   const hint = Object.entries(envelopeHints).find(([names]) => names.split(',').every(name => name in message))?.[1];
   return hint === undefined ? '' : `; ${hint}`;
 }
 
-/** The first that fits: a request for confirmation has what a notification has, and more. */
+/** The hints; the first match applies, because a subscription confirmation has all fields of a notification. */
 const envelopeHints: Readonly<Record<string, string>> = {
   'TopicArn,SubscribeURL':
     'an SNS topic asks to confirm its subscription, which Emissor does not do: let the account of the events queue subscribe',

@@ -10,7 +10,7 @@ export interface Origin {
   readonly sentAt: number | undefined;
 }
 
-/** Returns the origin of a message. A time that is later than the queue's own is not believed, nor what can be no message id. */
+/** Returns the origin of a message. It ignores a time later than the queue's own, and a malformed message id. */
 export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin {
   const times = [Number(sentTimestamp || Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
   const said = attribute(messageIdAttribute) ?? '';
@@ -21,7 +21,7 @@ export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessag
   };
 }
 
-/** Returns the origin of a message that a function was given. */
+/** Returns the origin of a record that Lambda passed to a function. */
 export function originOfRecord({ messageId, attributes, messageAttributes }: SQSRecord): Origin {
   return originOf({
     messageId,
@@ -37,17 +37,17 @@ export function textAttributes(texts: Readonly<Record<string, string>>): Record<
 }
 
 /**
- * Returns whether a webhook was registered by the time that an event was sent. An event that waited in the queue while its webhook was
- * deleted does not go to the one registered after that.
+ * Returns whether a webhook was registered when an event was sent. If an event waited in the queue while its webhook was deleted, a
+ * later registration does not get it.
  */
 export function wasRegisteredBy(sentAt: number, { createdAt }: Pick<Webhook, 'createdAt'>): boolean {
   return createdAt <= sentAt + clockTolerance;
 }
 
-/** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
+/** The maximum difference between the clocks of the queue and of the registration, in milliseconds. */
 const clockTolerance = 500;
 
-/** Returns the texts of the attributes that keep the origin of a message. */
+/** Returns the attributes that preserve the origin of a message. */
 export function originTexts({ messageId, sentAt }: Origin): Record<string, string> {
   return {
     [messageIdAttribute]: messageId,
@@ -67,5 +67,5 @@ const sentAtAttribute = 'original_sent_at';
 
 const messageIdAttribute = 'original_message_id';
 
-/** The form of SQS's message ids. Anybody can write attributes, and what is believed here reaches logs and notices. */
+/** The form of SQS's message ids. Every sender can write attributes, and accepted values reach logs and notices. */
 const messageIdForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,7 +1,7 @@
 import type { Publish } from '../../platform/aws/topic.ts';
 import type { RejectionNotice } from './rejection-notice.ts';
 
-/** Publishes a notice to the topic of refused events. Throws if the topic does not take it. */
+/** Publishes a notice to the topic of rejected events. Throws if the topic rejects it. */
 export type PublishNotice = (notice: RejectionNotice) => Promise<void>;
 
 /** Creates the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
@@ -19,7 +19,7 @@ export function makePublishNotice(publish: Publish, topicArn: string): PublishNo
   };
 }
 
-/** SQS, to which a topic delivers, takes neither U+FFFE nor U+FFFF, which an `id` may hold: escaped they are ASCII. */
+/** Escapes JSON to ASCII: SQS, to which a topic delivers, rejects U+FFFE and U+FFFF, which an `id` may contain. */
 function inAscii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

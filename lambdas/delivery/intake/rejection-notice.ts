@@ -1,23 +1,23 @@
 import * as z from 'zod/mini';
 
 /*
- * The notices on the topic of refused events. A copy of an event with other fields is dropped and has a notice, though it is no
- * dead letter. Publishers read notices: the schema is part of the interface. Of a message they hold the publisher's own `id` only.
+ * The notices on the topic of rejected events. A copy of an event with other fields is dropped and has a notice, but no dead-letter
+ * message. Publishers read notices: the schema is part of the interface. The only content of a message in it is the publisher's `id`.
  */
 
-/** The reason why an event was refused. */
+/** The reason why an event was rejected. */
 const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 
-/** A notice of one refused event. */
+/** A notice of one rejected event. */
 export const rejectionNotice = z.object({
-  /** The id that SQS returned to the publisher when it took the message. */
+  /** The id that SQS returned to the publisher for the message. */
   messageId: z.string(),
-  /** The publisher's own `id`, cut to 128 characters; null if the message has none that is text. */
+  /** The publisher's own `id`, cut to 128 characters; null if the message has no `id` that is text. */
   id: z.nullable(z.string()),
   /** The sender: `SenderId` of SQS. */
   sender: z.string(),
   reason: refusalReason,
-  /** The mistake that is to be fixed. */
+  /** The mistake to fix. */
   detail: z.string(),
 });
 
@@ -31,5 +31,5 @@ export function noticedId(publisherId: string | undefined): string | null {
   return [...publisherId.slice(0, 2 * maxIdLength)].slice(0, maxIdLength).join('');
 }
 
-/** Characters of an `id`: as many as an event's may have. */
+/** The maximum length of an `id`, in characters: that of an event's `id`. */
 const maxIdLength = 128;

@@ -4,13 +4,13 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { PublishNotice } from './rejected-events-topic.ts';
 import type { RefusalReason, RejectionNotice } from './rejection-notice.ts';
 
-/** One process sends at most this many notices of refused events for each reason in a minute. */
+/** The maximum number of notices of rejected events that one process sends for each reason in one minute. */
 export const noticesPerMinute = 10;
 
 export type RejectionNotices = ReturnType<typeof makeRejectionNotices>;
 
 /**
- * Creates the notices of one process, at best effort: no message waits for them or fails because of them. For each reason a process
+ * Creates the notices of one process, best effort: messages do not wait for them or fail because of them. For each reason a process
  * sends at most ten in a minute of the clock, so that a flood of rejected messages does not become a flood of notices.
  */
 export function makeRejectionNotices(
@@ -37,7 +37,7 @@ export function makeRejectionNotices(
     inFlight.add(sent);
   }
 
-  /** Resolves when every notice was sent or failed. Until then an invocation must not end. */
+  /** Resolves when every notice was sent or failed. The invocation must wait for it. */
   async function settled(): Promise<void> {
     while (inFlight.size > 0) await Promise.all(inFlight);
   }

@@ -12,8 +12,8 @@ import { headKey } from '../store/head-key.ts';
 export type WithoutWebhook = ReturnType<typeof makeWithoutWebhook>;
 
 /**
- * Creates the store of table `Deliveries`, item `without-webhook#<accountId>`: an attribute for each event, its latest time in
- * milliseconds since the epoch. A process writes once an hour for each account and event. No message waits for it.
+ * Creates the store of table `Deliveries`, item `without-webhook#<accountId>`: an attribute for each event with its latest time in
+ * milliseconds since the epoch. A process writes once an hour for each account and event. Messages do not wait for it.
  */
 export function makeWithoutWebhook({
   dynamo,
@@ -22,12 +22,12 @@ export function makeWithoutWebhook({
   after,
   log,
 }: StoreParts & { readonly after: After; readonly log: Log }) {
-  /** The moments before which this process writes no more, by account and event. */
+  /** The earliest times of the next writes of this process, by account and event. */
   const notBefore = new Map<string, number>();
   const inProgress = new Set<Promise<void>>();
   return { note, settled };
 
-  /** Notes an event that was accepted at that moment. Returns at once. */
+  /** Records an event that was accepted at that moment. Returns at once. */
   function note(accountId: string, eventName: EventName, acceptedAt: number): void {
     const key = `${accountId}#${eventName}`;
     if (isReservedAccount(accountId) || acceptedAt < (notBefore.get(key) ?? 0)) return;
@@ -41,7 +41,7 @@ export function makeWithoutWebhook({
     inProgress.add(done);
   }
 
-  /** Resolves when all is written, or after a moment: an acknowledgement must not wait for a table that does not answer. */
+  /** Resolves when all writes are done, or after a moment: an acknowledgement must not wait for a table that does not respond. */
   async function settled(): Promise<void> {
     if (inProgress.size > 0) await withTimeout(after, Promise.all(inProgress), patience);
   }
@@ -72,14 +72,14 @@ export function withoutWebhookId(accountId: string): string {
 /** The time for which the latest event without a webhook is listed, in milliseconds. */
 const listedFor = 30 * 24 * 60 * 60_000;
 
-/** Between two writes for an account and event. Milliseconds. */
+/** The time between two writes for an account and event. Milliseconds. */
 const interval = 60 * 60_000;
 
-/** After a write that failed. Milliseconds. */
+/** The pause after a failed write. Milliseconds. */
 const pauseAfterFailure = 60_000;
 
 /** The time that the end of an invocation waits for writes. Milliseconds. */
 const patience = 200;
 
-/** Accounts and events that a process remembers at most: the one that was noted first is forgotten first. */
+/** The maximum number of accounts and events that a process remembers: the oldest entry is removed first. */
 const maxKeys = 10_000;

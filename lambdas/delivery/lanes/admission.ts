@@ -3,43 +3,43 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
 
 /**
- * A message that is shed was received fewer times than this. So no message is hidden for more than 4 s, and none
- * approaches `maxReceiveCount`.
+ * A message is shed if it was received fewer times than this; after that it is admitted. No message is hidden for more than 4 s, and
+ * no message approaches `maxReceiveCount`.
  */
 export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 
 /**
- * The verdict on a message that was received. `shed`: the process has as many messages of its webhook in flight as it may. Nothing
- * is read or stored, and the message has to come back in a moment.
+ * The decision about a received message. `shed`: its webhook has used its slots in this process. The message is neither read nor
+ * stored, and must return in a moment.
  */
 type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
 
 export interface AdmittedMessage {
   readonly outcome: 'admitted';
-  /** True when this process may make its attempt; otherwise its delivery is stored, and attempted later. */
+  /** True if this process may make the attempt; otherwise its delivery is stored and attempted later. */
   readonly mayAttempt: boolean;
   /**
-   * Returns whether others may wait for its place: in a fast lane an attempt that takes long is given up then.
+   * Returns whether others may wait for its slot: a fast lane then cancels an attempt that takes long.
    *
-   * @param hasStopped - true when the process takes no more messages until those in flight are processed
+   * @param hasStopped - true if the process has stopped receiving until the messages in flight are processed
    */
   isBusy(hasStopped: boolean): boolean;
-  /** Ends it: must be called once the message was processed. */
+  /** Frees its slot: must be called once the message is processed. */
   leave(): void;
 }
 
 /**
- * Judges a message of an account's event.
+ * Decides about a message of an account's event.
  *
- * @param receiveCount - how many times it was received by now
- * @param isAskedFor - a test or an expedited attempt: a person waits for it, and requests for them are limited
+ * @param receiveCount - how many times it has been received
+ * @param isAskedFor - a test or an expedited attempt: a person waits for it, and such requests are limited
  */
 export type Admit = (owner: SlownessOwner, receiveCount: number, isAskedFor?: boolean) => Admission;
 
 /**
- * Returns the judgement of a process. What a webhook's burst would cost beyond its places is not even read: of ten messages that
- * are shed, one call is made. One that was shed before is admitted at last, so that no event stays unseen for long. In the slow lane
- * an attempt that was asked for has places of its own, and is shed until one is free: to store it would put it off by its age.
+ * Returns the admission of a process. A burst beyond its webhook's slots is shed without a read, with one call for ten messages. A
+ * message that was shed several times is admitted, so that every event is stored soon. In the slow lane a requested attempt has its
+ * own slots and is shed until one is free: if it were stored, it would wait for as long as it is old.
  */
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {
   return function admit(owner, receiveCount, isAskedFor = false) {

@@ -1,21 +1,21 @@
 /**
- * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the fast lanes fifty
- * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run world -- --isolation`, ADR 10).
+ * The maximum number of messages in flight in one process of a consumer, which receives more while it waits for receivers. In the
+ * fast lanes, 50 webhooks that hang at once with five attempts each leave capacity for others (`npm run world -- --isolation`, ADR 10).
  */
 export const attemptsPerProcess = { first: 300, retry: 300, slow: 500 } as const;
 
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
-/** Returns the number of places that a webhook has in this process. */
+/** Returns the number of slots that a webhook has in this process. */
 export type PlacesOf = (webhook: InFlightWebhook) => number;
 
-/** A webhook that has messages in flight, or is about to. */
+/** A webhook with messages in flight, or with its first one about to be. */
 interface InFlightWebhook {
   /** The number of webhooks that have messages in flight. */
   readonly webhooks: number;
-  /** The number of messages in flight of other webhooks. */
+  /** The number of other webhooks' messages in flight. */
   readonly ofOthers: number;
-  /** Messages that it has finished since it was last not quick. */
+  /** The number of messages that finished since it was last not quick. */
   readonly finished: number;
   /** True unless one of its messages has been in flight for more than half a second. */
   readonly isQuick: boolean;
@@ -24,8 +24,8 @@ interface InFlightWebhook {
 }
 
 /**
- * Places in the fast lanes: 25, and 5 next to ten messages of others. A quick webhook has one more for each message that it has finished,
- * up to 100, so that a burst to a healthy receiver passes, and fewer of those the more others want.
+ * Returns the slots in the fast lanes: 25, or 5 if others have ten messages in flight. A quick webhook gets one more for each message
+ * that finished, up to 100, so that a burst to a healthy receiver passes, and fewer of those the more messages others have.
  */
 export function fastLanePlaces({ ofOthers, finished, isQuick }: InFlightWebhook): number {
   if (ofOthers >= manyOfOthers) return placesNextToOthers;
@@ -39,8 +39,8 @@ const placesNextToOthers = 5;
 const manyOfOthers = 10;
 
 /**
- * Returns the places in the slow lane: all its processes together have at most 120 attempts of a webhook in flight. A sixth of them, at
- * least one in each process, is for what was asked for, which so comes soon next to a backlog.
+ * Returns the slots in the slow lane: all its processes together have at most 120 attempts of a webhook in flight. A sixth of them, at
+ * least one in each process, is reserved for requested attempts, which therefore need not wait for a backlog.
  */
 export function slowLanePlaces(slowConcurrency: number): PlacesOf {
   return function placesOf({ webhooks, isAskedFor }) {
@@ -50,22 +50,22 @@ export function slowLanePlaces(slowConcurrency: number): PlacesOf {
   };
 }
 
-/** The places of a process that its slow webhooks divide among them. */
+/** The slots of a process that its slow webhooks share. */
 const placesOfAll = 420;
 
 /**
- * Creates the limit of a process: a webhook that hangs fills its own places only. The limit lives as long as the
- * process, and remembers only webhooks that have messages in flight.
+ * Creates the limit of a process: a webhook that hangs fills only its own slots. The limit lives as long as the process, and
+ * remembers only webhooks that have messages in flight.
  *
- * @param capacity - the messages that the process has at once at most
- * @param elapsed - in milliseconds; never goes back
+ * @param capacity - the maximum number of messages in flight in the process
+ * @param elapsed - in milliseconds; monotonic
  */
 export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elapsed: () => number) {
   const inFlight = new Map<string, Places>();
   let takenByAll = 0;
   return { enter, hasRoomFor, isBusy };
 
-  /** Takes a place. Returns what leaves it, or `undefined` if all of the webhook's places are taken. */
+  /** Takes a slot. Returns the function that frees it, or `undefined` if all of the webhook's slots are taken. */
   function enter(key: string, isAskedFor = false): (() => void) | undefined {
     const of = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
     if (of.since.size >= countOf(of, isAskedFor)) return undefined;
@@ -82,8 +82,8 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
   }
 
   /**
-   * Returns whether so many more are worth receiving: the next ones are likely to be of the webhooks in flight. They are not if one
-   * webhook has all that is in flight, too few places for them, and may soon leave some. Next to a slower one, others may wait.
+   * Returns whether this many more messages are worth receiving: they are probably of the webhooks in flight. They are not if only one
+   * webhook is in flight and has too few slots for them, but frees some soon. If it is slower, others may be waiting behind it.
    */
   function hasRoomFor(more: number): boolean {
     const [of, another] = inFlight.values();
@@ -91,7 +91,7 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
   }
 
   /**
-   * Returns whether others may wait for the places that a webhook takes: a tenth of all are taken, or all of its own, or the process of a
+   * Returns whether others may wait for the slots of a webhook: a tenth of all are taken, or all of its own, or the process of a
    * busy lane has stopped receiving.
    */
   function isBusy(key: string, hasStopped = false): boolean {
@@ -117,7 +117,7 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
 }
 
 interface Places {
-  /** When each place that is taken was taken, in this order. */
+  /** The time when each slot was taken, in this order. */
   readonly since: Map<symbol, number>;
   finished: number;
 }
@@ -125,8 +125,8 @@ interface Places {
 /** A webhook is quick unless a message of it has been in flight for longer than this, in milliseconds. */
 const quickFor = 500;
 
-/** The time in which a place may be waited for, in milliseconds: less than `quickFor`. */
+/** The time for which others may wait for a slot, in milliseconds: less than `quickFor`. */
 const awaitedFor = 100;
 
-/** A process is busy when this share of its places is taken. If it took as many messages in an invocation, it is busy until that ends. */
+/** A process is busy if this share of its slots is taken. If its invocation has taken as many messages, it is busy until that ends. */
 export const busyShare = 0.1;

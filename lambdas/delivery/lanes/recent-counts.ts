@@ -2,15 +2,12 @@ import { slownessWindow } from './slowness.ts';
 
 export type RecentCounts = ReturnType<typeof makeRecentCounts>;
 
-/**
- * Creates empty counts. A process that ends forgets them, and each process has its own. A count's lifetime is a
- * minute.
- */
+/** Creates empty counts of the last minute. Each process has its own and loses them when it ends. */
 export function makeRecentCounts() {
   const byKey = new Map<string, Piece[]>();
   return { add, take };
 
-  /** Counts one more. */
+  /** Increments a count. */
   function add(key: string, now: number): void {
     const number = Math.floor(now / pieceLength);
     const counted = byKey.get(key) ?? [];
@@ -26,7 +23,7 @@ export function makeRecentCounts() {
     if (oldest !== undefined) byKey.delete(oldest);
   }
 
-  /** Returns the count of the last minute, and restarts it. */
+  /** Returns the count of the last minute, and resets it. */
   function take(key: string, now: number): number {
     const first = Math.floor(now / pieceLength) - pieces + 1;
     const counted = byKey.get(key) ?? [];
@@ -40,9 +37,9 @@ interface Piece {
   count: number;
 }
 
-/** The minute is counted in pieces. */
+/** The number of pieces into which the minute is divided. */
 const pieces = 6;
 const pieceLength = slownessWindow / pieces;
 
-/** Keys that are kept at most; the one that was counted first is forgotten first. */
+/** The maximum number of keys; the oldest is removed first. */
 const maxKeys = 10_000;

@@ -4,7 +4,7 @@ import type { EventName } from '../../webhooks/webhook.ts';
 import type { ReadSlowSince } from '../../webhooks/webhook-handlers.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** The owner of a slowness. It is the event's, not the registration's: a new registration is as slow as the one before. */
+/** The owner of a slowness. It is the event, not the registration: a new registration is as slow as the one before. */
 export interface SlownessOwner {
   readonly accountId: string;
   readonly eventName: EventName;
@@ -18,7 +18,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
   return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
-/** Creates the reader over table `Deliveries`: since when the attempts of events are made in the slow lane. */
+/** Creates the reader of table `Deliveries` that returns since when the attempts of events are made in the slow lane. */
 export function makeReadSlowSince({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];

@@ -7,30 +7,30 @@ import type { Slowness } from './slowness.ts';
 
 /*
  * The slowness of the receiver of an account's event: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
- * belongs to the event and not to the registration, so that neither a PUT nor a new registration shortens it. It is read and written
- * back under the condition that `version` did not change.
+ * belongs to the event and not to the registration, so neither a PUT nor a new registration shortens it. It is read, and written
+ * back on the condition that `version` has not changed.
  */
 
-/** Slowness as it is stored. */
+/** Slowness as stored. */
 interface StoredSlowness extends Slowness {
   readonly version: number;
 }
 
 export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
-/** Returns the slowness that an item holds; without an item, nothing is known. */
+/** Returns the slowness in an item; without an item it is unknown. */
 export function slownessOf(item: Item | undefined): StoredSlowness {
   const { tallies = [], version = 0, slowSince, reachedAt, hold, endedAt } = item ?? {};
   return { tallies, version, slowSince, reachedAt, hold, endedAt } as StoredSlowness;
 }
 
-/** Creates the store over the table `Deliveries`. All reads are consistent. */
+/** Creates the store of table `Deliveries`. All reads are consistent. */
 export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   return { change };
 
   /**
-   * Changes the slowness by a pure function; `undefined` changes nothing. A write that loses a race is repeated with what is
-   * stored then. Returns what is stored afterwards: after six lost races that lacks the change.
+   * Changes the slowness by a pure function, which returns `undefined` for no change. A write that loses a race is retried with the
+   * newly stored value. Returns the stored value: after six lost races it lacks the change.
    */
   async function change(
     owner: SlownessOwner,
@@ -46,7 +46,7 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
       const set = { ...stored, accountId: owner.accountId, eventName: owner.eventName, ttl: expiryAt(now()) };
       if (await updateItem(dynamo, key, { set, when })) return stored;
       slowness = await read();
-      if (tries === maxTries) return slowness; // without the change: a later attempt shows it
+      if (tries === maxTries) return slowness; // without the change: a later attempt records it
     }
 
     async function read(): Promise<StoredSlowness> {
@@ -55,10 +55,10 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The most times that a change that loses races is tried. */
+/** The maximum number of tries of a change that loses races. */
 const maxTries = 6;
 
-/** An item that is not written any more is deleted after 40 days, long after the last delivery has ended. */
+/** Returns when an item that is no longer written expires: after 40 days, long after the last delivery has ended. */
 function expiryAt(moment: number): number {
   return Math.ceil(moment / 1_000) + 40 * 24 * 60 * 60;
 }

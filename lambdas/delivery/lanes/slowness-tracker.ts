@@ -8,7 +8,7 @@ import type { SlownessStore } from './slowness-store.ts';
 
 export type SlownessTracker = ReturnType<typeof makeSlownessTracker>;
 
-/** Creates the tracker of one process. It never throws: what is not stored now, a later attempt shows. */
+/** Creates the tracker of one process. It never throws: a later attempt records what could not be stored. */
 export function makeSlownessTracker({
   store,
   quickCounts,
@@ -16,22 +16,22 @@ export function makeSlownessTracker({
   log,
 }: {
   readonly store: Pick<SlownessStore, 'change'>;
-  /** Quick attempts of this process. */
+  /** The quick attempts of this process. */
   readonly quickCounts: RecentCounts;
   readonly now: Clock;
 } & Pick<DeliveryTelemetry, 'log'>) {
   const known = new Map<string, KnownWebhook>();
-  /** Slow attempts that are not stored yet: after a minute they count no more. */
+  /** The slow attempts that are not stored yet: they expire after a minute. */
   const slowCounts = makeRecentCounts();
 
   return { recordQuick, recordSlow, recordQuickAnswer };
 
-  /** Counts in memory an attempt that was over in time; it is stored with the next slow one. */
+  /** Counts a quick attempt in memory; the next slow one stores it. */
   function recordQuick(owner: SlownessOwner): void {
     quickCounts.add(slownessId(owner), now());
   }
 
-  /** Records an attempt that is not over in time. */
+  /** Records a slow attempt while it is in flight. */
   async function recordSlow(owner: SlownessOwner): Promise<void> {
     const webhook = knownOf(owner);
     slowCounts.add(slownessId(owner), now());
@@ -57,7 +57,7 @@ export function makeSlownessTracker({
     return webhook;
   }
 
-  /** Stores what was counted; attempts that become slow meanwhile are stored with the next write. */
+  /** Stores the counts; attempts that become slow meanwhile are stored with the next write. */
   async function storeSlow(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
     const id = slownessId(owner);
     for (let slow = slowCounts.take(id, now()); slow > 0; slow = slowCounts.take(id, now())) {
@@ -69,8 +69,8 @@ export function makeSlownessTracker({
   }
 
   /**
-   * Changes what is stored, and reports if that makes the webhook slow or quick. Returns what is stored afterwards, which may
-   * lack the change (`SlownessStore.change`). `undefined`: the store was out of reach.
+   * Changes the stored slowness, and reports if the webhook becomes slow or quick. Returns the stored value, which may lack the change
+   * (`SlownessStore.change`). `undefined`: the store was unavailable.
    */
   async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {
     const described = { account: owner.accountId, event: owner.eventName };
@@ -92,15 +92,15 @@ export function makeSlownessTracker({
   }
 }
 
-/** The facts that this process knows about a webhook. */
+/** The data that this process has about a webhook. */
 interface KnownWebhook {
   storingSlow: Promise<void> | undefined;
   /** The moment when the webhook was last seen to be slow. */
   slowAt: number;
 }
 
-/** Webhooks that are remembered at most; the oldest is forgotten first. */
+/** The maximum number of known webhooks; the oldest is removed first. */
 const maxKnown = 10_000;
 
-/** A known slow webhook is stored again only after this time. Otherwise each hanging attempt would write. */
+/** The minimum time between two writes for a known slow webhook. Otherwise each hanging attempt would write. */
 const slownessRenewal = 5_000;

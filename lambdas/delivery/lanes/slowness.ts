@@ -1,28 +1,28 @@
-/** Slow attempts make a webhook slow by how many there are within this time. */
+/** The time within which slow attempts are counted. */
 export const slownessWindow = 60_000;
 
-/** The share of slow attempts among all attempts within the window. */
+/** The share of slow attempts within the window that makes a webhook slow. */
 const slowShare = 0.1;
 
 /*
- * When a webhook is slow: its attempts are made in the slow lane then. Everything here is pure; `slowness-store.ts` keeps the state.
+ * The rules by which a webhook is slow and its attempts are made in the slow lane. Everything here is pure; `slowness-store.ts` stores it.
  */
 
-/** The known slowness of the receiver of one (account, event). Times in milliseconds since the epoch. */
+/** The known slowness of the receiver of an account's event. Times in milliseconds since the epoch. */
 export interface Slowness {
   /** Attempts of the last minute, oldest first. Quick ones are stored only together with slow ones. */
   readonly tallies: readonly AttemptTally[];
-  /** Since when attempts are made in the slow lane. */
+  /** The moment since which attempts are made in the slow lane. */
   readonly slowSince?: number | undefined;
   /** The last moment at which slow attempts reached their share. */
   readonly reachedAt?: number | undefined;
-  /** For this long after `reachedAt` nothing ends the slowness. */
+  /** The time after `reachedAt` for which the slowness cannot end. */
   readonly hold?: number | undefined;
   /** The moment when the latest slowness ended. */
   readonly endedAt?: number | undefined;
 }
 
-/** Nothing is known: no slow attempt was ever recorded. */
+/** The slowness of a webhook without recorded slow attempts. */
 export const unknownSlowness: Slowness = { tallies: [] };
 
 /** Returns whether a webhook's attempts are made in the slow lane. */
@@ -30,26 +30,26 @@ export function isSlow({ slowSince }: Slowness): boolean {
   return slowSince !== undefined;
 }
 
-/** Adds attempts to the tally. If slow ones reach their share the webhook is slow, or stays so for longer. */
+/** Adds attempts to the tally. If slow ones reach their share, the webhook becomes slow or its slowness is extended. */
 export function withSlowAttempts(slowness: Slowness, added: { slow: number; quick: number }, now: number): Slowness {
   const tallies = addTally(slowness.tallies, added, now);
   const tallied = { ...slowness, tallies };
   return reachesShare(tallies) ? slowedDown(tallied, now) : tallied;
 }
 
-/** Returns whether a quick answer that comes now ends the slowness. */
+/** Returns whether a quick answer now ends the slowness. */
 export function mayRecover({ slowSince, reachedAt = 0, hold = minHold }: Slowness, now: number): boolean {
   return slowSince !== undefined && now >= reachedAt + hold;
 }
 
-/** Returns the slowness after a quick answer that ends it. What was tallied counts no more. */
+/** Returns the slowness after a quick answer that ends it. The tallies are cleared. */
 export function recovered(slowness: Slowness, now: number): Slowness {
   return { ...slowness, tallies: [], slowSince: undefined, endedAt: now };
 }
 
-/** Attempts that ended in, or were still slow in, one piece of the window. */
+/** The attempts that ended in one piece of the window, or were already slow in it. */
 interface AttemptTally {
-  /** The moment when the piece began. */
+  /** The moment when the piece started. */
   readonly at: number;
   readonly slow: number;
   readonly quick: number;
@@ -84,17 +84,17 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
   };
 }
 
-/** Tallies are kept in pieces of the window this long, so that their number is bounded. */
+/** The length of a piece of the window, which bounds the number of tallies. */
 const tallyLength = 5_000;
 
-/** The fewest slow attempts within the window that make a webhook slow, if they also reach `slowShare`. */
+/** The minimum number of slow attempts within the window that makes a webhook slow, if they also reach `slowShare`. */
 const minSlowAttempts = 2;
 
-/** A webhook stays slow for at least this long after its share was last reached; each relapse doubles that. */
+/** The minimum time for which a webhook remains slow after its share was last reached; each relapse doubles it. */
 const minHold = 60_000;
 
-/** Relapses double the hold up to this. */
+/** The maximum of the doubled hold. */
 const maxHold = 60 * 60_000;
 
-/** A webhook that becomes slow again within this time relapses. */
+/** If a webhook becomes slow again within this time, it is a relapse. */
 const relapseWindow = 24 * 60 * 60_000;

@@ -4,7 +4,7 @@ import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { SkipReason } from '../transitions.ts';
 import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
 
-/** Ends a delivery without an attempt, and reports it. */
+/** Ends a delivery without an attempt, and logs it. */
 export async function skipDelivery(
   before: Delivery,
   state: SkipReason,

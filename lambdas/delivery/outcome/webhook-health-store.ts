@@ -8,9 +8,9 @@ import type { AttemptResult } from '../delivery.ts';
 export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
 
 /**
- * Creates the writer of webhooks' health, which is part of the webhook's item in table `Webhooks`. Each change holds only if the
- * webhook has had the same registration and URL, and was not reactivated, since the attempt read it. It returns whether the change
- * was made.
+ * Creates the store of webhooks' health, which is part of the webhook's item in table `Webhooks`. A change is made only if the
+ * webhook has had the same registration and URL, and was not reactivated, since the attempt read it. Each function returns whether the
+ * change was made.
  */
 export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   return { startedFailing, recovered, announceFailing, suspendGone, suspendFailing };
@@ -24,9 +24,9 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Stores the first success after failures. It is announced if those were, even if the webhook was replaced or reactivated since, but not
-   * while it is suspended: nothing is delivered then. False: another process did, or the failures were announced just now, and the next
-   * success will be.
+   * Stores the first success after failures. It is announced if the failures were, even if the webhook was replaced or reactivated since,
+   * but not while it is suspended, because then deliveries stop. False: another process stored it, or the failures were announced just
+   * now, and the next success is announced.
    */
   function recovered(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     const { failingSince, announcedSince: since } = webhook;
@@ -52,8 +52,8 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Suspends the webhook because of its receiver's 410 and has it announced. `suspended_already`: nothing was changed. `outdated`:
-   * it has another registration or URL by now, or was reactivated.
+   * Suspends the webhook because of its receiver's 410, with an announcement. `suspended_already`: unchanged. `outdated`: it has
+   * another registration or URL by now, or was reactivated.
    */
   async function suspendGone(
     webhook: Webhook,
@@ -70,7 +70,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     return isOutdated ? 'outdated' : 'suspended_already';
   }
 
-  /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */
+  /** Suspends a webhook that has been failing since the attempt read it, with an announcement. */
   function suspendFailing(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     return change(webhook, {
       ...suspension('no_success', trigger, { announcedSince: webhook.failingSince }),
@@ -105,12 +105,12 @@ export interface Trigger {
 
 type HealthChange = Pick<ItemUpdate, 'set' | 'when'> & { readonly announcement?: Announcement | undefined };
 
-/** Returns the condition that the webhook is still the one that the attempt was made with. */
+/** Returns the condition that the webhook is unchanged since the attempt read it. */
 function isAsAttempted({ webhookId, resetAt }: Webhook): Expression {
   return expression`webhookId = ${webhookId} AND ${is('resetAt', resetAt)}`;
 }
 
-/** Returns the condition that an attribute is still as it was read. */
+/** Returns the condition that an attribute is unchanged since it was read. */
 function is(name: string, read: number | undefined): Expression {
   return read ? expression`${attribute(name)} = ${read}` : expression`attribute_not_exists(${attribute(name)})`;
 }

@@ -6,16 +6,16 @@ import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
 import type { Trigger, WebhookHealthStore } from './webhook-health-store.ts';
 
-/** A webhook that has failed for this long is suspended by the next delivery that uses up its schedule, or `maxAge` in the slow lane. */
+/** If a webhook has failed for this long, the next delivery that exhausts its schedule, or `maxAge` in the slow lane, suspends it. */
 export const suspendAfter = 5 * 24 * 60 * 60_000;
 
 export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
 /**
- * Creates the keeper of webhooks' health: it suspends a webhook that keeps failing, or answers 410. It writes changes only: a busy
- * webhook would otherwise throttle its own item.
+ * Creates the tracker of webhooks' health, which suspends a webhook that keeps failing or returns 410. It writes only changes:
+ * otherwise a busy webhook would throttle its own item.
  *
- * A suspension comes before the outcome that requires it. If the process dies between the two, the delivery is held at its turn.
+ * A suspension is stored before the outcome that requires it. If the process dies between the two, the next attempt holds the delivery.
  */
 export function makeWebhookHealth({
   store,
@@ -25,7 +25,7 @@ export function makeWebhookHealth({
   return { suspendIfGone, suspendIfFailing, failTooOld, record };
 
   /**
-   * Suspends the webhook if its receiver answered 410. Returns the outcome to store: a 410 is an ordinary failure if the webhook
+   * Suspends the webhook if its receiver returned 410. Returns the outcome to store: a 410 is an ordinary failure if the webhook
    * got another registration or URL, or was reactivated, since it was read.
    */
   async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome, deliveryId: string): Promise<AttemptOutcome> {
@@ -38,7 +38,7 @@ export function makeWebhookHealth({
     return outcome;
   }
 
-  /** Suspends the webhook of a delivery that is about to fail finally, if all has failed for five days. */
+  /** Suspends the webhook of a delivery that is about to fail finally, if all attempts have failed for 5 days. */
   async function suspendIfFailing(webhook: Webhook, { id: deliveryId, attempts }: Delivery): Promise<void> {
     const { failingSince = Number.POSITIVE_INFINITY } = webhook;
     if (now() - failingSince < suspendAfter) return;
@@ -46,7 +46,7 @@ export function makeWebhookHealth({
     if (await store.suspendFailing(webhook, { lastResult, deliveryId })) reportSuspension(webhook, 'no_success');
   }
 
-  /** Ends a delivery that waited too long for a place (`isTooOld`). */
+  /** Ends a delivery that waited too long for a slot (`isTooOld`). */
   async function failTooOld(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     await suspendIfFailing(webhook, delivery);
     if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, { log }))) return;
@@ -80,7 +80,7 @@ export function makeWebhookHealth({
   }
 }
 
-/** Returns the latest mark that a webhook has failed for, if it was not announced yet. */
+/** Returns the longest mark that a webhook has reached, if it is not announced yet. */
 function unannouncedMark(failingFor: number, announced = 0): number | undefined {
   return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }

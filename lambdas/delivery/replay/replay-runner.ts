@@ -10,15 +10,15 @@ import { restarted } from '../transitions.ts';
 import { isSelectedBy, type Replay } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** A replay spreads the due times of its deliveries by this much: about ten a second. */
+/** The interval between the due times of a replay's deliveries, in milliseconds: ten a second. */
 export const replayInterval = 100;
 
 /** Continues a replay for as long as `hasTime` returns true. */
 export type ContinueReplay = (id: string, hasTime: () => boolean) => Promise<void>;
 
 /**
- * Returns what each sweep does for a running replay: it sends about a minute's worth. It stops after ten seconds, and the next sweep
- * continues: a range of any length must not keep other replays out of a sweep.
+ * Returns the function by which each sweep continues a running replay: it sends about a minute's worth. It stops after 10 s, and the
+ * next sweep continues, so that a large range does not delay other replays.
  */
 export function makeContinueReplay({
   replays,
@@ -37,8 +37,8 @@ export function makeContinueReplay({
 }
 
 /**
- * Works on a replay until it ends, `most` deliveries are sent or `hasTime` returns false. It can be interrupted anywhere, and another
- * process may do the same. Returns the replay as it is then; `undefined`: another one has replaced it.
+ * Runs a replay until it ends, `most` deliveries are sent or `hasTime` returns false. It may be interrupted at any point, and several
+ * processes may run it. Returns the replay as it is then; `undefined`: another replay has replaced it.
  */
 export type RunReplay = (replay: Replay, most: number, hasTime: () => boolean) => Promise<Replay | undefined>;
 
@@ -72,7 +72,7 @@ export function makeRunReplay(
     return replay;
   };
 
-  /** The first pass may miss what reached its state just before the replay started. */
+  /** Returns false while the first pass may miss deliveries that reached their state just before the replay started. */
   function mayContinue({ pass, startedAt }: Replay): boolean {
     return pass === 1 || now() >= startedAt + maxIndexLag;
   }
@@ -88,7 +88,7 @@ export function makeRunReplay(
     return { selected: deliveries.filter(delivery => isSelectedBy(replay, delivery)), next };
   }
 
-  /** Sends deliveries again, from a due time on: a process that was frozen does not send a burst. */
+  /** Resends deliveries, from a due time on: after a freeze the process does not send a burst. */
   async function send(deliveries: readonly Delivery[], firstDueAt: number): Promise<Sent> {
     let [sent, dueAt] = [0, firstDueAt];
     for (const batch of chunksOf(deliveries, maxMessagesOfCall)) {
@@ -125,14 +125,14 @@ interface Sent {
   readonly dueAt: number;
 }
 
-/** Deliveries read between two saves, at which a cancellation is noticed. At most 100. */
+/** The number of deliveries between two saves, which detect a cancellation. At most 100. */
 const pageSize = 100;
 
-/** The most deliveries of a replay that one sweep sends: those of a minute. */
+/** The maximum number of deliveries of a replay that one sweep sends: those of a minute. */
 const replayPerSweep = 60_000 / replayInterval;
 
-/** After this long an index shows what was written before, with a wide margin. */
+/** The maximum lag of an index, with a wide margin. */
 const maxIndexLag = 10_000;
 
-/** A sweep starts no further page of a replay after this long. A minute's worth of deliveries takes it a few seconds. */
+/** A sweep starts no further page of a replay after this time. A minute's worth of deliveries takes a few seconds. */
 const replayShare = 10_000;

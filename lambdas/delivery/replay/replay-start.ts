@@ -8,7 +8,7 @@ import type { ReplayStore } from './replay-store.ts';
 
 /**
  * Starts a replay for a webhook and sends its first deliveries, or returns the one that is running. `undefined`: another process
- * was faster, and nothing was started. It may be tried again.
+ * was faster, and no replay was started. The call may be retried.
  */
 export type StartReplay = (
   webhook: Webhook,
@@ -26,7 +26,7 @@ export function makeStartReplay(dependencies: {
   const { replays, run, makeId, now, log } = dependencies;
   return async function startReplay({ accountId, eventName, webhookId }, { from, to, wanted }) {
     const latest = await replays.findLatest(accountId, eventName);
-    // A replay of an earlier registration does not block one of the current.
+    // A replay of an earlier registration does not block one of the current registration.
     if (latest?.state === 'running' && latest.webhookId === webhookId) return { outcome: 'running', replay: latest };
     const startedAt = now();
     const replay: Replay = {
@@ -38,7 +38,7 @@ export function makeStartReplay(dependencies: {
     return { outcome: 'started', replay: await runFirstPage(replay) };
   };
 
-  /** Sends a page. The sweeper sends the rest. */
+  /** Sends the first page. The sweeper sends the rest. */
   async function runFirstPage(replay: Replay): Promise<Replay> {
     let pages = 0;
     try {
@@ -50,5 +50,5 @@ export function makeStartReplay(dependencies: {
   }
 }
 
-/** Deliveries that a client waits for. */
+/** The number of deliveries that the client waits for. */
 const firstPage = 50;

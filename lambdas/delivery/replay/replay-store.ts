@@ -8,12 +8,12 @@ import { headKey } from '../store/head-key.ts';
 import type { Replay } from './replay.ts';
 
 /*
- * Table `Deliveries`, item `replays#<accountId>#<eventName>`: a webhook's latest replay. It is one item, so that one
- * conditional write keeps replays of a webhook from running at the same time. Before the next replay starts, the last one is
- * copied to an item under the same id, `past#<replayId>`.
+ * Table `Deliveries`, item `replays#<accountId>#<eventName>`: a webhook's latest replay. Because it is one item, one conditional
+ * write prevents concurrent replays of a webhook. Before the next replay starts, the last one is copied to an item under the same
+ * id, `past#<replayId>`.
  *
- * While the replay is running its item is in index `due`, where each sweep finds it. Several processes may work on it at once: a
- * delivery is restarted by a conditional write, which takes it out of the replayed state.
+ * While the replay is running, its item is in index `due`, which each sweep reads. Several processes may work on it at once: a
+ * conditional write restarts a delivery, and so removes it from the replayed state.
  */
 
 /** The prefix of the ids of replays in table `Deliveries`. */
@@ -34,13 +34,13 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return read(replaysId({ accountId, eventName }));
   }
 
-  /** Finds one of a webhook's replays. It reads the latest first, since a replay is copied before the next one replaces it. */
+  /** Finds one of a webhook's replays. It reads the latest first, because a replay is copied before the next one replaces it. */
   async function find(accountId: string, eventName: EventName, replayId: string): Promise<Replay | undefined> {
     const latest = await findLatest(accountId, eventName);
     return latest?.id === replayId ? latest : readAlive(pastKey(accountId, eventName, replayId));
   }
 
-  /** Reads by the item's id, as index `due` has it. */
+  /** Reads the latest replay by its item's id, as found in index `due`. */
   function read(itemId: string): Promise<Replay | undefined> {
     return readAlive(headKey(table, itemId));
   }
@@ -62,11 +62,11 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     const Item = { ...replay, ...headKey(table, id).key, replayId, ...replayAttributes(id, replay.startedAt) };
     const put = new PutCommand({ TableName: table, Item, ...conditionOf(condition) });
     if (await conditionalWrite(dynamo(put))) return true;
-    // The SDK repeats a write whose answer was lost: the stored replay may be our own.
+    // The SDK repeats a write whose response was lost: the stored replay may be our own.
     return (await findLatest(accountId, eventName))?.id === replayId;
   }
 
-  /** Copies a replay that the next one replaces, unless it was forgotten. One that is running ends as cancelled. */
+  /** Copies a replay that the next one replaces, unless it was deleted. A running replay ends as cancelled. */
   async function keep(latest: Replay): Promise<void> {
     const { id: replayId, accountId, eventName, state, endedAt = now() } = latest;
     const ended = { state: state === 'running' ? 'cancelled' : state, endedAt, ttl: cleanUpAt(endedAt) };
@@ -75,14 +75,14 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     await conditionalWrite(dynamo(new PutCommand({ TableName: table, Item, ...conditionOf(isNew) })));
   }
 
-  /** Saves the progress of a replay, also of one that was cancelled meanwhile. Returns it as it is then; `undefined`: it was replaced. */
+  /** Saves the progress of a replay, even if it was cancelled meanwhile. Returns it as it is then; `undefined`: it was replaced. */
   async function save(replay: Replay): Promise<Replay | undefined> {
     const { sent, pass, cursor } = replay;
     const item = await update(replay, { sent, pass, cursor });
     return item && replayFromItem(item);
   }
 
-  /** Ends a running replay, with what its last page sent if it is completed. False: it has ended. */
+  /** Ends a running replay; a completed one includes what its last page sent. False: it had already ended. */
   async function end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean> {
     const endedAt = now();
     const sent = state === 'completed' && { sent: replay.sent };
@@ -90,7 +90,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return (await update(replay, ended, expression`state = ${'running'}`)) !== undefined;
   }
 
-  /** Forgets a replay that has ended. The mark of the copy comes first: a start that read the replay before does not copy it then. */
+  /** Deletes a replay that has ended. It marks the copy first, so that a start that read the replay before does not copy it again. */
   async function forget(replay: Replay): Promise<void> {
     const { id, accountId, eventName } = replay;
     const gone = { ttl: nowInSeconds() - clockTolerance };
@@ -126,5 +126,5 @@ function replayFromItem({ id: _, part, dueShard, dueAt, ttl, replayId, ...replay
   return { ...replay, id: replayId } as unknown as Replay;
 }
 
-/** Clocks of processes differ by less. Seconds. */
+/** The maximum difference between the clocks of processes. Seconds. */
 const clockTolerance = 60;

@@ -2,27 +2,27 @@ import type { EventName } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest } from '../delivery.ts';
 
 /**
- * A replay sends the deliveries of a range again, newest first, about ten a second: each starts a new schedule. It reads the range
- * twice, since the index `undelivered` lags. Times in milliseconds since the epoch.
+ * A replay resends the deliveries of a range, newest first, about ten a second: each starts a new schedule. It reads the range twice,
+ * because the index `undelivered` lags. Times in milliseconds since the epoch.
  */
 export interface Replay extends ReplayRange {
   /** `reenvio_…` */
   readonly id: string;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The registration that it was requested for; it ends with that. */
+  /** The registration for which it was requested; the replay ends with it. */
   readonly webhookId: string;
   readonly state: ReplayState;
-  /** Deliveries that reached their state later are not sent: it sends nothing twice, and the range cannot grow. */
+  /** Deliveries that reach their state later are not sent: none is sent twice, and the range cannot grow. */
   readonly startedAt: number;
   /**
-   * The number of deliveries sent again so far. It may be a little too low: a process that dies does not count its page, and of two
-   * processes that work at the same time one counts.
+   * The number of deliveries resent so far. It may be a little too low: a process that dies does not count its page, and of two
+   * concurrent processes only one counts.
    */
   readonly sent: number;
-  /** The second pass starts when the index shows what it had when the replay started. */
+  /** The second pass starts when the index shows its state at the start of the replay. */
   readonly pass: 1 | 2;
-  /** The point that the pass has reached, a range key of index `undelivered`. Not set at its start. */
+  /** The position of the pass, a range key of index `undelivered`. Not set at the start. */
   readonly cursor?: string;
   /** The moment when its state became final. */
   readonly endedAt?: number;
@@ -36,7 +36,7 @@ export function replayIdOf(unique: string): string {
 /** The form of the id of a replay. */
 export const replayIdForm = /^reenvio_[A-Za-z0-9]{22}$/;
 
-/** Returns whether the replay sends a delivery: it leaves out tests and deliveries of other registrations. */
+/** Returns whether the replay sends a delivery: it omits tests and deliveries of other registrations. */
 export function isSelectedBy(replay: Replay, delivery: Delivery): boolean {
   return (
     delivery.webhookId === replay.webhookId &&

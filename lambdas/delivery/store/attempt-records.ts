@@ -3,9 +3,9 @@ import type { FailureCause } from '../../platform/egress/network-error.ts';
 import type { AttemptRecord, AttemptResult } from '../delivery.ts';
 
 /**
- * Writes an attempt's record in the compact form that a head holds: number, beginning (after the acceptance), duration,
- * result (its place in `results`) with status or cause (a letter, by its place in `causes`), and where the answer is, as in
- * `3,6bfk,xg,1503,Ab3_dE9`. Times are base 36.
+ * Writes an attempt's record in compact form: number, start (since the acceptance), duration, result (its index in `results`) with
+ * status or cause (a character, by its index in `causes`), and the location of the answer, as in `3,6bfk,xg,1503,Ab3_dE9`. Times are
+ * base 36.
  */
 export function packAttempt(record: AttemptRecord, createdAt: number): string {
   const { number, startedAt, durationMs, result, cause, status, response, answerId } = record;
@@ -14,7 +14,7 @@ export function packAttempt(record: AttemptRecord, createdAt: number): string {
   return [number, ...times, `${results.indexOf(result)}${status ?? letterOf(cause)}`, mark].join(',');
 }
 
-/** Reads an attempt's record. `response`: the answer that the head holds, for the one record that says so. */
+/** Reads an attempt's record. `response`: the answer in the head, for the one record whose mark refers to it. */
 export function unpackAttempt(packed: string, createdAt: number, response: string): AttemptRecord {
   const [number, began = '', duration = '', ended = '', mark = ''] = packed.split(',');
   return {
@@ -29,11 +29,11 @@ export function unpackAttempt(packed: string, createdAt: number, response: strin
   };
 }
 
-/** The place of an answer, if not in an item of its own, whose id is longer. Without a mark there was none. */
+/** The marks of an answer in the head and of an empty one. Other marks are the id of the answer's item. No mark: no answer. */
 const inHead = '1';
 const empty = '0';
 
-/** Their order is stored: it may only grow, to ten. */
+/** The stored index refers to this order: only append, up to ten. */
 const results: readonly AttemptResult[] = [
   'delivered',
   'http',
@@ -46,7 +46,7 @@ const results: readonly AttemptResult[] = [
   'internal',
 ];
 
-/** Their order is stored, too: it may only grow, to 26. */
+/** The stored index refers to this order: only append, up to 26. */
 const causes: readonly FailureCause[] = [
   'refused',
   'reset',
@@ -69,5 +69,5 @@ function letterOf(cause: FailureCause | null): string {
   return cause ? String.fromCharCode(firstLetter + causes.indexOf(cause)) : '';
 }
 
-/** The code of `a`. */
+/** The character code of `a`. */
 const firstLetter = 97;

@@ -11,11 +11,11 @@ import type { DeliveryStore } from './delivery-store.ts';
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
 /**
- * Creates the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's place in a list never changes;
- * only the list does, with its state. So pages neither repeat nor skip one that stays as it is, whatever is written between them.
+ * Creates the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's position in a list never changes; a
+ * change of state moves it to another list. So pages neither repeat nor skip an unchanged delivery, regardless of other writes.
  *
- * A page costs as many calls as it reads partitions (1 or 2), and one or two that read the items themselves, since an index
- * lags. A delivery that is gone, or in another state, by then is left out.
+ * A page costs one call for each partition (1 or 2), and one or two that read the items themselves, because an index lags. A
+ * delivery that is gone or in another state by then is omitted.
  */
 export function makeReadHistory({
   dynamo,
@@ -59,45 +59,45 @@ export function makeReadHistory({
   }
 }
 
-/** The deliveries of a webhook that are asked for. */
+/** The query for a webhook's deliveries. */
 interface HistoryQuery {
   readonly accountId: string;
   readonly eventName: EventName;
-  /** Deliveries in this state only. */
+  /** Limits the result to deliveries in this state. */
   readonly state?: DeliveryState | undefined;
-  /** Deliveries of events that were accepted from then on. Milliseconds since the epoch. */
+  /** Limits the result to events that were accepted at or after this time. Milliseconds since the epoch. */
   readonly from?: number | undefined;
-  /** Deliveries of events that were accepted before then. */
+  /** Limits the result to events that were accepted before this time. */
   readonly before?: number | undefined;
   /**
-   * The registration under which they are shown, `null` if there is none: what waits for another one counts as
-   * cancelled. Left out, states are as they are stored.
+   * The registration under which deliveries are shown, `null` if there is none: pending deliveries of another one count as cancelled.
+   * If it is omitted, states are as stored.
    */
   readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
-  /** The most deliveries that are returned; 1 to 100. */
+  /** The maximum number of deliveries; 1 to 100. */
   readonly limit: number;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** A page of the history, newest first. It may hold fewer than asked for, and still have a `next`. */
+/** A page of the history, newest first. It may have fewer deliveries than the limit and still have a `next`. */
 interface HistoryPage {
   readonly deliveries: readonly Delivery[];
   readonly next: string | undefined;
 }
 
-/** Returns the entries of all partitions, newest first and each once, as far back as none of them may lack one. */
+/** Returns the entries of all partitions, newest first and each once, down to the point at which every partition is complete. */
 function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
   const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
   const end = furthest.toSorted().at(-1) ?? '';
-  // A delivery that is just changing its state may stand in two partitions.
+  // A delivery that is changing its state may be in two partitions.
   const found = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
   const known = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
   const entries = known.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
   return { entries, isAll: pages.every(({ isAll }) => isAll) };
 }
 
-/** Returns the partitions that hold what is asked for, each of them only as far as it may. */
+/** Returns the partitions for a query, each with its range. */
 function shardsOf(query: HistoryQuery): Shard[] {
   const { accountId, eventName, state, registration } = query;
   const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardOf(accountId, eventName, isDelivered));
@@ -107,7 +107,7 @@ function shardsOf(query: HistoryQuery): Shard[] {
   if (state === undefined) return [...listed(true), ...listed(false)];
   if (state === 'delivered') return listed(true);
   if (registration === undefined || (state !== 'pending' && state !== 'cancelled')) return undelivered(state);
-  // Whatever is for the present registration was accepted after it, and whatever is for an earlier one before.
+  // Deliveries of the present registration were accepted after it, those of earlier ones before.
   const { from = Number.NEGATIVE_INFINITY, before = Number.POSITIVE_INFINITY } = query;
   if (state === 'pending') {
     if (registration === null) return [];
@@ -120,16 +120,16 @@ function shardsOf(query: HistoryQuery): Shard[] {
   ];
 }
 
-/** Deliveries that are read in place of those that were not to be shown. */
+/** The number of deliveries to read in place of those that cannot be shown. */
 const secondLook = 100;
 
-/** Returns a delivery as it is shown; `undefined` if it is not to be. */
+/** Returns a delivery as shown; `undefined` if it does not match the query. */
 function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
   const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
   return state === undefined || delivery?.state === state ? delivery : undefined;
 }
 
-/** A range of places in a partition of an index: neither end may be empty, and both are part of it. */
+/** A range of positions in a partition of an index, with both ends, which must not be empty. */
 interface Shard {
   readonly index: keyof typeof partitionKeys;
   readonly shard: string;
@@ -139,13 +139,13 @@ interface Shard {
 
 interface ShardPage {
   readonly entries: readonly Entry[];
-  /** True when there are no more. */
+  /** True if there are no more. */
   readonly isAll: boolean;
 }
 
 const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
 
-/** Entries beyond the limit that are read of each partition: one shows that there is more, others stand in for what is gone. */
+/** Entries beyond the limit that are read of each partition: one shows that there are more, the others replace deleted deliveries. */
 const spare = 4;
 
 interface Entry {
@@ -153,13 +153,13 @@ interface Entry {
   readonly listKey: string;
 }
 
-/** Returns a range of places in a partition; `undefined` if it is empty. */
+/** Returns a range of positions in a partition; `undefined` if it is empty. */
 function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shard: string): Shard[] {
-  const first = from === undefined ? '-' : isoTime(from); // a place is longer than its time, and so comes after that
+  const first = from === undefined ? '-' : isoTime(from); // a position is longer than its time, and so sorts after it
   const ends = [after, before === undefined ? undefined : isoTime(before)].filter(end => end !== undefined);
   const last = ends.toSorted()[0] ?? '~';
   return first > last ? [] : [{ index, shard, first, last }];
 }
 
-/** The most by which the clocks of those who accept events and of those who register webhooks differ. Milliseconds. */
+/** The maximum difference between the clocks that accept events and those that register webhooks. Milliseconds. */
 const clockTolerance = 60_000;

@@ -6,29 +6,29 @@ import type { Delivery, DeliveryState } from '../delivery.ts';
 import { packAttempt, unpackAttempt } from './attempt-records.ts';
 import { headPart } from './head-key.ts';
 
-/** A delivery, and a replay, is kept for this long after its end. */
+/** The retention of a delivery or a replay after its end. */
 export const historyKept = 30 * 24 * 60 * 60_000;
 
 /**
- * The partitions of index `due`, all of which the sweeper reads every minute. Each takes 1,000 writes a second: four are enough if
- * 1,000 events a second fail, of all accounts together.
+ * The partitions of index `due`, which the sweeper reads every minute. Each takes 1,000 writes a second: four are enough for 1,000
+ * failed events a second, for all accounts together.
  */
 export const dueShards: readonly string[] = ['0', '1', '2', '3'];
 
-/** Returns the range key of index `due`: it sorts by when the sweeper looks, and ends in the id, since equal keys could hide each other. */
+/** Returns the range key of index `due`: the time of the sweeper's check, then the id, which makes it unique. */
 export function dueKey(sweepAt: number, id: string): string {
   return `${isoTime(sweepAt)}#${id}`;
 }
 
-/** Greater than every key (`dueAt`, `listKey`) up to that moment, and smaller than every later one. */
+/** Returns a key that is greater than every key (`dueAt`, `listKey`) up to a moment, and smaller than every later one. */
 export function keysUntil(moment: number): string {
   return `${isoTime(moment)}#~`;
 }
 
-/** The partition of index `due` for running replays: deliveries, however many, do not hide them. */
+/** The partition of index `due` for running replays, which so are not delayed by many deliveries. */
 export const replayShard = 'replays';
 
-/** Returns the place of a running replay in index `due`: the sweeper finds it from that moment on. */
+/** Returns the attributes of a running replay in index `due`, for a check by the sweeper at that moment. */
 export function replayAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: replayShard,
@@ -54,7 +54,7 @@ export function stateShardOf(accountId: string, eventName: string, state: Undeli
   return `${accountId}#${eventName}#${state}`;
 }
 
-/** Returns the place of a delivery in the lists of the indexes. */
+/** Returns the position of a delivery in the lists of the indexes. */
 function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): string {
   return `${isoTime(createdAt)}#${id}`;
 }
@@ -66,8 +66,8 @@ export function contentsOfStateShard(shard: string) {
 }
 
 /**
- * Returns the stored form of a delivery: its head. Of the answers it holds the latest attempt's at most (`answer-item.ts`). What is
- * undefined here is not stored: each attribute counts, because a head is to stay under 1 KB.
+ * Returns the stored form of a delivery: its head, with at most the answer of the latest attempt (`answer-item.ts`). Undefined values
+ * are omitted: each attribute counts, because a head must be under 1 KB.
  */
 export function itemFromDelivery(delivery: Delivery): Item {
   const { wait, attempts, createdAt, scheduledAt, internalErrors, ...rest } = delivery;
@@ -128,12 +128,12 @@ function derivedAttributes(delivery: Delivery): Item {
   };
 }
 
-/** Returns a stable number for an id, spread evenly. */
+/** Returns a stable, evenly distributed number for an id. */
 function hashOf(id: string): number {
   return hash('sha256', id, 'buffer').readUInt32BE();
 }
 
-/** Returns the place of an item in index `due`: found by the sweeper from that moment on. */
+/** Returns the attributes of an item in index `due`, for a check by the sweeper at that moment. */
 function dueAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: dueShards[hashOf(id) % dueShards.length],

@@ -20,31 +20,30 @@ import { headKey } from './head-key.ts';
 
 /*
  * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), sort key `part`. Each test and each event that had a
- * webhook has one item `head`, with the records of its latest attempts in compact form (`attempt-records.ts`), and next to it
- * the answers of its receiver, an item each (`answer-item.ts`). The head is under 1 KB with ten records, for it is rewritten
- * with each attempt (ADR 27). Its conditional write is the only commit.
+ * webhook has one item `head`, with the records of its latest attempts in compact form (`attempt-records.ts`), and an item for each
+ * answer of its receiver (`answer-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). Its
+ * conditional write is the only commit.
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes:
  *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>`): all deliveries;
  *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>`): those that are not `delivered`, by state. It is
  *     sparse: nearly all deliveries succeed at once, and are written to `byWebhook` alone (ADR 13).
  *
- * Index `due` holds what the sweeper must look at (`due-index.ts`).
+ * Index `due` has the items that the sweeper must check (`due-index.ts`).
  *
- * Only final states have a `ttl` (seconds). It merely cleans up: an item past it is treated as gone here.
+ * Only final states have a `ttl` (seconds), which only cleans up: readers treat an expired item as deleted.
  *
- * Every change but one is made on the condition that nothing has changed since the delivery was read: its `state`, its `attempt`
- * and its `version`, which each change raises. The outcome of an attempt needs its attempt alone: it was made, whatever has
- * become of the wait for it.
+ * Every change but one is conditional: the delivery's `state`, `attempt` and `version` must be as they were read, and each change
+ * raises `version`. The outcome of an attempt requires only its `attempt`: the attempt was made, even if the wait for it has changed.
  *
- * Besides deliveries the table holds what belongs to a webhook's deliveries, as items `head` too, under ids that begin with its
- * kind and `#`: `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
- * (`slowness-store.ts`). Running replays are in index `due` too.
+ * The table also has data about a webhook's deliveries, as items `head` whose ids start with their kind and `#`: `replays`
+ * (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness` (`slowness-store.ts`). Running replays
+ * are in index `due`, too.
  */
 
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
 
-/** Creates the store of table `Deliveries`. All reads are consistent but for the index. */
+/** Creates the store of table `Deliveries`. All reads are consistent, except those of the index. */
 export function makeDeliveryStore({
   dynamo,
   table,
@@ -55,11 +54,11 @@ export function makeDeliveryStore({
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
 }: StoreParts & {
-  /** The time that the writing of an outcome is repeated if the store does not answer: by default it is not. */
+  /** The time for which the write of an outcome is retried if the store does not respond; not at all by default. */
   readonly retryForMs?: number;
-  /** Reads for `readWith`; by default each reading is a call of its own. */
+  /** Reads for `readWith`; by default each read is a separate call. */
   readonly readItems?: ReadItems;
-  /** True if many deliveries are created at about the same time: one call writes several. @default - a call each */
+  /** True if many deliveries are created at about the same time, so that one call writes several. @default - one call each */
   readonly writesTogether?: boolean;
 } & Pick<Time, 'pause' | 'turn'>) {
   const insertTogether = makeInsertTogether({ dynamo, table, turn });
@@ -75,7 +74,7 @@ export function makeDeliveryStore({
     return [alive(delivery), ...items];
   }
 
-  /** Reads deliveries, each once; those that are not there are left out. */
+  /** Reads deliveries, each once; missing ones are omitted. */
   async function read(ids: readonly string[]): Promise<Delivery[]> {
     const items = await batchGet(
       dynamo,
@@ -85,8 +84,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a new delivery, with what came first: an attempt's outcome, a move or a hold; a test is stored before its
-   * attempt. False: a copy was quicker, nothing is changed.
+   * Stores a new delivery after its first event: an attempt's outcome, a move or a hold. A test is stored before its attempt. False:
+   * a copy was stored first, and the table is unchanged.
    */
   function create(delivery: Delivery): Promise<boolean> {
     const isFree = expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`;
@@ -94,8 +93,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a change of a stored delivery: an attempt's outcome, a deferral, a hold, a resend or a replay. False: nothing is
-   * changed, since the delivery has changed since it was read, or, for an outcome, its attempt was recorded already.
+   * Stores a change of a stored delivery: an attempt's outcome, a deferral, a hold, a resend or a replay. False: the table is
+   * unchanged, because the delivery has changed since it was read, or, for an outcome, its attempt was recorded already.
    */
   function update(before: Delivery, after: Delivery): Promise<boolean> {
     const isOutcome = after.attempt > before.attempt;
@@ -103,7 +102,7 @@ export function makeDeliveryStore({
     return store({ ...after, version }, isOutcome ? isAttempt(before) : isAsRead(before));
   }
 
-  /** Claims a pending delivery for the sweeper: `next` is its wait from then on. False: another sweeper or attempt was quicker. */
+  /** Claims a pending delivery for the sweeper; `next` is its new wait. False: another sweeper or attempt was faster. */
   function claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
     const { id, wait, version = 0 } = delivery;
     return change(
@@ -114,7 +113,7 @@ export function makeDeliveryStore({
     );
   }
 
-  /** Returns the delivery that an item is, unless its time is over. */
+  /** Returns the delivery of an item, unless it has expired. */
   function alive(item: Item | undefined): Delivery | undefined {
     if (!item || (typeof item.ttl === 'number' && item.ttl <= nowInSeconds())) return undefined;
     return deliveryFromItem(item);
@@ -124,7 +123,7 @@ export function makeDeliveryStore({
     return Math.floor(now() / 1_000);
   }
 
-  /** Stores an outcome if a condition holds: the receiver's answer first, if the head does not hold it, then the head, which is the commit. */
+  /** Stores an outcome if a condition holds: first the receiver's answer, if it is not in the head, then the head, which is the commit. */
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const begun = now();
     const { settledAt } = delivery;
@@ -137,7 +136,7 @@ export function makeDeliveryStore({
     return isTogether ? insertTogether(item, earlier => putHead(write, earlier)) : putHead(write);
   }
 
-  /** Puts a head. One that was written more than once and is refused then may have met its own first try. */
+  /** Puts a head. If it was written more than once and is then rejected, the condition may have failed because of its own first try. */
   function putHead(
     { begun, item, condition }: HeadWrite,
     { mayBeStored = false, failure }: EarlierInsert = {},
@@ -158,8 +157,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Repeats a write that gets no answer, with backoff, for as long as the store allows since `begun`: an outcome that is not stored is a
-   * second POST. `failure` is that of an earlier try. Throws the last failure.
+   * Repeats a write that gets no response, with backoff, for as long as the store allows since `begun`: an unstored outcome causes another
+   * POST. `failure` is that of an earlier try. Throws the last failure.
    */
   async function untilAnswered<Result>(
     begun: number,
@@ -182,7 +181,7 @@ export function makeDeliveryStore({
     }
   }
 
-  /** Returns whether the table holds what was to be written. */
+  /** Returns whether the table already has the item. */
   async function isStored(item: Item): Promise<boolean> {
     const [stored] = await batchGet(dynamo, [headKey(table, String(item.id))]);
     return isAsWritten(stored, item);
@@ -194,12 +193,12 @@ export function makeDeliveryStore({
   }
 }
 
-/** Returns the condition that a delivery waits for the attempt that it was read with, or is in its final state still. */
+/** Returns the condition that a delivery still waits for the attempt that was read, or is still in its final state. */
 function isAttempt({ state, attempt }: Delivery): Expression {
   return expression`state = ${state} AND attempt = ${attempt}`;
 }
 
-/** Returns the condition that nothing has changed since a delivery was read. */
+/** Returns the condition that a delivery is unchanged since it was read. */
 function isAsRead(read: Delivery): Expression {
   const isVersion =
     read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
@@ -207,7 +206,7 @@ function isAsRead(read: Delivery): Expression {
 }
 
 interface HeadWrite {
-  /** The moment when the first write of its outcome began. */
+  /** The moment when the first write of its outcome started. */
   readonly begun: number;
   readonly item: Item;
   readonly condition: ReturnType<typeof conditionOf>;

@@ -4,32 +4,31 @@ import { keysUntil } from './delivery-item.ts';
 import { headPart } from './head-key.ts';
 
 /*
- * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries. Its time is `sweepAt`, when the sweeper looks at the delivery; the attempt itself is due at
- * `nextAttemptAt`. So each attempt's message is sent once, and none is lost (at least once):
- *   - a wait of up to 15 min: the message is sent, delayed, once the outcome before it is stored. The sweeper looks 2 min
- *     after it was due, and finds nothing unless that message, or the process sending it, was lost;
- *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
- *     the delay. It first sets `claimedUntil` to 2 min after the due time, by a conditional update, which is its claim: of two
- *     sweepers one sends, and what is lost between claim and sending is found then. The entry stays where it is meanwhile:
- *     to move it would cost two units, and it is read in vain for three minutes at most.
- * An overdue delivery is sent again after 4, 8, 16 … min, so that a backlog is not multiplied; what the queue did not take, in the next
- * sweep. The first ones of a partition keep their place in the index meanwhile, with `claimedUntil` set, so that each sweep sees how
- * late they are. Of the others `sweepAt` moves on: however many there are, a sweep reads few of them in vain.
+ * Index `due` (dueShard, dueAt = `<time>#<id>`) has the pending deliveries. Its time is `sweepAt`, when the sweeper checks the
+ * delivery; the attempt is due at `nextAttemptAt`. So each attempt's message is sent once, and none is lost (at least once):
+ *   - wait of up to 15 min: the message is sent, delayed, once the previous outcome is stored. The sweeper checks 2 min after the due
+ *     time, and acts only if the message, or the process that should send it, was lost;
+ *   - longer wait: the sweeper checks 1 min before the due time, and sends the message with the rest of the delay. First it claims the
+ *     delivery: a conditional update sets `claimedUntil` to 2 min after the due time, so one of two sweepers sends, and a later check
+ *     finds a lost message. The entry stays, since moving it would cost two units; at most three minutes of reads are in vain.
+ * An overdue delivery is resent after 4, 8, 16 … min, so that a backlog does not multiply; if the queue rejects it, in the next sweep.
+ * The first ones of a partition meanwhile stay in the index, with `claimedUntil` set, so that each sweep sees by how much they are
+ * overdue. For the others `sweepAt` advances, so that a sweep reads few of them in vain.
  */
 
-/** An entry that the sweeper finds in the index. Its item must be read before it is acted on, since the index lags. */
+/** An entry of the index. Read its item before you act on it, because the index lags. */
 export interface DueEntry {
   readonly id: string;
   readonly dueShard: string;
-  /** Begins with the time of the sweeper's look (`sweepAt`), not with the time when the attempt is due. */
+  /** Starts with the time of the sweeper's check (`sweepAt`), not with the due time of the attempt. */
   readonly dueAt: string;
 }
 
-/** Creates the reader of index `due` of table `Deliveries`. An index lags: what it names must be read before it is acted on. */
+/** Creates the reader of index `due` of table `Deliveries`. The index lags: read an item before you act on it. */
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due };
 
-  /** Reads a page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */
+  /** Reads a page of the entries of a shard that the sweeper must check by now, the oldest first, after one of them. */
   async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
     const answer = await dynamo(
       new QueryCommand({
@@ -45,7 +44,7 @@ export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** Entries that the sweeper reads at a time and shard. */
+/** The number of entries that the sweeper reads at once from a shard. */
 const duePage = 100;
 
 function toEntry({ id, dueShard, dueAt }: Item): DueEntry {

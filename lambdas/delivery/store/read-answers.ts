@@ -7,8 +7,8 @@ import { answerExpiry, answerPart } from './answer-item.ts';
 export type ReadAnswers = (delivery: Delivery) => Promise<Delivery>;
 
 /**
- * Creates the reader of answers in table `Deliveries`. It reads consistently, by their keys, those that records name: a delivery
- * that is sent again and again has many more. An answer that is over sixty days old is not given, though it may still be there.
+ * Creates the reader of answers in table `Deliveries`. It reads consistently, and only the answers that records name: a delivery that
+ * is resent often has many more. It omits an answer that is over 60 days old, even if the item still exists.
  */
 export function makeReadAnswers({ dynamo, table, now }: StoreParts): ReadAnswers {
   return async function readAnswers(delivery) {

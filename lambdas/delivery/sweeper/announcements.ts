@@ -17,7 +17,7 @@ import type { AttemptResult } from '../delivery.ts';
 import { wireResults } from '../representation.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
-/** A message of the operators' topic: JSON that another program can forward. */
+/** A message of the operators' topic: JSON that other programs can forward. */
 export interface PublishedAnnouncement {
   readonly type: Announcement['type'];
   readonly accountId: string;
@@ -46,12 +46,12 @@ export function makePublishAnnouncement(publish: Publish, topicArn: string): Pub
   };
 }
 
-/** Publishes the announcements that webhooks hold, for as long as `hasTime` returns true. */
+/** Publishes the pending announcements of webhooks for as long as `hasTime` returns true. */
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Creates the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then cleared,
- * so it is published at least once: a crash repeats it and never loses it.
+ * Creates the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then cleared, so
+ * it is published at least once: a crash repeats it and never loses it.
  *
  * @param dependencies - `table`: the table `Webhooks`.
  */
@@ -78,14 +78,14 @@ export function makePublishAnnouncements(dependencies: {
         }),
       );
       for (const { accountId, eventName } of page.Items ?? []) {
-        if (!hasTime()) break; // a topic that does not answer may have taken it: the sweep fails then, too
+        if (!hasTime()) break; // a topic that does not respond may have accepted it: the sweep fails then, too
         try {
-          // The index lags behind the table, and holds keys only.
+          // The index lags behind the table, and has only keys.
           const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
           const announced = parseAnnouncedItem(item);
           if (announced) await publishOne(announced);
         } catch (error) {
-          failure = error; // one that cannot be published now does not stop the others
+          failure = error; // a failure does not stop the others
         }
       }
       from = hasTime() ? page.LastEvaluatedKey : undefined;
@@ -113,11 +113,11 @@ export function makePublishAnnouncements(dependencies: {
       { table, key: { accountId, eventName } },
       {
         set: { unannounced: undefined, announcementShard: undefined, announcementAt: undefined },
-        when: expression`unannounced.type = ${type} AND unannounced.since = ${since}`, // no later one
+        when: expression`unannounced.type = ${type} AND unannounced.since = ${since}`, // not a later one
       },
     );
   }
 }
 
-/** Webhooks that are read from the index at a time. */
+/** The number of webhooks that are read from the index at once. */
 const pageSize = 25;

@@ -12,7 +12,7 @@ import type { SweepTelemetry } from '../telemetry.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeSweep } from './sweep.ts';
 
-/** Composes the sweeper: due deliveries, replays and announcements. */
+/** Assembles the sweeper: due deliveries, replays and announcements. */
 export function composeSweep(
   environment: Environment<typeof sweepEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'publish' | 'time'>,
@@ -51,5 +51,5 @@ export function composeSweep(
   };
 }
 
-/** No page begins with less time than this, in milliseconds; the next sweep goes on. */
+/** The minimum remaining time for another page, in milliseconds; otherwise the next sweep continues. */
 const timeForOnePage = 12_000;

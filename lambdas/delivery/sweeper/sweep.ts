@@ -11,10 +11,10 @@ import type { DueEntry } from '../store/due-index.ts';
 import { describeDelivery, type SweepTelemetry } from '../telemetry.ts';
 import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 
-/** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` returns true. */
+/** Handles all entries of index `due` that the sweeper must check by now, for as long as `hasTime` returns true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
-/** Creates the sweeper; `due-index.ts` explains how it and the queues share the waits. */
+/** Creates the sweeper; `due-index.ts` explains how it shares the waits with the queues. */
 export function makeSweep(
   dependencies: SweepTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update'>;
@@ -48,7 +48,7 @@ export function makeSweep(
     };
     // If the table throttles, a further page would add to the load.
     const goesOn = () => hasTime() && !isTableBusy;
-    // All at the same time: neither many deliveries nor long replays may use up the time.
+    // Concurrently, so that neither many deliveries nor long replays use up the time.
     await Promise.all([
       runReplays(hasTime, notes).catch(notes.onFailure),
       ...dueShards.map(shard => sweepShard(shard, goesOn, ofShards).catch(ofShards.onFailure)),
@@ -59,7 +59,7 @@ export function makeSweep(
     throw new Error(`The sweep failed: ${counted.join(', ')}`, { cause: errors.find(isThrottled) ?? errors[0] });
   };
 
-  /** Continues a few replays at once, since each may hold thousands of deliveries. One that fails does not stop the others. */
+  /** Continues a few replays at once, since each may have thousands of deliveries. A failure does not stop the others. */
   async function runReplays(hasTime: () => boolean, { onFailure }: Notes): Promise<void> {
     const runFrom = async (entries: DueEntry[]) => {
       for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
@@ -86,7 +86,7 @@ export function makeSweep(
     }
   }
 
-  /** A write that fails does not stop the others of its page: what was claimed must be sent. */
+  /** A failed write does not stop the others of its page: claimed deliveries must be sent. */
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
     const { onLate, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
@@ -98,21 +98,21 @@ export function makeSweep(
     const claimed = claims.filter(delivery => delivery !== undefined);
     for (const batch of chunksOf(claimed, maxMessagesOfCall)) {
       const unsent = await sendAllOrLeave(retryQueue, batch, { log });
-      if (unsent.length === batch.length) notes.isQueueDown = true; // what is claimed now would be claimed in vain
+      if (unsent.length === batch.length) notes.isQueueDown = true; // further claims would be in vain
       await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
     }
   }
 
   /**
-   * Undoes the claim of what a queue did not take: it was overdue, and must not wait longer for each minute that the queue is down. The
-   * claim at the end of a long wait stays. Without it a resend could come while a message whose answer was lost is in time.
+   * Undoes the claim of an overdue delivery that a queue rejected, which must not wait longer for each minute that the queue is down. The
+   * claim of a long wait stays: otherwise a resend could overtake a message that was accepted although its response was lost.
    */
   async function giveBack(claimed: WaitingDelivery, read: readonly WaitingDelivery[]): Promise<void> {
     const wait = read.find(({ id }) => id === claimed.id)?.wait;
     if (wait && wait.overdueCount < claimed.wait.overdueCount) await store.update(claimed, { ...claimed, wait });
   }
 
-  /** Returns the delivery to send; `undefined` when the index was behind or another sweeper was quicker. */
+  /** Returns the delivery to send; `undefined` if the index was behind or another sweeper was faster. */
   async function claim(delivery: WaitingDelivery, isFirst: boolean): Promise<WaitingDelivery | undefined> {
     const moment = now();
     const next = waitAfterSweep(delivery.wait, moment);
@@ -127,7 +127,7 @@ export function makeSweep(
     return { ...delivery, wait, version: (delivery.version ?? 0) + 1 };
   }
 
-  /** Ends a delivery whose attempts are never recorded: it must not go on for ever. */
+  /** Ends an old delivery whose attempts are never recorded, so that it does not go on forever. */
   async function endUnrecorded(delivery: WaitingDelivery): Promise<void> {
     const record: AttemptRecord = {
       number: delivery.attempt,
@@ -145,17 +145,17 @@ export function makeSweep(
   }
 }
 
-/** Takes what a sweep finds while it goes on. */
+/** The results that a sweep collects while it runs. */
 interface Notes {
-  /** Notes by how many milliseconds something is late. */
+  /** Records by how many milliseconds a delivery is overdue. */
   readonly onLate: (lateness: number) => void;
-  /** Notes what failed: the sweep fails once it has done the rest. */
+  /** Records a failure: the sweep fails once it has done the rest. */
   readonly onFailure: (error: unknown) => undefined;
-  /** True once the queue took nothing of a call: nothing more is claimed then. */
+  /** True once the queue rejected all messages of a call: the sweep then stops claiming. */
   isQueueDown: boolean;
 }
 
-/** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */
+/** Returns the wait of an overdue delivery that each sweep is to see: it is resent at the same time, but stays in the index as it is. */
 function inItsPlace({ sweepAt }: Wait, next: Wait): Wait {
   return { ...next, sweepAt, claimedUntil: next.sweepAt };
 }
