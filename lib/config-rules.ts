@@ -1,5 +1,5 @@
 import { minOtherLanes, reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
-import { type LanePlaces, lanePlaces } from './lane-places.ts';
+import { type LaneConcurrency, laneConcurrency } from './lane-concurrency.ts';
 import type { StageValues } from './stage-values.ts';
 
 /** Returns a text for each rule that a stage's values break: the key to change, and what its value must be. */
@@ -43,7 +43,7 @@ function accountTooSmall(values: StageValues): string | false {
   const { accountConcurrency, tokenConcurrency, smokeReceiverUrl } = values;
   if (tokenConcurrency === 0) return false;
   const reserved = reservedConcurrency(values);
-  const lanes = sumOf(lanePlaces(accountConcurrency));
+  const lanes = sumOf(laneConcurrency(accountConcurrency));
   const others = Math.max(unreservedConcurrency, lanes + minOtherLanes);
   if (accountConcurrency >= reserved + others) return false;
   const whose =
@@ -51,6 +51,6 @@ function accountTooSmall(values: StageValues): string | false {
   return `accountConcurrency must be at least ${reserved + others}, because ${whose} reserve ${reserved} and all other functions need ${others}. Ask AWS to raise the quota (Service Quotas, AWS Lambda, Concurrent executions), or lower tokenConcurrency`;
 }
 
-function sumOf(lanes: LanePlaces): number {
+function sumOf(lanes: LaneConcurrency): number {
   return Object.values(lanes).reduce((sum, places) => sum + places, 0);
 }

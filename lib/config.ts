@@ -1,12 +1,12 @@
 import type * as z from 'zod';
 import { type CamelCase, camelCase } from '../lambdas/platform/environment.ts';
 import { brokenRules } from './config-rules.ts';
-import { type LanePlaces, lanePlaces } from './lane-places.ts';
+import { type LaneConcurrency, laneConcurrency } from './lane-concurrency.ts';
 import { ConfigurationError, isStageName, knownStage, readStageFile, type StageName } from './stage-files.ts';
 import { requiredWithCustomers, type StageValues, stageValues } from './stage-values.ts';
 
 /** All values that may differ between stages; durations are in milliseconds. */
-export type StageConfiguration = StageValues & LanePlaces & { readonly stage: StageName };
+export type StageConfiguration = StageValues & LaneConcurrency & { readonly stage: StageName };
 
 /**
  * Returns the configuration of one stage: the defaults, overridden by its file, and then by `overrides`.
@@ -21,7 +21,7 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
   const values = parse(stage, given);
   const broken = brokenRules(values);
   if (broken.length > 0) throw refusal(stage, broken);
-  return { stage, ...values, ...lanePlaces(values.accountConcurrency) };
+  return { stage, ...values, ...laneConcurrency(values.accountConcurrency) };
 }
 
 /**

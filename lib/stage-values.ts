@@ -94,7 +94,7 @@ export const stageValues = z.object({
   registrationLimit: count(1, 1_000_000).prefault(30),
 
   /**
-   * Concurrent executions of the account in this Region (Lambda quota L-B99A9384): 10 in a new account. `lane-places.ts` divides
+   * Concurrent executions of the account in this Region (Lambda quota L-B99A9384): 10 in a new account. `lane-concurrency.ts` divides
    * it between the lanes.
    */
   accountConcurrency: count(10, 1_000_000).prefault(10),

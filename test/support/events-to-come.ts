@@ -5,21 +5,21 @@ import { makeEventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 export const eventsToCome = makeEventFormat({
   fields: {
     ...businessEvents.fields,
-    protocolo: { kind: 'text', maxLength: 5, example: 'P-1', about: 'The protocol', option: 'protocol' },
+    protocolo: { kind: 'text', maxLength: 5, example: 'P-1', description: 'The protocol', option: 'protocol' },
     canal: {
       kind: 'text',
       optional: true,
       maxLength: 8,
       pattern: /^[a-z][a-z0-9_]*$/,
       example: 'app',
-      about: 'The channel',
+      description: 'The channel',
       option: 'sales-channel',
     },
-    valor: { kind: 'integer', optional: true, example: 990, about: 'The value, in cents', option: 'value' },
+    valor: { kind: 'integer', optional: true, example: 990, description: 'The value, in cents', option: 'value' },
   },
   rows: {
     ...businessEvents.rows,
-    'demanda.criada': { tells: 'A demand was created.', fields: ['id_demanda', 'canal'] },
+    'demanda.criada': { description: 'A demand was created.', fields: ['id_demanda', 'canal'] },
     'proposta.recebida': {
       ...businessEvents.rows['proposta.recebida'],
       fields: ['id_proposta', 'id_demanda', 'protocolo', 'canal', 'valor'],

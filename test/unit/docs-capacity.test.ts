@@ -4,7 +4,7 @@ import { attemptsPerProcess } from '../../lambdas/delivery/lanes/concurrency-lim
 import { dueShards, historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
 import { maxQueueDelay } from '../../lambdas/delivery/transitions.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import { lanePlaces } from '../../lib/lane-places.ts';
+import { laneConcurrency } from '../../lib/lane-concurrency.ts';
 import { limitsOf } from '../../lib/throttling.ts';
 import { readPage } from '../support/markdown-page.ts';
 
@@ -47,7 +47,7 @@ describe('the page of the capacity', () => {
     expect(row?.[2]).toBe(`${whole((dueShards.length * 1_000) / 2)} failed attempts a second`);
   });
 
-  const [newAccount, usual] = [lanePlaces(10), lanePlaces(1_000)];
+  const [newAccount, usual] = [laneConcurrency(10), laneConcurrency(1_000)];
   const { first, retry, slow } = attemptsPerProcess;
   const held = usual.firstConcurrency * first + usual.retryConcurrency * retry + usual.slowConcurrency * slow;
   const swept = Math.floor(((55 / 60) * coreShare * 1_000) / entry / 5) * 5;

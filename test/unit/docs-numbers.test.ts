@@ -7,7 +7,7 @@ import { slowAfter } from '../../lambdas/delivery/attempt/attempt-watch.ts';
 import { maxRetryAfter, slowLaneWait, webhookLimitWait } from '../../lambdas/delivery/backoff.ts';
 import { timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
 import { storedFromReceive } from '../../lambdas/delivery/lanes/admission.ts';
-import { attemptsPerProcess, slowLanePlaces } from '../../lambdas/delivery/lanes/concurrency-limit.ts';
+import { attemptsPerProcess, slowLaneSlots } from '../../lambdas/delivery/lanes/concurrency-limit.ts';
 import { suspendAfter } from '../../lambdas/delivery/outcome/webhook-health.ts';
 import { replayInterval } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
@@ -17,7 +17,7 @@ import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
 import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import { lanePlaces } from '../../lib/lane-places.ts';
+import { laneConcurrency } from '../../lib/lane-concurrency.ts';
 import { limitsOf } from '../../lib/throttling.ts';
 import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
@@ -39,10 +39,10 @@ it('the names that are never public are listed', () => {
 const stage = stageConfiguration('dev');
 
 /** Attempts of one webhook that all processes of the slow lane have in flight. */
-const { slowConcurrency } = lanePlaces(1_000);
+const { slowConcurrency } = laneConcurrency(1_000);
 const slowAttempts =
   slowConcurrency *
-  slowLanePlaces(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false, isAskedFor: false });
+  slowLaneSlots(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false, isAskedFor: false });
 
 /** The longest wait of a delivery in the slow lane, as a multiple of its age. */
 const maxSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;
@@ -128,7 +128,7 @@ describe('the numbers for operators and developers', () => {
   });
 
   const ordinals = { 3: 'third', 5: 'fifth' };
-  const { firstConcurrency, retryConcurrency } = lanePlaces(1_000);
+  const { firstConcurrency, retryConcurrency } = laneConcurrency(1_000);
   it.each([
     ['SECURITY.md', `${stage.clientFailureLimit} wrong passwords a minute (\`clientFailureLimit\`)`],
     ...[

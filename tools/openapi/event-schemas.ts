@@ -54,10 +54,10 @@ export function eventSchemaFiles(events: EventFormat): readonly (readonly [file:
 export function messageSchema(events: EventFormat, event: EventName): ObjectSchema {
   return {
     title: `${event}: message to the events queue`,
-    description: `${events.rows[event].tells} What a publisher sends; the service ignores fields that are not listed here.`,
+    description: `${events.rows[event].description} What a publisher sends; the service ignores fields that are not listed here.`,
     ...converted(events.messageSchemas[event], ['id_conta', 'event', ...Object.keys(events.fields), 'id'], {
       ...fieldDescriptions,
-      ...describedFields(events, ({ about }) => `${about}.`),
+      ...describedFields(events, ({ description }) => `${description}.`),
     }),
     additionalProperties: true,
     examples: [exampleMessage(events, event)],
@@ -69,10 +69,10 @@ export function deliverySchema(events: EventFormat, event: EventName): ObjectSch
   const schema = events.bodySchema(event);
   return {
     title: `${event}: body of the delivery`,
-    description: `${events.rows[event].tells} What the registered URL gets by POST; further fields may come. In a test, whose webhook-id begins with teste_, the ids are 0.`,
+    description: `${events.rows[event].description} What the registered URL gets by POST; further fields may come. In a test, whose webhook-id begins with teste_, the ids are 0.`,
     ...converted(schema, Object.keys(schema.shape), {
       ...fieldDescriptions,
-      ...describedFields(events, field => `${field.about}; ${sampleOf(field)} in a test.`),
+      ...describedFields(events, field => `${field.description}; ${sampleOf(field)} in a test.`),
     }),
     additionalProperties: furtherFields,
     examples: [exampleBody(events, event)],

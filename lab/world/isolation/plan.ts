@@ -1,4 +1,4 @@
-import { lanePlaces } from '../../../lib/lane-places.ts';
+import { laneConcurrency } from '../../../lib/lane-concurrency.ts';
 import type { Stage } from '../stage.ts';
 import { attacks } from './attacks.ts';
 
@@ -63,7 +63,7 @@ export function trialsOf({ attack, situation, isQuick }: TrialChoice): readonly 
 
 /** Returns the batches that each lane processes at once at most. */
 export function concurrencyIn({ concurrency }: Situation): Stage['concurrencyOf'] {
-  const { firstConcurrency: first, retryConcurrency: retry, slowConcurrency: slow } = lanePlaces(concurrency);
+  const { firstConcurrency: first, retryConcurrency: retry, slowConcurrency: slow } = laneConcurrency(concurrency);
   return { first, retry, slow };
 }
 

@@ -4,7 +4,7 @@ import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.c
 import { newDelivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
-import { lanePlaces } from '../../../lib/lane-places.ts';
+import { laneConcurrency } from '../../../lib/lane-concurrency.ts';
 import { makeWorld } from '../make-world.ts';
 import { makeWorldOutside } from '../process-runtime.ts';
 import type { Answered } from '../requests.ts';
@@ -62,7 +62,7 @@ export async function runTenants(
     stage: {
       concurrencyOf: concurrencyIn(situation),
       values: {
-        slowConcurrency: lanePlaces(situation.concurrency ?? 1_000).slowConcurrency,
+        slowConcurrency: laneConcurrency(situation.concurrency ?? 1_000).slowConcurrency,
         retrySchedule: schedule,
         attemptTimeoutMs: 15_000,
       },

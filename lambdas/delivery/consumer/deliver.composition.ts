@@ -13,12 +13,7 @@ import { makePublishNotice } from '../intake/rejected-events-topic.ts';
 import { makeRejectionNotices } from '../intake/rejection-notices.ts';
 import { makeWithoutWebhook } from '../intake/without-webhook.ts';
 import { makeAdmission } from '../lanes/admission.ts';
-import {
-  attemptsPerProcess,
-  fastLanePlaces,
-  makeConcurrencyLimit,
-  slowLanePlaces,
-} from '../lanes/concurrency-limit.ts';
+import { attemptsPerProcess, fastLaneSlots, makeConcurrencyLimit, slowLaneSlots } from '../lanes/concurrency-limit.ts';
 import { makeRecentCounts } from '../lanes/recent-counts.ts';
 import { makeSlownessStore } from '../lanes/slowness-store.ts';
 import { makeSlownessTracker } from '../lanes/slowness-tracker.ts';
@@ -66,8 +61,8 @@ export function composeDeliver(
   });
 
   const maxInFlight = attemptsPerProcess[lane];
-  const placesOf = lane === 'slow' ? slowLanePlaces(environment.slowConcurrency) : fastLanePlaces;
-  const limit = makeConcurrencyLimit(placesOf, maxInFlight, time.elapsed);
+  const slotsOf = lane === 'slow' ? slowLaneSlots(environment.slowConcurrency) : fastLaneSlots;
+  const limit = makeConcurrencyLimit(slotsOf, maxInFlight, time.elapsed);
   const tracker = makeSlownessTracker({
     ...shared,
     store: makeSlownessStore(ofDeliveries),

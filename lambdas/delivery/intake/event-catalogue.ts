@@ -8,8 +8,8 @@ import { type EventLink, type EventRow, makeEventFormat } from './event-format.t
  * field: schemas, documents, tests and the command line are generated from it.
  */
 const eventFields = {
-  id_demanda: { kind: 'integer', example: 10, about: 'The demand', option: 'demand' },
-  id_proposta: { kind: 'integer', example: 20, about: 'The proposal', option: 'proposal' },
+  id_demanda: { kind: 'integer', example: 10, description: 'The demand', option: 'demand' },
+  id_proposta: { kind: 'integer', example: 20, description: 'The proposal', option: 'proposal' },
 } as const satisfies Readonly<Record<string, EventField>>;
 
 type FieldName = keyof typeof eventFields;
@@ -30,18 +30,26 @@ const linkToDemand: EventLink<FieldName> = {
 
 /** The events: the meaning of each, its fields in the order of delivery, and its link. */
 const eventRows: Readonly<Record<EventName, EventRow<FieldName>>> = {
-  'demanda.criada': { tells: 'A demand was created.', fields: demand },
-  'demanda.cancelada': { tells: 'A demand was cancelled.', fields: demand },
-  'demanda.finalizada': { tells: 'A demand was finished.', fields: demand },
-  'proposta.recebida': { tells: 'A demand received a proposal.', fields: proposal, link: linkToProposal },
+  'demanda.criada': { description: 'A demand was created.', fields: demand },
+  'demanda.cancelada': { description: 'A demand was cancelled.', fields: demand },
+  'demanda.finalizada': { description: 'A demand was finished.', fields: demand },
+  'proposta.recebida': { description: 'A demand received a proposal.', fields: proposal, link: linkToProposal },
   'proposta.alteracao_valor_solicitado': {
-    tells: 'A change of the value of a proposal was requested.',
+    description: 'A change of the value of a proposal was requested.',
     fields: proposal,
     link: linkToDemand,
   },
-  'proposta.contratada': { tells: 'A proposal was contracted.', fields: proposal, link: linkToProposal },
-  'mensagem.recebida': { tells: 'A message about a proposal was received.', fields: proposal, link: linkToDemand },
-  'reembolso.solicitado': { tells: 'A refund was requested for a proposal.', fields: proposal, link: linkToDemand },
+  'proposta.contratada': { description: 'A proposal was contracted.', fields: proposal, link: linkToProposal },
+  'mensagem.recebida': {
+    description: 'A message about a proposal was received.',
+    fields: proposal,
+    link: linkToDemand,
+  },
+  'reembolso.solicitado': {
+    description: 'A refund was requested for a proposal.',
+    fields: proposal,
+    link: linkToDemand,
+  },
 };
 
 /** The events of the product. */

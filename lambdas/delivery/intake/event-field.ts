@@ -21,7 +21,7 @@ interface AnyField {
   /** The value in documents. */
   readonly example: FieldValue;
   /** The meaning of the field: a sentence without its full stop. */
-  readonly about: string;
+  readonly description: string;
   /** The name of its option of `ops publish`. */
   readonly option: string;
 }

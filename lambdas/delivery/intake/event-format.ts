@@ -11,7 +11,7 @@ export interface EventCatalogue {
 
 export interface EventRow<FieldName extends string = string> {
   /** The meaning of the event: a sentence. */
-  readonly tells: string;
+  readonly description: string;
   /** Its fields in the order of delivery. */
   readonly fields: readonly FieldName[];
   readonly link?: EventLink<FieldName>;

@@ -7,7 +7,7 @@ export const attemptsPerProcess = { first: 300, retry: 300, slow: 500 } as const
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
 /** Returns the number of slots that a webhook has in this process. */
-export type PlacesOf = (webhook: InFlightWebhook) => number;
+export type SlotsOf = (webhook: InFlightWebhook) => number;
 
 /** A webhook with messages in flight, or with its first one about to be. */
 interface InFlightWebhook {
@@ -27,31 +27,31 @@ interface InFlightWebhook {
  * Returns the slots in the fast lanes: 25, or 5 if others have ten messages in flight. A quick webhook gets one more for each message
  * that finished, up to 100, so that a burst to a healthy receiver passes, and fewer of those the more messages others have.
  */
-export function fastLanePlaces({ ofOthers, finished, isQuick }: InFlightWebhook): number {
-  if (ofOthers >= manyOfOthers) return placesNextToOthers;
-  const earned = isQuick ? Math.min(finished, maxPlaces - minPlaces) : 0;
-  return minPlaces + earned * (1 - ofOthers / manyOfOthers);
+export function fastLaneSlots({ ofOthers, finished, isQuick }: InFlightWebhook): number {
+  if (ofOthers >= manyOfOthers) return slotsNextToOthers;
+  const earned = isQuick ? Math.min(finished, maxSlots - minSlots) : 0;
+  return minSlots + earned * (1 - ofOthers / manyOfOthers);
 }
 
-const minPlaces = 25;
-const maxPlaces = 100;
-const placesNextToOthers = 5;
+const minSlots = 25;
+const maxSlots = 100;
+const slotsNextToOthers = 5;
 const manyOfOthers = 10;
 
 /**
  * Returns the slots in the slow lane: all its processes together have at most 120 attempts of a webhook in flight. A sixth of them, at
  * least one in each process, is reserved for requested attempts, which therefore need not wait for a backlog.
  */
-export function slowLanePlaces(slowConcurrency: number): PlacesOf {
-  return function placesOf({ webhooks, isAskedFor }) {
-    const share = Math.min(120 / slowConcurrency, placesOfAll / webhooks);
-    const places = Math.max(2, Math.floor(share));
-    return isAskedFor ? places : Math.max(1, Math.min(places - 1, Math.floor((share * 5) / 6)));
+export function slowLaneSlots(slowConcurrency: number): SlotsOf {
+  return function slotsOf({ webhooks, isAskedFor }) {
+    const share = Math.min(120 / slowConcurrency, sharedSlots / webhooks);
+    const slots = Math.max(2, Math.floor(share));
+    return isAskedFor ? slots : Math.max(1, Math.min(slots - 1, Math.floor((share * 5) / 6)));
   };
 }
 
 /** The slots of a process that its slow webhooks share. */
-const placesOfAll = 420;
+const sharedSlots = 420;
 
 /**
  * Creates the limit of a process: a webhook that hangs fills only its own slots. The limit lives as long as the process, and
@@ -60,8 +60,8 @@ const placesOfAll = 420;
  * @param capacity - the maximum number of messages in flight in the process
  * @param elapsed - in milliseconds; monotonic
  */
-export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elapsed: () => number) {
-  const inFlight = new Map<string, Places>();
+export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed: () => number) {
+  const inFlight = new Map<string, Slots>();
   let takenByAll = 0;
   return { enter, hasRoomFor, isBusy };
 
@@ -69,13 +69,13 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
   function enter(key: string, isAskedFor = false): (() => void) | undefined {
     const of = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
     if (of.since.size >= countOf(of, isAskedFor)) return undefined;
-    const place = Symbol();
-    of.since.set(place, elapsed());
+    const slot = Symbol();
+    of.since.set(slot, elapsed());
     inFlight.set(key, of);
     takenByAll += 1;
     return function leave() {
       of.finished = isQuick(of, quickFor) ? of.finished + 1 : 0;
-      of.since.delete(place);
+      of.since.delete(slot);
       takenByAll -= 1;
       if (of.since.size === 0) inFlight.delete(key);
     };
@@ -100,8 +100,8 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
     return isFull || takenByAll >= busyShare * capacity || hasStopped;
   }
 
-  function countOf(of: Places, isAskedFor = false): number {
-    return placesOf({
+  function countOf(of: Slots, isAskedFor = false): number {
+    return slotsOf({
       webhooks: inFlight.size + (of.since.size === 0 ? 1 : 0),
       ofOthers: takenByAll - of.since.size,
       finished: of.finished,
@@ -110,13 +110,13 @@ export function makeConcurrencyLimit(placesOf: PlacesOf, capacity: number, elaps
     });
   }
 
-  function isQuick({ since }: Places, within: number): boolean {
+  function isQuick({ since }: Slots, within: number): boolean {
     const [oldest] = since.values();
     return oldest === undefined || elapsed() - oldest <= within;
   }
 }
 
-interface Places {
+interface Slots {
   /** The time when each slot was taken, in this order. */
   readonly since: Map<symbol, number>;
   finished: number;

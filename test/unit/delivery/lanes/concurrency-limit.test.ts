@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  fastLanePlaces,
+  fastLaneSlots,
   makeConcurrencyLimit,
-  slowLanePlaces,
+  slowLaneSlots,
 } from '../../../../lambdas/delivery/lanes/concurrency-limit.ts';
 
 /* A webhook's share of a process (`docs/delivery.md`, step 1, and ADR 35). */
@@ -11,7 +11,7 @@ let moment: number;
 let limit: ReturnType<typeof makeConcurrencyLimit>;
 beforeEach(() => {
   moment = 0;
-  limit = makeConcurrencyLimit(fastLanePlaces, 300, () => moment);
+  limit = makeConcurrencyLimit(fastLaneSlots, 300, () => moment);
 });
 
 /** Enters a key as often as it is admitted, at most `most` times. Returns the functions by which it leaves. */
@@ -90,12 +90,12 @@ it.each([
 ])('the share in a slow lane of %i processes next to %i webhooks is %i, or %i on request', (...numbers) => {
   const [processes, webhooks, ...expected] = numbers;
   const webhook = { webhooks, ofOthers: 0, finished: 0, isQuick: true };
-  const shares = [false, true].map(isAskedFor => slowLanePlaces(processes)({ ...webhook, isAskedFor }));
+  const shares = [false, true].map(isAskedFor => slowLaneSlots(processes)({ ...webhook, isAskedFor }));
   expect(shares).toEqual(expected);
 });
 
 it('the share in a slow lane counts the webhooks in flight, and the webhook itself', () => {
-  limit = makeConcurrencyLimit(slowLanePlaces(1), 500, () => 0);
+  limit = makeConcurrencyLimit(slowLaneSlots(1), 500, () => 0);
   for (const key of ['a', 'b', 'c']) limit.enter(key);
   expect(fill('d', 200)).toHaveLength(87);
 });
