@@ -4,7 +4,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 import { isFull } from './test/support/sample.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
-/** Vitest keeps one processor free; on two that is half of them. */
+/** All processors. Vitest leaves one free by default, which is half of two. */
 const maxWorkers = availableParallelism();
 
 /** For suites that wait for other programs, for hashes that other threads compute, or for time to pass. */
@@ -13,21 +13,21 @@ const waiting = maxWorkers + 1;
 /** For suites that wait most of their time: for deployments, browsers, and programs that are built. */
 const idle = maxWorkers + 2;
 
-/** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
+/** Suites share imported modules, which they do not change: separate imports for each suite would cost minutes. */
 const isolate = false;
 
-/** `npm test` ends in three minutes without them; the gate runs all. */
+/** The tests that `npm test` omits so that it ends within 3 minutes; the gate runs all. */
 const exclude = isFull ? [] : ['**/*.long.*'];
 
 export default defineConfig({
   test: {
     reporters: ['default', new SummaryReporter()],
-    // Holds for each project that says nothing else.
+    // The default of all projects.
     maxWorkers: idle,
     sequence: { sequencer: LongestFirst, groupOrder: 3 },
     expect: { poll: { timeout: 20_000 } }, // real sockets on a busy machine: Vitest's own limit is a second
     projects: [
-      // Lint, types and what else looks at the whole tree.
+      // Lint, types and other checks of the whole tree.
       {
         test: {
           name: 'checks',
@@ -89,7 +89,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      // The tests of the packages and of the laboratory: `.ci/run` runs them, since no user of the service meets what they guard.
+      // The tests of the packages and of the laboratory: `.ci/run` runs them, because users of the service do not depend on them.
       {
         test: {
           name: 'packages',
@@ -110,7 +110,7 @@ export default defineConfig({
           testTimeout: 120_000, // a world takes seconds, on a busy machine many
         },
       },
-      // Other people's programs against a local run: publishers, receivers, API clients, in the languages they are written in.
+      // External programs against a local run: publishers, receivers and API clients in their own languages.
       {
         test: {
           name: 'clients',
@@ -120,7 +120,7 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
-      // The OpenAPI documents in the generators of others, and against the recorded ones: `.ci/run` runs it.
+      // The OpenAPI documents in external generators, and against the recorded ones: `.ci/run` runs it.
       {
         test: {
           name: 'generators',
@@ -140,7 +140,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      // The documentation as a site, built anew, in a browser: `.ci/run` runs it.
+      // The documentation site, built from scratch, in a browser: `.ci/run` runs it.
       {
         test: {
           name: 'site',
@@ -151,7 +151,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      // Deploys onto an emulator of AWS, and waits for it: `.ci/run` runs it beside other suites. Each step has its own limit.
+      // Deploys to an emulator of AWS and waits for it: `.ci/run` runs it concurrently with other suites. Each step has its own limit.
       {
         test: {
           name: 'deployment',

@@ -13,7 +13,7 @@ const reference = (name: string, label: string) => ({
   sidebar: { label },
 });
 
-/** Texts that Starlight lacks in Portuguese; and that a page is not there, in both languages at once. */
+/** Texts that Starlight lacks in Portuguese, and the text for a missing page in both languages at once. */
 const texts = {
   'pt-BR': {
     'pagefind.clear_search': 'Limpar',
@@ -24,13 +24,13 @@ const texts = {
     'pagefind.searching': 'Procurando [SEARCH_TERM]',
   },
   en: {
-    '404.text': `There is no such page. <a href="${base}en/">Begin here</a>.
+    '404.text': `There is no such page. <a href="${base}en/">Start here</a>.
       <p lang="pt-BR">Esta página não existe. <a href="${base}pt/">Comece aqui</a>.</p>`,
   },
 };
 
 export default defineConfig({
-  publicDir: '../docs', // what lies beside the pages is copied: OpenAPI documents, samples, pictures
+  publicDir: '../docs', // copies the files next to the pages: OpenAPI documents, samples, pictures
   site,
   base,
   trailingSlash: 'always',
@@ -40,7 +40,7 @@ export default defineConfig({
     starlight({
       title: 'Emissor',
       favicon: '/pictures/icon.svg',
-      // No page lies in the root language: a default language lends its pages to the others under their addresses.
+      // The root language has no pages: the pages of a default language would also appear under the addresses of the others.
       defaultLocale: 'root',
       locales: { root: languages.en, ...languages },
       sidebar: openAPISidebarGroups,
@@ -52,7 +52,7 @@ export default defineConfig({
         {
           name: 'pages',
           hooks: {
-            // After the reference has put its list into the sidebar.
+            // After the reference has added its list to the sidebar.
             'config:setup': ({ addRouteMiddleware: add }) => add({ entrypoint: './route.ts', order: 'post' }),
             'i18n:setup': ({ injectTranslations: add }) => add(texts),
           },

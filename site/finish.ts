@@ -6,7 +6,7 @@ import { close, createIndex } from 'pagefind';
 import { audienceOf } from './pages.ts';
 import { hitsIn } from './search.ts';
 
-/** Finishes each page when it is built, and makes the index of the search. */
+/** Finishes each page when it is built, and creates the search index. */
 export const finish: AstroIntegration = {
   name: 'finish',
   hooks: {
@@ -18,7 +18,7 @@ export const finish: AstroIntegration = {
         const audience = audienceOf(file.slice(dist.length));
         const page = readFileSync(file, 'utf8')
           .replace(/<html lang="[^"]*"/, `$& data-audience="${audience}"`)
-          // The keyboard reaches each area that scrolls. Empty header cells and names of examples are no headings.
+          // Each scrolling area can be reached by keyboard. Empty header cells and names of examples are not headings.
           .replaceAll(/<(table|pre|div(?= class="sl-openapi-operation-method-path))\b/g, '<$1 tabindex="0"')
           .replaceAll('<th></th>', '<td></td>')
           .replaceAll(/<span style="--0:#D6DEEB;--1:#403F53">([^<]*)<\/span>/g, '$1') // the default colour of code
@@ -34,14 +34,14 @@ export const finish: AstroIntegration = {
   },
 };
 
-/** Returns the policy of a page: everything from its own host, and of inline scripts those that it has. */
+/** Returns the Content-Security-Policy of a page: everything from its own host, and its own inline scripts only. */
 function policyOf(page: string): string {
   const scripts = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
   const policy = [
     `default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'self'; img-src 'self' data:`,
-    // The search is WebAssembly. Highlighted code has its colours in `style` attributes.
+    // The search uses WebAssembly. Highlighted code has its colours in `style` attributes.
     `script-src 'self' 'wasm-unsafe-eval' ${[...new Set(scripts)].join(' ')}; style-src 'self' 'unsafe-inline'`,
   ];
   return `<meta http-equiv="Content-Security-Policy" content="${policy.join('; ')}">`;

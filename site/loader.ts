@@ -6,7 +6,7 @@ import { addressOf, pairs, parts } from './pages.ts';
 
 const root = path.join(process.cwd(), '..');
 
-/** The address under which the repository shows its files. Without it, what is not on the site is named, not linked. */
+/** The repository's URL for links to files that are not on the site. Without it, they are named, not linked. */
 const repository = process.env.EMISSOR_REPOSITORY;
 
 const firstParagraph = /^[\p{L}`*[].*?(?=\n\n)/msu;
@@ -36,7 +36,7 @@ export const pagesLoader: Loader = {
   },
 };
 
-/** Returns the address of each page, by the file that it is written in. */
+/** Returns the address of each page by its source file. */
 function addresses(): Map<string, string> {
   const inBoth = pairs.flatMap(([pt, en]) => [
     [`docs/pt/${pt}.md`, addressOf('pt', pt)] as const,
@@ -58,7 +58,7 @@ function pagesIn(page: string): string[] {
   return names.sort().map(name => `${file}${name}`);
 }
 
-/** Rewrites the links of a page: to the address of a page, to a file beside the pages, or else to the repository. */
+/** Rewrites the links of a page: to the address of a page, to a file next to the pages, or otherwise to the repository. */
 function withAddresses(text: string, from: string, base: string): string {
   const known = addresses();
   const withLinks = (prose: string) =>

@@ -1,10 +1,10 @@
 import * as plain from './plain/pagefind.js';
 export * from './plain/pagefind.js';
 
-/** The search window offers no filters: the page that it is on decides what it finds. */
+/** The search window has no filters: the current page determines the results. */
 export const filters = async () => ({});
 
-/** Searches the pages of this page's audience with Pagefind, and puts first the hits whose name is exactly the query. */
+/** Searches the pages of this page's audience with Pagefind, and puts hits whose name equals the query first. */
 export async function search(term, options) {
   const audience = document.documentElement.dataset.audience;
   const { results, ...rest } = await plain.search(term, { ...options, filters: { audience } });

@@ -1,4 +1,4 @@
-/** The pages of the site, in the order in which the sidebar shows them. Each address begins with its language: `/pt/erros/`. */
+/** The pages of the site, in the order of the sidebar. Each address starts with its language: `/pt/erros/`. */
 
 export const languages = {
   pt: { label: 'Português', lang: 'pt-BR' },
@@ -7,7 +7,7 @@ export const languages = {
 
 export type Language = keyof typeof languages;
 
-/** The pages that are written in both languages, by their names in `docs/pt` and in `docs/en`. The first is the front page. */
+/** The pages that exist in both languages, by their names in `docs/pt` and in `docs/en`. The first is the front page. */
 export const pairs = [
   ['apresentacao', 'overview'],
   ['README', 'README'],
@@ -24,7 +24,7 @@ export const pairs = [
   ['nada-chegou', 'nothing-arrived'],
 ] as const;
 
-/** The team's parts of the site, in English only: pages by their names in `docs`. A folder stands for its numbered pages. */
+/** The team's parts of the site, in English only: pages by their names in `docs`. A folder means its numbered pages. */
 export const parts = {
   publishers: ['publishing', '../packages/publisher/README'],
   operators: [
@@ -47,7 +47,7 @@ export const parts = {
   ],
 };
 
-/** Portuguese names of what the reference describes. */
+/** Portuguese names of the entries of the reference. */
 export const referenceInPortuguese: Readonly<Record<string, string>> = {
   Overview: 'Visão geral',
   'Get tokens': 'Obter tokens',
@@ -73,18 +73,18 @@ export const referenceInPortuguese: Readonly<Record<string, string>> = {
   'Any event': 'Qualquer evento',
 };
 
-/** Returns who reads a page. Integrators' pages and the team's pages have separate sidebars and searches. */
+/** Returns the audience of a page. Integrators' pages and the team's pages have separate sidebars and searches. */
 export function audienceOf(address: string): 'integrators' | 'team' {
   return Object.keys(parts).some(part => address.includes(`en/${part}/`)) ? 'team' : 'integrators';
 }
 
-/** Returns the address of a page that is written in both languages, without slashes around it. */
+/** Returns the address of a page that exists in both languages, without slashes around it. */
 export function addressOf(language: Language, name: string): string {
   if (pairs[0].some(front => front === name)) return language;
   return `${language}/${name === 'README' ? { pt: 'integradores', en: 'integrators' }[language] : name}`;
 }
 
-/** Returns the address of the same page in the other language: the front page, if it is written in one only. */
+/** Returns the address of the same page in the other language, or of the front page if there is none. */
 export function counterpartOf(address: string): { language: Language; address: string } {
   const language = address.startsWith('pt') ? 'en' : 'pt';
   const pair = pairs.find(([pt, en]) => [addressOf('pt', pt), addressOf('en', en)].includes(address)) ?? pairs[0];

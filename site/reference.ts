@@ -4,8 +4,8 @@ import path from 'node:path';
 const docs = path.join(import.meta.dirname, '../docs');
 
 /**
- * Writes an OpenAPI document for people, and returns where it lies: its refusals name their codes, with links to the catalogue of
- * errors, and leave out what each of them repeats. Programs read the whole document.
+ * Writes an OpenAPI document for readers, and returns its path: error responses link their codes to the catalogue of errors and omit
+ * repeated parts. Programs use the full document.
  */
 export function referenceOf(name: string, base: string): string {
   const errors = readFileSync(path.join(docs, 'en/errors.md'), 'utf8');

@@ -18,7 +18,7 @@ const pages = (await getCollection('docs', ({ id }) => id.includes('/'))).sort(
   (a, b) => Number(a.data.sidebar.order) - Number(b.data.sidebar.order),
 );
 
-/** Gives each page the sidebar of its language, and the address of the same page in the other one. */
+/** Adds the sidebar of its language to each page, and the address of the same page in the other language. */
 export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: route }, site }) => {
   const language = route.id.startsWith('pt') ? 'pt' : 'en';
   const part = partOf(route.id);

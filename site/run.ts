@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs a program until it ends. Passes signals on to it, and exits as it does unless it succeeds. */
+/** Runs a program until it ends, and forwards signals to it. Exits with its exit code unless it succeeds. */
 export async function run(program: string, parameters: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const shell = process.platform === 'win32' && program === 'npm';
   const child = spawn(program, parameters, { env, stdio: 'inherit', shell });

@@ -1,10 +1,10 @@
 import { audienceOf } from './pages.ts';
 
-/** Returns what the search can find in a page: sections, and rows of tables that begin with a name; of the reference only pages. */
+/** Returns the search entries of a page: sections, and table rows that start with a name; for the reference, whole pages. */
 export function hitsIn(page: string): { url: string; content: string }[] {
   const [, language, address = '', main = ''] =
     /lang="(.*?)".*?"canonical" href="\w+:..[^/]*(.*?)".*?<main data-pagefind-body.*?>(.*?)<footer/s.exec(page) ?? [];
-  // Guides count more than the reference, and names and bold words more than the rest.
+  // Guides weigh more than the reference, and names and bold words more than the rest.
   const [h, weight] = address.includes('/en/reference/') ? ['h1', 0.05] : ['h\\d', 1];
   const hit = (names: string[], id = '', rest = '') => {
     const title = names.join(' › ').replaceAll(/<[^>]+>/g, '');

@@ -2,23 +2,24 @@ import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { run } from './run.ts';
 
-/** `npm run site`: installs what the site is built with, builds it into `site/dist`, and serves that on 127.0.0.1. */
+/** `npm run site`: installs the site's dependencies, builds it into `site/dist`, and serves it on 127.0.0.1. */
 const { buildOnly, port, repository, url } = new Command('npm run site --')
   .description('Builds the documentation as a site, and serves it on this machine.')
-  .option('--build-only', 'build into site/dist, and serve nothing')
-  .option('--port <number>', 'where to serve it', portOf, '4321')
-  .option('--url <address>', 'where it will be read, such as https://docs.example.com/emissor', value => {
-    if (!/^https?:$/.test(URL.parse(value)?.protocol ?? '')) throw new InvalidArgumentError('It begins with https://.');
+  .option('--build-only', 'build into site/dist without serving it')
+  .option('--port <number>', 'the port to serve it on', portOf, '4321')
+  .option('--url <address>', 'the public address, such as https://docs.example.com/emissor', value => {
+    if (!/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+      throw new InvalidArgumentError('The address must start with https://.');
     return value;
   })
-  .option('--repository <address>', 'where the repository shows its files, for links to what is not on the site')
+  .option('--repository <address>', 'the URL of the repository, for links to files that are not on the site')
   .parse()
   .opts<{ buildOnly?: true; port: string; repository?: string; url?: string }>();
 
 const env = {
   ...process.env,
   ASTRO_TELEMETRY_DISABLED: '1',
-  NODE_ENV: 'production', // whatever the caller has: elsewhere the site has no search
+  NODE_ENV: 'production', // regardless of the caller's value: otherwise the site has no search
   EMISSOR_SITE_URL: (url ?? `http://127.0.0.1:${port}`).replace(/\/?$/, '/'),
   ...(repository && { EMISSOR_REPOSITORY: repository.replace(/\/$/, '') }),
 };
@@ -35,5 +36,5 @@ if (!buildOnly) await astro('preview', '--host', '127.0.0.1', '--port', port);
 
 function portOf(value: string): string {
   if (/^\d{1,5}$/.test(value)) return value;
-  throw new InvalidArgumentError('It is a number up to 65535.');
+  throw new InvalidArgumentError('The port must be a number up to 65535.');
 }
