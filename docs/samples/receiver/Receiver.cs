@@ -43,13 +43,13 @@ public static class Receiver
             {
                 var newPath = Path.Combine("events", "new" + Guid.NewGuid());
                 File.WriteAllBytes(newPath, body);
-                File.Move(newPath, path); // only what is complete gets this name
+                File.Move(newPath, path); // only complete files get this name
                 Console.WriteLine(id + " " + Encoding.UTF8.GetString(body));
             }
         }
         catch (Exception error)
         {
-            return Refuse(500, error.GetType().Name); // not stored: Emissor tries again
+            return Refuse(500, error.GetType().Name); // not stored: Emissor will retry
         }
         return Results.NoContent();
     }
@@ -60,7 +60,7 @@ public static class Receiver
         return Results.StatusCode(status);
     }
 
-    // The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+    // The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
     static byte[] KeyOf(string secret)
     {
         if (!Regex.IsMatch(secret, @"^whsec_[A-Za-z0-9+/]{43}=\z"))

@@ -30,7 +30,7 @@ public class Receiver {
             try {
                 status = receive(exchange);
             } catch (Throwable error) {
-                status = refuse(500, error.getClass().getName()); // not stored: Emissor tries again
+                status = refuse(500, error.getClass().getName()); // not stored: Emissor will retry
             }
             exchange.sendResponseHeaders(status, -1);
             exchange.close();
@@ -51,7 +51,7 @@ public class Receiver {
         var file = Path.of("events", id + ".json");
         if (!Files.exists(file)) {
             var newFile = Files.write(Files.createTempFile(Path.of("events"), "new", ""), body);
-            Files.move(newFile, file); // only what is complete gets this name
+            Files.move(newFile, file); // only complete files get this name
             System.out.println(id + " " + new String(body, StandardCharsets.UTF_8));
         }
         return 204;
@@ -62,7 +62,7 @@ public class Receiver {
         return status;
     }
 
-    // The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+    // The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
     static byte[] keyOf(String secret) {
         if (!secret.matches("whsec_[A-Za-z0-9+/]{43}=")) {
             throw new IllegalStateException("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.");

@@ -73,17 +73,17 @@ func receive(request *http.Request) (int, error) {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(file.Name(), name) // only what is complete gets this name
+		err = os.Rename(file.Name(), name) // only complete files get this name
 	}
 	if err != nil {
-		return 500, err // not stored: Emissor tries again
+		return 500, err // not stored: Emissor will retry
 	}
 	fmt.Println(id, string(body))
 	return 204, nil
 }
 
 func main() {
-	// The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+	// The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
 	for _, secret := range strings.Split(os.Getenv("SEGREDO"), " ") {
 		text, hasPrefix := strings.CutPrefix(secret, "whsec_")
 		key, err := base64.StdEncoding.DecodeString(text)

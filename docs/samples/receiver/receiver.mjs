@@ -2,7 +2,7 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+// The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
 const secrets = (process.env.SEGREDO ?? '').split(' ');
 if (!secrets.every(secret => /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))) {
   throw new Error('Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.');
@@ -43,7 +43,7 @@ async function receive(request) {
   if (!existsSync(`events/${id}.json`)) {
     const newFile = `events/new${randomUUID()}`;
     writeFileSync(newFile, body);
-    renameSync(newFile, `events/${id}.json`); // only what is complete gets this name
+    renameSync(newFile, `events/${id}.json`); // only complete files get this name
     console.log(id, body.toString());
   }
   return 204;
@@ -58,6 +58,6 @@ mkdirSync('events', { recursive: true });
 const limits = { requestTimeout: 15_000, connectionsCheckingInterval: 1_000 }; // for the body to arrive
 createServer(limits, (request, response) => {
   receive(request)
-    .catch(error => refuse(500, error.code ?? error.name)) // not stored: Emissor tries again
+    .catch(error => refuse(500, error.code ?? error.name)) // not stored: Emissor will retry
     .then(status => response.writeHead(status).end());
 }).listen(8080, '127.0.0.1');

@@ -1,7 +1,7 @@
 <?php
-http_response_code(500); // holds if anything fails before the end: Emissor tries again
+http_response_code(500); // holds if anything fails before the end: Emissor will retry
 
-// The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+// The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
 $keys = [];
 foreach (explode(' ', (string) getenv('SEGREDO')) as $secret) {
     if (!preg_match('~^whsec_[A-Za-z0-9+/]{43}=$~D', $secret)) {
@@ -49,7 +49,7 @@ if ($reason !== null) refuse(400, $reason);
 if (!file_exists("events/$id.json")) {
     $new = 'events/new' . bin2hex(random_bytes(16));
     if (file_put_contents($new, $body) !== strlen($body) || !rename($new, "events/$id.json")) {
-        refuse(500, 'the folder events cannot be written to'); // Emissor tries again
+        refuse(500, 'the folder events cannot be written to'); // Emissor will retry
     }
     file_put_contents('php://stdout', "$id $body\n");
 }

@@ -6,7 +6,7 @@ import tempfile
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# The 32 bytes after each whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+# The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
 SECRETS = os.environ.get("SEGREDO", "").split(" ")
 if not all(re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", secret) for secret in SECRETS):
     raise SystemExit("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.")
@@ -38,7 +38,7 @@ class Receiver(BaseHTTPRequestHandler):
         try:
             status = self.receive()
         except Exception as error:
-            status = self.refuse(500, type(error).__name__)  # not stored: Emissor tries again
+            status = self.refuse(500, type(error).__name__)  # not stored: Emissor will retry
         self.send_response(status)
         self.end_headers()
 
@@ -59,7 +59,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.log_error("%d: %s", status, reason)
         return status
 
-    # None: it has over 64 KiB, or nobody says where it ends.
+    # None: it has over 64 KiB, or no length.
     def read_body(self):
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
             return self.read_chunks()
@@ -89,7 +89,7 @@ def store(id, body):
     if not os.path.exists(f"events/{id}.json"):
         with tempfile.NamedTemporaryFile(dir="events", delete=False) as file:
             file.write(body)
-        os.replace(file.name, f"events/{id}.json")  # only what is complete gets this name
+        os.replace(file.name, f"events/{id}.json")  # only complete files get this name
         print(id, body.decode(), flush=True)
 
 
