@@ -16,7 +16,7 @@ const stage = stageConfiguration('dev', { accountConcurrency: 1_000 });
 
 const rates = [10, 100, 1_000, 10_000];
 const [attempt, entry] = [workOf.message + workOf.read + workOf.attempt + workOf.call, workOf.call + workOf.read];
-const perPlace = Math.floor((coreShare * 1_000) / attempt);
+const perProcess = Math.floor((coreShare * 1_000) / attempt);
 const seconds = 30 * 86_400;
 const whole = (value: number) => Math.round(value).toLocaleString('en');
 /** One significant figure, as far as it is below one. */
@@ -28,7 +28,7 @@ describe('the page of the capacity', () => {
     expect(cells('What limits, and the next knob', 0)).toEqual(
       rates.map(rate => [
         whole(rate),
-        whole(Math.ceil(rate / perPlace)),
+        whole(Math.ceil(rate / perProcess)),
         whole(rate * busy.writeUnits),
         megabytes((rate * busy.logBytes) / 1e6),
       ]),
@@ -55,17 +55,17 @@ describe('the page of the capacity', () => {
 
   it.each([
     `takes ${attempt.toFixed(2)} ms of a whole core`,
-    `has ${coreShare.toFixed(2)} of one, so that a place makes ${perPlace} attempts a second`,
-    `make ${newAccount.firstConcurrency * perPlace} first attempts a second`,
-    `${usual.firstConcurrency} places make ${whole(usual.firstConcurrency * perPlace)} attempts`,
-    `starts with five batches, ${5 * perPlace} attempts a second`,
-    `at most ${first} at once`,
-    `two places hold ${2 * first} attempts, so that answers after ${(2 * first) / 100} s fill them`,
-    `${usual.firstConcurrency} places of 1,000 hold ${whole(usual.firstConcurrency * first)}`,
+    `has ${coreShare.toFixed(2)} of one, so that a process makes ${perProcess} attempts a second`,
+    `make ${newAccount.firstConcurrency * perProcess} first attempts a second`,
+    `${usual.firstConcurrency} processes make ${whole(usual.firstConcurrency * perProcess)} attempts`,
+    `starts with five batches, ${5 * perProcess} attempts a second`,
+    `at most ${first} at once in flight`,
+    `two processes hold ${2 * first} attempts, so that answers after ${(2 * first) / 100} s fill them`,
+    `${usual.firstConcurrency} processes of 1,000 hold ${whole(usual.firstConcurrency * first)}`,
     `of 1,000 hold ${whole(held)} at most`,
     `An entry costs it about ${entry.toFixed(2)} ms`,
-    `${swept} a second. A delivery that fails to its end comes by ${visits} times`,
-    `So ${Math.floor(swept / visits)} deliveries a second may fail for good`,
+    `${swept} a second. A delivery that fails to its end needs ${visits} of them`,
+    `So ${Math.floor(swept / visits)} deliveries a second may fail permanently`,
     `the route's throttle refuses from ${limitsOf(stage, 'token').rateLimit} a second on`,
   ])('says: %s', phrase => {
     expect(text).toContain(phrase);

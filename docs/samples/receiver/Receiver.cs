@@ -60,7 +60,7 @@ public static class Receiver
         return Results.StatusCode(status);
     }
 
-    // The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
+    // The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
     static byte[] KeyOf(string secret)
     {
         if (!Regex.IsMatch(secret, @"^whsec_[A-Za-z0-9+/]{43}=\z"))

@@ -62,7 +62,7 @@ public class Receiver {
         return status;
     }
 
-    // The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
+    // The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
     static byte[] keyOf(String secret) {
         if (!secret.matches("whsec_[A-Za-z0-9+/]{43}=")) {
             throw new IllegalStateException("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.");

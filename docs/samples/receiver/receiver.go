@@ -83,7 +83,7 @@ func receive(request *http.Request) (int, error) {
 }
 
 func main() {
-	// The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
+	// The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
 	for _, secret := range strings.Split(os.Getenv("SEGREDO"), " ") {
 		text, hasPrefix := strings.CutPrefix(secret, "whsec_")
 		key, err := base64.StdEncoding.DecodeString(text)

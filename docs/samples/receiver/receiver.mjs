@@ -2,7 +2,7 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
+// The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
 const secrets = (process.env.SEGREDO ?? '').split(' ');
 if (!secrets.every(secret => /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))) {
   throw new Error('Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.');

@@ -1,7 +1,7 @@
 <?php
 http_response_code(500); // holds if anything fails before the end: Emissor will retry
 
-// The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
+// The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
 $keys = [];
 foreach (explode(' ', (string) getenv('SEGREDO')) as $secret) {
     if (!preg_match('~^whsec_[A-Za-z0-9+/]{43}=$~D', $secret)) {

@@ -6,7 +6,7 @@ import tempfile
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# The 32 bytes after each whsec_. Without secrets it rejects everything: with an empty key, anybody could sign.
+# The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
 SECRETS = os.environ.get("SEGREDO", "").split(" ")
 if not all(re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", secret) for secret in SECRETS):
     raise SystemExit("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.")
