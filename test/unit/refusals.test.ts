@@ -118,7 +118,7 @@ describe('the error catalogue of integrators', () => {
   });
 
   it('names each field of a problem', () => {
-    expect(firstCells(errors, 'How an error comes')).toEqual([Object.keys(problemBody.shape)]);
+    expect(firstCells(errors, 'The form of errors')).toEqual([Object.keys(problemBody.shape)]);
   });
 });
 
