@@ -52,7 +52,7 @@ const lanes: Readonly<Record<Lane, LaneSettings>> = {
 /** The lanes differ by their environment: one handler serves all of them. */
 const entry = 'lambdas/delivery/consumer/deliver.handler.ts';
 
-/** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has a concurrency of its own. */
+/** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has its own concurrency. */
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
   const { configuration } = props;
   const { removalPolicy } = retentionOf(configuration);

@@ -8,8 +8,7 @@ const { buildOnly, port, repository, url } = new Command('npm run site --')
   .option('--build-only', 'build into site/dist without serving it')
   .option('--port <number>', 'the port to serve it on', portOf, '4321')
   .option('--url <address>', 'the public address, such as https://docs.example.com/emissor', value => {
-    if (!/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
-      throw new InvalidArgumentError('The address must start with https://.');
+    if (!/^https?:$/.test(URL.parse(value)?.protocol ?? '')) throw new InvalidArgumentError('Start it with https://.');
     return value;
   })
   .option('--repository <address>', 'the URL of the repository, for links to files that are not on the site')

@@ -90,5 +90,5 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
   };
 }
 
-/** An attempt may be cancelled this much later, in milliseconds, because the process may be busy by then. */
+/** The interval of further checks of a slow attempt, in milliseconds: the process may become busy later. */
 const lookAgainAfter = 1_000;
