@@ -28,7 +28,7 @@ export const deliverEnvironment = z.object({
   RETRY_SCHEDULE: retrySchedule,
   /** From resolving the name to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
-  /** The concurrency of the slow lane, which divides a slow webhook's attempts. */
+  /** The concurrency of the slow lane, whose processes share a slow webhook's attempts. */
   SLOW_CONCURRENCY: wholeNumber,
   /** Host names of this service's own APIs, to which deliveries are not allowed. */
   OWN_HOSTS: list,

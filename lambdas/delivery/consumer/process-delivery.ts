@@ -100,7 +100,7 @@ export function makeProcessDelivery(
     return isStored ? { after, outcome } : undefined;
   }
 
-  /** Stores an outcome. Before the first outcome of an event is stored, only the log has a record of the POST: the webhook may be gone by then. */
+  /** Stores an outcome, or logs it: before an event's first outcome is stored, only the log has a record of its POST. */
   async function storeOrLog<Result>(
     delivery: Delivery,
     { record }: AttemptOutcome,
@@ -122,7 +122,7 @@ export function makeProcessDelivery(
     if (!isTest(before)) await health.record(webhook, outcome, after);
   }
 
-  /** Returns the lane that an attempt must move to, if any. A test stays: it does not measure its webhook's speed. */
+  /** Returns the lane that an attempt must move to, if any. A test uses the slow lane, in case its receiver hangs. */
   function otherLaneFor(delivery: Delivery, webhook: Webhook, slowness: Slowness): LaterLane | undefined {
     if (isTest(delivery)) return lane === 'retry' ? 'slow' : undefined;
     return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());

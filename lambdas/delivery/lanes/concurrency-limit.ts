@@ -82,8 +82,8 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
   }
 
   /**
-   * Returns whether this many more messages are worth receiving: they are probably of the webhooks in flight. They are not if only one
-   * webhook is in flight and has too few slots for them, but frees some soon. If it is slower, others may be waiting behind it.
+   * Returns whether this many more messages are worth receiving: they are probably of the webhooks in flight. They are not worth it if
+   * only one webhook is in flight, and has too few slots for them but frees some soon. If it is slower, others may wait behind it.
    */
   function hasRoomFor(more: number): boolean {
     const [of, another] = inFlight.values();
