@@ -119,7 +119,7 @@ function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is Wai
   return wait !== undefined && attempt === message.attempt && message.expeditedAt === expedited?.at;
 }
 
-/** The maximum difference between the clocks of processes: an earlier message by up to this is on time. Milliseconds. */
+/** The maximum difference between the clocks of processes: a message that is early by up to this is on time. Milliseconds. */
 export const clockTolerance = 500;
 
 /** A message that is earlier than this was sent before its delivery was rescheduled, and has a successor. Milliseconds. */
