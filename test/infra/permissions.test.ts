@@ -63,11 +63,11 @@ const document = (): string => {
     ),
   );
   return [
-    '# What each function may do',
+    '# Permissions of each function',
     '',
-    'Action and resource, with the condition in brackets; `:*` are the versions of a function. Besides, each function writes to its own log group.',
+    'Action and resource, with the condition in brackets; `:*` are the versions of a function. Each function also writes to its own log group.',
     '`ReleasesPreTraffic` runs at deployments only. The CDK’s own function invokes `RotateKeys` at the first deployment.',
-    '`ScheduledTest` exists only if `smokeSchedule` is set. The receiver of smoke tests may do nothing.',
+    '`ScheduledTest` exists only if `smokeSchedule` is set. The receiver of smoke tests has no permissions.',
     'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',
     '',
     '| stack | function | may |',
