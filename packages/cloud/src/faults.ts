@@ -1,22 +1,22 @@
 import type { SeededRandom } from './seeded-random.ts';
 import { ServiceError, throttled } from './service-error.ts';
 
-/** The fate of one try of a call. */
+/** The outcome of one attempt of a call. */
 export type Fate =
   | 'fine'
-  /** The service takes no more for now. Of a batch of DynamoDB it takes a part. */
+  /** The service throttles the call. It accepts a part of a DynamoDB batch. */
   | 'throttled'
-  /** The service answers with an error of its own (500). It did nothing, or a part of a batch of DynamoDB. */
+  /** The service returns an internal error (500). It executed no operation, or a part of a DynamoDB batch. */
   | 'failed'
-  /** The service never hears of it. */
+  /** The request is lost before it reaches the service. */
   | 'request_lost'
-  /** It takes effect, and nobody is told. */
+  /** The call takes effect, but its response is lost. */
   | 'answer_lost'
-  /** It takes longer, at times longer than the caller waits. */
+  /** The call takes longer, sometimes longer than the caller's timeout. */
   | 'slow'
-  /** The process dies in place of making it. */
+  /** The process dies before the call. */
   | 'dies_before'
-  /** The process dies once it took effect. */
+  /** The process dies after the call took effect. */
   | 'dies_after';
 
 interface CallTry {
@@ -26,26 +26,26 @@ interface CallTry {
   readonly resource: string;
 }
 
-/** Shares from 0 to 1 of the tries that meet each fate: `failed`, or of one service alone: `sns.failed`. */
+/** The share (0 to 1) of attempts with each outcome: `failed` for all services, `sns.failed` for one. */
 export type Shares = Readonly<Record<string, number>>;
 
 /** The faults of a cloud, in real and in virtual time. */
 export interface FaultPlan {
-  /** Of all tries. */
+  /** Shares of all attempts. */
   readonly shares?: Shares;
-  /** Bad times of one service, or of one of its resources. */
+  /** Periods with more faults, of one service or one of its resources. */
   readonly spells?: readonly Spells[];
-  /** The share of sent messages, and of entries of other batches, that a queue refuses, each by itself. */
+  /** The share of sent messages, and of other batch entries, that a queue rejects individually. */
   readonly refusedEntries?: number;
-  /** The share of deleted messages that a queue hands over once more. */
+  /** The share of deleted messages that a queue delivers again. */
   readonly copies?: number;
-  /** Milliseconds by which the clocks of processes are wrong at most. */
+  /** The maximum clock error of processes, in milliseconds. */
   readonly skew?: number;
-  /** Decides the fate of a try by itself; `undefined` leaves it to the shares. */
+  /** Decides the outcome of an attempt; `undefined` leaves it to the shares. */
   readonly fateOf?: (call: CallTry) => Fate | undefined;
 }
 
-/** A number of spells (`count`) of `length` milliseconds each, which begin within the first `within` milliseconds. */
+/** A number of periods (`count`) of `length` milliseconds each, which start within the first `within` milliseconds. */
 interface Spells {
   readonly service: string;
   readonly resource?: string;
@@ -55,13 +55,13 @@ interface Spells {
   readonly shares: Shares;
 }
 
-/** Decides what goes wrong. */
+/** Decides which faults occur. */
 export type Faults = ReturnType<typeof makeFaults>;
 
 /** The faults of queues. */
 export type QueueFaults = Pick<Faults, 'comesAgain' | 'isEntryRefused'>;
 
-/** Makes faults by a plan. */
+/** Creates faults according to a plan. */
 export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: string) => SeededRandom) {
   const random = randomOf('faults');
   const spells = (plan.spells ?? []).map((spell, index) => {
@@ -71,13 +71,13 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   let isOver = false;
   return {
     fateOf,
-    /** Returns the milliseconds that a slow call takes longer. */
+    /** Returns the extra milliseconds of a slow call. */
     slowness: () => random.number() * slowest,
-    /** Returns whether a refusal of a batch is about one entry of it: half of them, by chance. */
+    /** Returns whether a batch fails by one entry: half of the rejected batches, at random. */
     isAboutEntry: () => random.happens(0.5),
     isEntryRefused: () => !isOver && random.happens(plan.refusedEntries),
     comesAgain: () => !isOver && random.happens(plan.copies),
-    /** Nothing goes wrong from now on. */
+    /** Stops all faults. */
     end: () => {
       isOver = true;
     },
@@ -96,7 +96,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     return plan.shares ? draw(plan.shares, call.service) : 'fine';
   }
 
-  /** One draw decides between all fates, so that their shares add up. */
+  /** One draw decides between all outcomes, so that their shares add up. */
   function draw(shares: Shares, service: string): Fate {
     let left = random.number();
     return (
@@ -108,14 +108,14 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   }
 }
 
-/** Returns the error that a service answers with, if that is the fate of a call. */
+/** Returns the error response of a service, if the outcome has one. */
 export function refusalBy(fate: Fate, service: string): ServiceError | undefined {
   if (fate === 'throttled') return throttled(service);
   if (fate !== 'failed') return undefined;
   return new ServiceError('InternalServerError', 'The service has failed.', 'server');
 }
 
-/** Milliseconds that a slow call takes longer at most. */
+/** The maximum extra milliseconds of a slow call. */
 const slowest = 1_250;
 
 const fates = ['dies_before', 'dies_after', 'throttled', 'failed', 'request_lost', 'answer_lost', 'slow'] as const;

@@ -1,4 +1,4 @@
-/** Makes a binary heap. Where items can be equal, their order is any: callers number them. */
+/** Creates a binary heap. Equal items have no defined order: callers number them. */
 export function makeHeap<Item extends object>(isBefore: (one: Item, other: Item) => boolean) {
   const items: Item[] = [];
   return { first: (): Item | undefined => items[0], push, shift };
@@ -12,7 +12,7 @@ export function makeHeap<Item extends object>(isBefore: (one: Item, other: Item)
     }
   }
 
-  /** Takes the first one out. */
+  /** Removes and returns the first item. */
   function shift(): Item | undefined {
     const first = items[0];
     const last = items.pop();

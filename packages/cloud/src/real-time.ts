@@ -1,6 +1,6 @@
 import type { Clock } from './time.ts';
 
-/** The time of this machine. A timer alone does not keep the program alive. */
+/** The system's time. A pending timer does not keep the program alive. */
 export const realTime: Clock = {
   now: () => Date.now(),
   at: (moment, act) => after(moment - Date.now(), act),

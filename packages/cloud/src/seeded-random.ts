@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Chance that is the same for the same seed. */
+/** Random numbers that are the same for the same seed. */
 export type SeededRandom = ReturnType<typeof makeSeededRandom>;
 
 /**
- * Makes a stream of chance. Each user has one by its own name, so that a draw more in one place changes nothing in another.
- * The numbers are those of sfc32, whose state begins with a hash of seed and name.
+ * Creates a stream of random numbers. Each user has a stream by its own name, so that one more draw does not affect the
+ * others. The numbers are those of sfc32, whose initial state is a hash of seed and name.
  */
 export function makeSeededRandom(seed: number, name: string) {
   const state = createHash('sha256').update(`${seed}/${name}`).digest();
@@ -15,7 +15,7 @@ export function makeSeededRandom(seed: number, name: string) {
     /** Draws from [0, 1). */
     number: () => whole() / 2 ** 32,
     bytes: (length: number) => Buffer.from(Array.from({ length }, () => whole() >>> 24)),
-    /** Returns whether something of this share happens. Draws nothing where the share is 0. */
+    /** Returns true with this probability. Draws no number if it is 0. */
     happens: (share = 0) => share > 0 && whole() / 2 ** 32 < share,
   };
 

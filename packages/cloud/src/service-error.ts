@@ -1,4 +1,4 @@
-/** An error as a service's answer makes it in the SDK: told apart by its name. `$metadata` comes with the call that ends with it. */
+/** A service's error as the SDK throws it, identified by its name. The call adds `$metadata`. */
 export class ServiceError extends Error {
   readonly $fault: 'client' | 'server';
 
@@ -9,12 +9,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns the error of a service that takes no more calls for now, by the name that it gives it. */
+/** Returns a service's throttling error, by the service's name for it. */
 export function throttled(service: string): ServiceError {
   return new ServiceError(throttlingNames.get(service) ?? 'ThrottlingException', 'Rate exceeded');
 }
 
-/** Returns whether the SDK counts an error as throttling. */
+/** Returns whether the SDK treats an error as throttling. */
 export function isThrottling(error: unknown): boolean {
   return error instanceof Error && ['ThrottlingException', ...throttlingNames.values()].includes(error.name);
 }

@@ -8,7 +8,7 @@ import { ServiceError } from './service-error.ts';
 
 export type TopicMessage = Omit<PublishCommandInput, 'TopicArn'>;
 
-/** Makes SNS. A topic exists as soon as something is published to it. `deliver` passes a message to a subscribed queue. */
+/** Creates SNS. A topic exists from the first message published to it. `deliver` passes a message to a subscribed queue. */
 export function makeTopics(
   onPublish: (topicArn: string, message: TopicMessage) => void,
   deliver: (queueArn: string, message: TopicMessage) => void = () => {},
@@ -18,7 +18,7 @@ export function makeTopics(
   const operations: Readonly<Record<string, (input: never) => Readonly<Record<string, string>>>> = {
     Publish: ({ TopicArn: topicArn = '', ...message }: PublishCommandInput) => {
       if (topicArn === '' || !message.Message)
-        throw new ServiceError('InvalidParameterException', 'There is no topic, or nothing to say.');
+        throw new ServiceError('InvalidParameterException', 'There is no topic or no message.');
       onPublish(topicArn, message);
       for (const subscription of subscriptions.values()) {
         if (subscription.topicArn !== topicArn || !passes(subscription.filter, message)) continue;
@@ -42,12 +42,12 @@ export function makeTopics(
   };
   return { perform, execute };
 
-  /** Executes a command of the SDK. @throws {ServiceError} as SNS refuses it. */
+  /** Executes a command of the SDK. @throws {ServiceError} if SNS rejects it. */
   function execute(command: { readonly input: object }): object {
     return perform(command.constructor.name.replace(/Command$/, ''), command.input);
   }
 
-  /** Performs an operation. @throws {ServiceError} as SNS refuses it. */
+  /** Performs an operation. @throws {ServiceError} if SNS rejects it. */
   function perform(operation: string, input: object): Readonly<Record<string, string>> {
     const act = operations[operation];
     if (!act) throw new TypeError(`This SNS does not know ${operation}.`);
@@ -61,7 +61,7 @@ interface Subscription {
   readonly filter: FilterPolicy;
 }
 
-/** The values of each message attribute that pass. */
+/** The accepted values of each message attribute. */
 type FilterPolicy = Readonly<Record<string, readonly (string | { readonly prefix: string })[]>>;
 
 function passes(filter: FilterPolicy, { MessageAttributes = {} }: TopicMessage): boolean {

@@ -1,4 +1,4 @@
-/** Returns the index of the first for which a test is true; it is true of all after it. The length where there is none. */
+/** Returns the index of the first element that passes a test, which all later ones pass, too; otherwise the length. */
 export function firstWhere<Each>(sorted: readonly Each[], isReached: (each: Each) => boolean): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -1,15 +1,14 @@
 import { makeHeap } from './heap.ts';
 import { makeSettling } from './virtual/settling.ts';
 
-/** Virtual time, in milliseconds since the epoch: a list of events, each at its moment. */
+/** Virtual time, in milliseconds since the epoch: a list of events, each with its time. */
 export type VirtualTime = ReturnType<typeof makeTime>;
 
 /** The time of a service, virtual or real. */
 export type Clock = Pick<VirtualTime, 'now' | 'at' | 'after'>;
 
 /**
- * Makes virtual time. Between two events all promises of the first one settle, so that what an event sets in motion is over before
- * the next one comes.
+ * Creates virtual time. All promises of an event settle before the next one, so that its effects are complete.
  *
  * @param afterEach - is called when the promises of an event have settled
  */
@@ -21,9 +20,9 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   return { now: () => present, at, after, runUntil, runUntilSo };
 
   /**
-   * Plans an event, after those that were planned before for the same moment. Returns the function that cancels it.
+   * Schedules an event, after those that are already scheduled for the same time. Returns a function that cancels it.
    *
-   * @param isQuiet - it settles no promise: nothing has to be waited for after it
+   * @param isQuiet - the event settles no promise, so settling is skipped
    */
   function at(moment: number, act: () => void, isQuiet = false): () => void {
     if (Number.isNaN(moment)) throw new RangeError('An event needs a moment.');
@@ -38,13 +37,13 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
     return at(present + milliseconds, act, isQuiet);
   }
 
-  /** Runs what is due up to this moment, and stands there then. Rejects where an event throws. */
+  /** Runs the events that are due until this time, and advances the clock to it. Rejects if an event throws. */
   async function runUntil(moment: number): Promise<void> {
     await run(next => next <= moment);
     present = Math.max(present, moment);
   }
 
-  /** Runs until this is so, or nothing is planned. Returns whether it is so. */
+  /** Runs until the condition is true or no events remain. Returns whether it is true. */
   async function runUntilSo(isSo: () => boolean): Promise<boolean> {
     await run(() => !isSo());
     return isSo();
@@ -76,7 +75,7 @@ interface Planned {
   readonly moment: number;
   readonly order: number;
   readonly isQuiet: boolean;
-  /** Nothing once it was cancelled. */
+  /** `undefined` after cancellation. */
   act: (() => void) | undefined;
 }
 

@@ -24,8 +24,8 @@ export interface SentEvent {
 }
 
 /**
- * The outcome of one of many events. `failed`: the queue did not accept it, or did not answer for it. Publishing it again with this
- * `id` does no harm. `code` is an error code of SQS, of the network or of the SDK.
+ * The outcome of one of many events. `failed`: the queue rejected it, or its response is unknown. Publishing it again
+ * with this `id` has no side effects. `code` is an error code of SQS, of the network or of the SDK.
  */
 export type Result =
   | ({ readonly status: 'sent' } & SentEvent)
@@ -55,7 +55,7 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
     return { ...ids, messageId };
   }
 
-  /** Publishes events, ten per request. Returns the result of each, in their order, and throws for none of them. */
+  /** Publishes events, ten per request. Returns the results in the order of the events; invalid or failed events do not throw. */
   async function publishAll(events: readonly BusinessEvent[]): Promise<Result[]> {
     const results: Result[] = [];
     const messages: (ReturnType<typeof messageOf> & { readonly Id: string })[] = [];
@@ -79,7 +79,7 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
   }
 }
 
-/** Returns what is wrong with an event, as `field: reason`. It never repeats a value. */
+/** Returns the problems of an event, as `field: reason`, without its values. */
 export function findingsOf(event: unknown): readonly string[] {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return ['the event must be an object'];
   const { event: name, ...values }: Readonly<Record<string, unknown>> = { ...event };
@@ -145,5 +145,5 @@ const eventFields = {
   'reembolso.solicitado': proposal,
 } as const;
 
-/** In milliseconds. The SDK's own client waits without end. */
+/** In milliseconds. The SDK's own client has no timeout. */
 const timeouts = { connectionTimeout: 3_000, socketTimeout: 10_000 };

@@ -2,34 +2,34 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { notKnown } from './refusals.ts';
 
-/** An item, or a part of one, as DynamoDB keeps it. What is stored is never changed: a write replaces it. */
+/** An item, or a part of one, as stored by DynamoDB. Stored values are immutable: a write replaces them. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** Bytes as a table keeps them. In JSON they are base64, as in DynamoDB's protocol. */
+/** Stored bytes. In JSON they are base64, as in DynamoDB's protocol. */
 export class Bytes extends Uint8Array {
   toJSON(): string {
     return Buffer.from(this).toString('base64');
   }
 }
 
-/** Returns the one form of a number. The service stores whole numbers only: DynamoDB's are decimal, and JavaScript's are doubles. */
+/** Returns the canonical form of a number. Only whole numbers are supported: DynamoDB's are decimal, and JavaScript's are doubles. */
 export function wholeNumber(text: string): string {
   if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw notKnown(`${text}: numbers are whole`);
   return String(Number(text));
 }
 
-/** Returns whether two values are there, and are the same in type and content. */
+/** Returns whether both values exist and have the same type and content. */
 export function areEqual(one: AttributeValue | undefined, other: AttributeValue | undefined): boolean {
   return one !== undefined && isDeepStrictEqual(one, other);
 }
 
-/** Compares two strings, numbers or binaries: negative, zero or positive. Other values have no order: `NaN`. */
+/** Compares two strings, numbers or binaries: negative, zero or positive. Returns `NaN` for values that have no order. */
 export function compareValues(one: AttributeValue | undefined, other: AttributeValue | undefined): number {
   const isOrdered = one && other && typeOf(one) === typeOf(other) && orderedTypes.includes(typeOf(one));
   return isOrdered ? compareTexts(sortText(one), sortText(other)) : Number.NaN;
 }
 
-/** Compares two texts by their units: negative, zero or positive. */
+/** Compares two strings by UTF-16 code units: negative, zero or positive. */
 export function compareTexts(one = '', other = ''): number {
   return one < other ? -1 : Number(one > other);
 }
@@ -43,8 +43,8 @@ export function typeOf(value: AttributeValue): string {
 }
 
 /**
- * Returns a text for a string, number or binary. JavaScript compares such texts as DynamoDB compares the values of one type:
- * strings by the bytes of UTF-8. By its own units the surrogates stand elsewhere.
+ * Returns the sort text of a string, number or binary. JavaScript orders such texts as DynamoDB orders values of one
+ * type: strings by their UTF-8 bytes. UTF-16 code units would order surrogates differently.
  */
 export function sortText({ S, N, B = new Uint8Array() }: AttributeValue): string {
   if (N !== undefined) return String(BigInt(N) + 2n ** 53n).padStart(17, '0');
@@ -53,7 +53,7 @@ export function sortText({ S, N, B = new Uint8Array() }: AttributeValue): string
 }
 
 /**
- * Returns the size of an item as AWS counts it, in bytes.
+ * Returns the size of an item in bytes, as AWS counts it.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
@@ -79,7 +79,7 @@ function valueSize(value: AttributeValue): number {
   return 1;
 }
 
-/** One byte for two digits, one for the exponent, one for a minus. */
+/** One byte for every two digits, one for the exponent, one for a minus sign. */
 function numberSize(number: string): number {
   const digits = number.replace(/-|0+$/g, '');
   return Math.ceil(digits.length / 2) + (number.startsWith('-') ? 2 : 1);

@@ -10,7 +10,7 @@ import { keyIn } from './keys.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
 
-/** Makes the operations of several items. */
+/** Creates the operations on several items. */
 export function makeBatches(tableOf: (name: string | undefined) => Table) {
   return { get, write, insert };
 
@@ -45,7 +45,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     return { UnprocessedItems: {} };
   }
 
-  /** Executes statements of PartiQL, each with an outcome of its own. */
+  /** Executes PartiQL statements, each with its own outcome. */
   function insert(request: BatchExecuteStatementCommandInput): object {
     checkOptions(request, ['Statements']);
     const inserts = (request.Statements ?? []).map(readInsert);
@@ -58,7 +58,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     };
   }
 
-  /** Reads `INSERT INTO "table" VALUE {'attribute':?,…}`, with a parameter for each attribute. */
+  /** Parses `INSERT INTO "table" VALUE {'attribute':?,…}`, with a parameter for each attribute. */
   function readInsert({ Statement: text = '', Parameters: values = [], ...others }: BatchStatementRequest) {
     checkOptions(others, []);
     const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{('[^',]+':\?(?:,'[^',]+':\?)*)\}$/.exec(text) ?? [];
@@ -69,7 +69,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     return { name, item, key: keyIn(tableOf(name).key, item) };
   }
 
-  /** Inserts an item. One that is there stays as it is. */
+  /** Inserts an item. An existing item stays unchanged. */
   function failureOf(name: string, item: Attributes): ServiceError | undefined {
     try {
       const table = tableOf(name);
@@ -89,7 +89,7 @@ function codeOf({ name }: ServiceError): string {
   return name === 'ValidationException' ? 'ValidationError' : name.replace('Exception', '');
 }
 
-/** @throws {ServiceError} for a batch that is empty or too large, or names an item twice. */
+/** @throws {ServiceError} if the batch is empty or too large, or contains an item twice. */
 export function checkBatch(wanted: readonly { readonly name: string; readonly key: Attributes }[], most: number): void {
   const texts = wanted.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
   if (wanted.length > 0 && wanted.length <= most && new Set(texts).size === wanted.length) return;

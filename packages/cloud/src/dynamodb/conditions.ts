@@ -5,9 +5,9 @@ import { makeReader, type Path, type Placeholders, type Test } from './reader.ts
 import { notKnown, validationError } from './refusals.ts';
 
 /**
- * Returns whether a condition holds for an item. One that does not exist is one without attributes.
+ * Returns whether a condition holds for an item. A missing item is treated as an item without attributes.
  *
- * @throws {ServiceError} where a value of the request has a type that an operator does not take, or bounds have no order.
+ * @throws {ServiceError} if an operator does not support a value's type, or bounds have no order.
  */
 export function holds(condition: string, item: Attributes, placeholders: Placeholders): boolean {
   const read = makeReader(condition, placeholders);
@@ -15,7 +15,7 @@ export function holds(condition: string, item: Attributes, placeholders: Placeho
   if (!read.isOver()) read.fail();
   return isTrue;
 
-  /** `OR` binds less than `AND`. All is read, whatever holds. */
+  /** `OR` has lower precedence than `AND`. Both operands are always parsed. */
   function any(): boolean {
     let isAny = all();
     while (read.takes('OR')) isAny = all() || isAny;
@@ -36,14 +36,14 @@ export function holds(condition: string, item: Attributes, placeholders: Placeho
   }
 }
 
-/** What a query reads of a table or an index: a partition, or a stretch of it. */
+/** The part of a table or an index that a query reads: a partition, or a range of it. */
 export interface Stretch {
   readonly hash: AttributeValue;
-  /** Tells where a range key is, by its sort text: before the stretch (negative), in it (0), or after it. */
+  /** Compares a range key, by its sort text, with the range: before it (negative), in it (0), or after it. */
   readonly side: (text: string) => number;
 }
 
-/** Returns what a key condition asks for. @throws {ServiceError} for values that no key has. */
+/** Parses a key condition. @throws {ServiceError} for values that are invalid in keys. */
 export function readKeyCondition(condition: string, [hashKey, rangeKey]: Key, placeholders: Placeholders): Stretch {
   const read = makeReader(condition, placeholders);
   const tests = [read.test()];
@@ -66,7 +66,7 @@ function passes({ path, operator, given: [one] }: Test, item: Attributes): boole
   return test(valueAt(item, path), one);
 }
 
-/** Returns the value at a path; `undefined` where there is none. */
+/** Returns the value at a path, or `undefined`. */
 function valueAt(item: Attributes, path: Path): Value {
   return path.reduce<Value>((value, step) => (typeof step === 'number' ? value?.L?.[step] : value?.M?.[step]), {
     M: item,

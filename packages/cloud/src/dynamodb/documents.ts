@@ -4,16 +4,16 @@ import { convertToAttr } from '@aws-sdk/util-dynamodb';
 import { type Attributes, Bytes, wholeNumber } from './attribute-values.ts';
 import { notKnown } from './refusals.ts';
 
-/** An item, or a part of one, in JavaScript's own values. */
+/** An item, or a part of one, in native JavaScript values. */
 export type NativeItem = Record<string, NativeAttributeValue>;
 
-/** Translates the input of a command of the document client. The result shares nothing with it. */
+/** Converts the input of a document client's command. The result shares no objects with it. */
 export function requestOf(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(requestOf);
   return typeof input === 'object' && input !== null ? eachOf(input, fieldOf) : input;
 }
 
-/** Translates an answer for the document client. It shares nothing with what is stored. */
+/** Converts a response for the document client. It shares no objects with stored items. */
 export function documentOf(answer: object): object {
   return eachOf(answer, (value: never, name) => {
     if (['Item', 'Attributes', 'LastEvaluatedKey'].includes(name)) return nativeItem(value);
@@ -22,12 +22,12 @@ export function documentOf(answer: object): object {
   });
 }
 
-/** Returns an item in JavaScript's own values. */
+/** Returns an item in native JavaScript values. */
 export function nativeItem(item: Attributes): NativeItem {
   return eachOf(item, native);
 }
 
-/** Returns an item as DynamoDB keeps it. Like the document client, it leaves out attributes that are `undefined`. */
+/** Returns an item as DynamoDB stores it. Like the document client, it omits attributes that are `undefined`. */
 function attributesOf(item: NativeItem): Attributes {
   return eachOf(Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)), attributeOf);
 }
@@ -39,13 +39,13 @@ function fieldOf(value: never, name: string): unknown {
   return name === 'Parameters' ? (value as NativeAttributeValue[]).map(attributeOf) : requestOf(value);
 }
 
-/** Most values are texts, and the library asks for all other types first. */
+/** A fast path: most values are strings, and the library checks all other types first. */
 function attributeOf(value: NativeAttributeValue): AttributeValue {
   if (typeof value === 'string' && value !== '') return { S: value };
   return kept(convertToAttr(value, { removeUndefinedValues: true }));
 }
 
-/** Returns a value that shares nothing with the one that the library has made. */
+/** Copies a value that the library returned, so that no objects are shared. */
 function kept(value: AttributeValue): AttributeValue {
   if (value.N !== undefined) return { N: wholeNumber(value.N) };
   if (value.B !== undefined) return { B: Bytes.from(value.B) };

@@ -2,10 +2,10 @@ import type { AttributeDefinition, AttributeValue, KeySchemaElement } from '@aws
 import { type Attributes, typeOf } from './attribute-values.ts';
 import { validationError } from './refusals.ts';
 
-/** The attributes of a key: that of the partition, and that of the place in it, if there is one. */
+/** The attributes of a key: the partition key and, if there is one, the sort key. */
 export type Key = readonly [KeyAttribute, ...KeyAttribute[]];
 
-/** An attribute of a key, and its type: `S`, `N` or `B`. */
+/** A key attribute and its type: `S`, `N` or `B`. */
 export interface KeyAttribute {
   readonly name: string;
   readonly type: string;
@@ -26,24 +26,24 @@ export function readKey(
   return [hash, ...ranges];
 }
 
-/** Returns the attributes of a key that an item has. */
+/** Returns the key attributes of an item. */
 export function keyIn(key: Key, item: Attributes): Attributes {
   return Object.fromEntries(key.flatMap(({ name }) => (item[name] ? [[name, item[name]]] : [])));
 }
 
-/** Returns a value of a key, which is known to be there. */
+/** Returns a key value that is known to exist. */
 export function keyValue(item: Attributes, { name }: KeyAttribute): AttributeValue {
   const { [name]: value } = item;
   if (!value) throw validationError(`One or more parameter values were invalid: Missing the key ${name} in the item`);
   return value;
 }
 
-/** @throws {ServiceError} for an item that lacks a part of a key, or has a value that no key has. */
+/** @throws {ServiceError} if an item lacks a key attribute or has an invalid key value. */
 export function checkKey(key: Key, item: Attributes): void {
   for (const attribute of key) checkKeyValue(attribute, keyValue(item, attribute));
 }
 
-/** @throws {ServiceError} for a value that is empty, too long, or of another type. */
+/** @throws {ServiceError} if a value is empty, too long, or of another type. */
 export function checkKeyValue({ name, type, longest }: KeyAttribute, value: AttributeValue): void {
   const length = value.B?.length ?? Buffer.byteLength(value.S ?? '1');
   if (typeOf(value) === type && length > 0 && length <= longest) return;

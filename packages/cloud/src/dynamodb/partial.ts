@@ -1,13 +1,13 @@
 import { BatchExecuteStatementCommand, BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { ServiceError } from '../service-error.ts';
 
-/** Returns the error of an entry of a batch that a service refuses for now, or none. */
+/** Returns the error of a batch entry that a service currently rejects, or `undefined`. */
 export type Refuse = () => ServiceError | undefined;
 
 /**
- * Executes what is not refused of a batch, and answers as DynamoDB does: the rest is unprocessed, and each statement has its own error.
+ * Executes the accepted part of a batch. As in DynamoDB, the rest is unprocessed, and each statement has its own error.
  *
- * @throws {ServiceError} where all keys or items are refused; TypeError for a command that is no batch.
+ * @throws {ServiceError} if all keys or items are rejected; TypeError if the command is not a batch.
  */
 export function executePartially(command: unknown, refuse: Refuse, execute: (command: unknown) => object): object {
   if (command instanceof BatchGetCommand) {
@@ -31,7 +31,7 @@ export function executePartially(command: unknown, refuse: Refuse, execute: (com
   return { Responses: errors.map(error => (error ? { Error: failureOf(error) } : responses.next().value)) };
 }
 
-/** Divides the entries of each table into those that are done and those that are left. @throws {ServiceError} if none is done. */
+/** Splits the entries of each table into processed and unprocessed ones. @throws {ServiceError} if all are unprocessed. */
 function divide<Asked, Entry>(
   asked: Readonly<Record<string, Asked>> = {},
   entriesOf: (asked: Asked) => readonly Entry[],

@@ -8,7 +8,7 @@ import { checkOptions, validationError } from './refusals.ts';
 import { compareOrders, type Entry } from './sorted-items.ts';
 import type { Source, Table } from './table.ts';
 
-/** Makes the operations that read many items, in pages. */
+/** Creates the operations that read many items, in pages. */
 export function makeQueries(tableOf: (name: string | undefined) => Table) {
   return { query, scan };
 
@@ -53,7 +53,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     return source.items.orderOf(start);
   }
 
-  /** Returns a page from the first of these entries on, with what is wanted of it. */
+  /** Returns a page that starts at the first of these entries, filtered and projected. */
   function pageOf(
     entries: readonly Entry[],
     { Limit: limit = Number.POSITIVE_INFINITY }: ScanCommandInput,
@@ -71,7 +71,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
       size += own;
       if (isWanted(item)) found.push(item);
       const isFull = size >= largestPage && read < entries.length;
-      if (read < limit && !isFull) continue; // a limit that is reached ends a page whether or not more follow
+      if (read < limit && !isFull) continue; // DynamoDB ends a page at the limit even if no items follow
       last = item;
       break;
     }
@@ -84,7 +84,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
   }
 }
 
-/** Returns the attributes that a projection asks for. */
+/** Returns the attributes that a projection selects. */
 function namesIn(expression: string | undefined, placeholders: Placeholders) {
   if (expression === undefined) return undefined;
   const read = makeReader(expression, placeholders);

@@ -2,13 +2,13 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Attributes, compareValues, orderedTypes, typeOf } from './attribute-values.ts';
 import { notKnown, validationError } from './refusals.ts';
 
-/** The meaning of the placeholders of a request. */
+/** The values of a request's placeholders. */
 export interface Placeholders {
   readonly names: Readonly<Record<string, string>>;
   readonly values: Attributes;
 }
 
-/** Returns the placeholders of a request. @throws {ServiceError} if no expression of the request uses one of them. */
+/** Returns the placeholders of a request. @throws {ServiceError} if its expressions leave one unused. */
 export function placeholdersOf(request: ExpressionsRequest): Placeholders {
   const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request;
   const used = expressions.flatMap(expression => tokensOf(request[expression] ?? ''));
@@ -17,7 +17,7 @@ export function placeholdersOf(request: ExpressionsRequest): Placeholders {
   throw validationError(`Value provided in ExpressionAttribute… unused in expressions: keys: {${unused}}`);
 }
 
-/** The way to a value of an item: names, and places in lists. */
+/** The path to a value of an item: names, and list indexes. */
 export type Path = readonly (string | number)[];
 
 /** A test of one value: `dueAt <= :now`, `attribute_exists(id)`. */
@@ -28,13 +28,13 @@ export interface Test {
   readonly given: readonly AttributeValue[];
 }
 
-/** Reads an expression from its beginning on. What it does not expect there is an error that is none of DynamoDB's. */
+/** Reads an expression token by token. Unexpected tokens throw an error that is not one of DynamoDB's. */
 export function makeReader(text: string, { names, values }: Placeholders) {
   const tokens = tokensOf(text);
   let at = 0;
   return { peek, takes, expect, isOver: () => at >= tokens.length, fail, name, given, test };
 
-  /** Returns the next token, or one after it; an empty one at the end. */
+  /** Returns the next token, or a later one; an empty string at the end. */
   function peek(ahead = 0): string {
     return tokens[at + ahead] ?? '';
   }
@@ -44,7 +44,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     return tokens[at - 1] ?? '';
   }
 
-  /** Takes the next token where it is this one. */
+  /** Consumes the next token if it is this one. */
   function takes(token: string): boolean {
     if (peek().toUpperCase() !== token.toUpperCase()) return false;
     at += 1;
@@ -77,7 +77,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     return found;
   }
 
-  /** Takes a value of the request, of one of these types. */
+  /** Consumes a placeholder for a value of one of these types. */
   function given(types?: readonly string[]): AttributeValue {
     const { [peek()]: value } = values;
     if (!value) fail();
@@ -118,16 +118,16 @@ const expressions = [
   'UpdateExpression',
 ] as const;
 
-/** The expressions of a request, and the placeholders in them. */
+/** The expressions of a request, and their placeholders. */
 type ExpressionsRequest = { readonly [expression in (typeof expressions)[number]]?: string | undefined } & {
   readonly ExpressionAttributeNames?: Record<string, string> | undefined;
   readonly ExpressionAttributeValues?: Attributes | undefined;
 };
 
-/** Programs write few expressions. */
+/** Unbounded: programs use few expressions. */
 const known = new Map<string, readonly string[]>();
 
-/** Returns the tokens of an expression. Any character that starts none is one by itself, which nothing expects. */
+/** Splits an expression into tokens. An unknown character becomes a token of its own, which the parser rejects. */
 function tokensOf(text: string): readonly string[] {
   const tokens = known.get(text) ?? text.match(/[#:]?\w+|<>|<=|>=|\S/g) ?? [];
   known.set(text, tokens);

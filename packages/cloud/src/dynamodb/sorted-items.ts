@@ -2,19 +2,19 @@ import { firstWhere } from '../sorted.ts';
 import { type Attributes, compareTexts, sortText } from './attribute-values.ts';
 import { type Key, keyValue } from './keys.ts';
 
-/** An item in its place. */
+/** An item with its sort position. */
 export interface Entry {
-  /** The sort texts of its partition, and of its place in there. */
+  /** The sort texts of its partition key and its sort key. */
   readonly order: readonly string[];
   readonly item: Attributes;
   /** In bytes. */
   readonly size: number;
 }
 
-/** The items of a table or an index, in their order. */
+/** The items of a table or an index, in sort order. */
 export type SortedItems = ReturnType<typeof makeSortedItems>;
 
-/** Makes what keeps items by their key. */
+/** Creates an empty collection of items, ordered by key. */
 export function makeSortedItems(key: Key) {
   const partitions = new Map<string, Entry[]>();
   return { orderOf, get, put, remove, partition, all };
@@ -29,7 +29,7 @@ export function makeSortedItems(key: Key) {
     return isAt(entry, order) ? entry?.item : undefined;
   }
 
-  /** Stores an item, in place of one with the same key. */
+  /** Stores an item, replacing one with the same key. */
   function put(entry: Entry): void {
     const [text = ''] = entry.order;
     const entries = partitions.get(text) ?? [];
@@ -50,13 +50,13 @@ export function makeSortedItems(key: Key) {
     return partitions.get(text) ?? [];
   }
 
-  /** Returns all items, by partition. */
+  /** Returns all items, partition by partition. */
   function all(): readonly Entry[] {
     return [...partitions.keys()].sort(compareTexts).flatMap(text => partition(text));
   }
 }
 
-/** Compares the places of two items: negative, zero or positive. */
+/** Compares the positions of two items: negative, zero or positive. */
 export function compareOrders(one: Entry['order'], other: Entry['order']): number {
   for (let at = 0; at < one.length; at++) {
     const order = compareTexts(one[at], other[at]);

@@ -4,16 +4,16 @@ import { checkKey, checkKeyValue, type Key, keyValue, readKey } from './keys.ts'
 import { notKnown, validationError } from './refusals.ts';
 import { compareOrders, type Entry, makeSortedItems, type SortedItems } from './sorted-items.ts';
 
-/** What a table is made of, in the words of `CreateTable`. Other settings have no effect. */
+/** The definition of a table, as in `CreateTable`. Other settings have no effect. */
 export type TableDefinition = Pick<
   CreateTableCommandInput,
   'TableName' | 'KeySchema' | 'AttributeDefinitions' | 'GlobalSecondaryIndexes'
 >;
 
-/** What a query or scan reads: a table or an index. */
+/** The source of a query or scan: a table or an index. */
 export interface Source {
   readonly key: Key;
-  /** The attributes of its key, and of the table's. */
+  /** The key attributes of the index and of its table. */
   readonly names: readonly string[];
   readonly items: SortedItems;
 }
@@ -22,8 +22,8 @@ export interface Source {
 export type Table = ReturnType<typeof makeTable>;
 
 /**
- * Makes a table. A reading of an index, or one that need not be consistent, finds each item as it stood some milliseconds ago: `lag`
- * returns how many, 300 at most.
+ * Creates a table. Index reads and eventually consistent reads return items as they were some milliseconds ago: `lag`
+ * returns how many, at most 300.
  */
 export function makeTable(definition: TableDefinition, now: () => number, lag: () => number) {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
@@ -31,11 +31,11 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   const items = makeSortedItems(key);
   const own: View = { key, names: namesOf(key), items, entryOf: entryInTable };
   const indexes = new Map(GlobalSecondaryIndexes.map(index => [index.IndexName, makeIndex(index)]));
-  /** The writes of the last moments, the oldest first. */
+  /** The most recent writes, oldest first. */
   const recent: Write[] = [];
   return { key, get, read, check, put, remove, source, items: () => items.all().map(({ item }) => item) };
 
-  /** Makes a global secondary index. Where its own keys are equal, those of the table decide. */
+  /** Creates a global secondary index. Items with equal index keys are ordered by the table's key. */
   function makeIndex({ KeySchema: schema, Projection }: GlobalSecondaryIndex): View {
     if (Projection?.ProjectionType !== 'KEYS_ONLY') throw notKnown('indexes that hold more than keys');
     const indexKey = readKey(schema, AttributeDefinitions);
@@ -55,21 +55,21 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     return { order: items.orderOf(item), item, size: itemSize(item) };
   }
 
-  /** Returns the item with a key. @throws {ServiceError} for what is no key of this table. */
+  /** Returns the item with a key. @throws {ServiceError} if the key does not match this table's schema. */
   function get(keyed: Attributes): Attributes | undefined {
     checkKey(key, keyed);
     if (Object.keys(keyed).length === key.length) return items.get(items.orderOf(keyed));
     throw validationError('The provided key element does not match the schema');
   }
 
-  /** Returns the item with a key as a reading finds it. @throws {ServiceError} as `get`. */
+  /** Returns the item with a key as a lagging read returns it. @throws {ServiceError} as `get`. */
   function read(keyed: Attributes, isConsistent = false): Attributes | undefined {
     const item = get(keyed);
     const [first] = isConsistent ? [] : missed(items.orderOf(keyed).join('\n'));
     return first ? first.before : item;
   }
 
-  /** Returns the writes, of one item or of all, that a reading misses which need not be consistent. */
+  /** Returns the writes, to one item or to all, that an eventually consistent read does not see yet. */
   function missed(wanted?: string): readonly Write[] {
     const seenUntil = new Map<string, number>();
     return recent.filter(({ at, place }) => {
@@ -80,7 +80,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     });
   }
 
-  /** Returns the items of a partition as such a reading finds them. */
+  /** Returns the items of a partition as an eventually consistent read returns them. */
   function latePartition({ key: viewed, items: current, entryOf }: View, text = ''): readonly Entry[] {
     const undone = missed().map(({ before, after }) => [after && entryOf(after), before && entryOf(before)] as const);
     const isOf = (entry: Entry | undefined) => entry?.order[0] === text;
@@ -92,7 +92,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     return earlier.partition(text);
   }
 
-  /** Checks an item. @throws {ServiceError} where it is too large, lacks a key, or has a value that no key has. */
+  /** Checks an item. @throws {ServiceError} if it is too large, lacks a key attribute, or has an invalid key value. */
   function check(item: Attributes): void {
     checkKey(key, item);
     for (const attribute of [...indexes.values()].flatMap(index => index.key)) {
@@ -107,7 +107,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     write(items.get(items.orderOf(item)), item);
   }
 
-  /** Removes the item with a key, if there is one. */
+  /** Removes the item with a key, if it exists. */
   function remove(keyed: Attributes): void {
     const before = get(keyed);
     if (before) write(before, undefined);
@@ -118,12 +118,12 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     recent.push({ at: now(), place: items.orderOf(after ?? before ?? {}).join('\n'), before, after });
     replace(items, before && entryInTable(before), after && entryInTable(after));
     for (const { names, items: indexed, entryOf } of indexes.values()) {
-      if (before && after && names.every(name => before[name] === after[name])) continue; // an update left them as they were
+      if (before && after && names.every(name => before[name] === after[name])) continue; // the update did not change the index entry
       replace(indexed, before && entryOf(before), after && entryOf(after));
     }
   }
 
-  /** Returns what is read. @throws {ServiceError} for an index that is not there, or cannot be read consistently. */
+  /** Returns the source of a read. @throws {ServiceError} if the index does not exist or cannot be read consistently. */
   function source(name: string | undefined, isConsistent = false): Source {
     const view = name === undefined ? own : indexes.get(name);
     if (!view) throw validationError(`The table does not have the specified index: ${name}`);
@@ -133,12 +133,12 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   }
 }
 
-/** A table or an index, and the entry of an item in it: none in an index whose key it lacks. */
+/** A table or an index, and an item's entry in it, if the item has the index's key. */
 interface View extends Source {
   readonly entryOf: (item: Attributes) => Entry | undefined;
 }
 
-/** A write, and the place of its item in the table. */
+/** A write, and its item's position in the table. */
 interface Write {
   readonly at: number;
   readonly place: string;

@@ -16,16 +16,16 @@ import { makeTable, type Table, type TableDefinition } from './table.ts';
 import { makeTransactions } from './transactions.ts';
 import { makeWrites } from './writes.ts';
 
-/** A DynamoDB in memory. */
+/** An in-memory DynamoDB. */
 export type Tables = ReturnType<typeof makeTables>;
 
-/** A table and what it holds. */
+/** A table and its items. */
 export interface TableSnapshot {
   readonly definition: TableDefinition;
   readonly items: readonly Attributes[];
 }
 
-/** A command of an SDK's client, as far as it matters here: its answer's type is known. */
+/** A command of an SDK client, reduced to its response type. */
 export interface TablesCommand<Output extends object> {
   readonly input: object;
   resolveMiddleware(
@@ -35,7 +35,7 @@ export interface TablesCommand<Output extends object> {
   ): (...given: never[]) => Promise<{ output: Output }>;
 }
 
-/** Makes a DynamoDB in memory. It decides nothing by itself: time and chance are given. TTL has no effect. */
+/** Creates an in-memory DynamoDB. It is deterministic: callers supply time and randomness. TTL has no effect. */
 export function makeTables({
   definitions = [],
   now,
@@ -44,14 +44,14 @@ export function makeTables({
   readonly definitions?: readonly TableDefinition[];
   /** Returns the time, in milliseconds. */
   readonly now: () => number;
-  /** Returns how many milliseconds ago, 300 at most, an item stood so as a reading of an index finds it, or one that need not be consistent. @default 0 */
+  /** Returns the lag of index reads and eventually consistent reads in milliseconds, at most 300. @default 0 */
   readonly lag?: () => number;
 }) {
   const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
   const many = makeQueries(tableOf);
   const batch = makeBatches(tableOf);
   const writes = makeWrites(tableOf);
-  /** The operations of its API. Each returns its answer at once. @throws {ServiceError} if DynamoDB refuses it; another error if it is not known here. */
+  /** The API operations. Each returns its response at once. @throws {ServiceError} if DynamoDB rejects it; another error if it is not emulated. */
   const operations: Readonly<Record<string, (input: never) => object>> = {
     GetItem: get,
     PutItem: (request: PutItemCommandInput) => writes.execute(writes.put(request)),
@@ -71,18 +71,18 @@ export function makeTables({
   return {
     operations,
     execute,
-    /** Returns the items of a table. No index or lag is in between. */
+    /** Returns the items of a table directly, without index or lag. */
     items: (table: string): readonly NativeItem[] => tableOf(table).items().map(nativeItem),
-    /** Returns the keys and indexes of a table, if there is one of that name. */
+    /** Returns the keys and indexes of a table, if it exists. */
     definition: (table: string | undefined) => tables.get(table)?.definition,
     snapshot,
     restore,
   };
 
-  /** Executes a command of an SDK's client. @throws as the operation that it asks for. */
+  /** Executes a command of an SDK client. @throws as its operation. */
   function execute<Output extends object>(command: TablesCommand<Output>): Output;
   function execute(command: { readonly input: object; readonly clientCommand?: object }): object {
-    const { clientCommand, input } = command; // the document client's commands have one of the plain client
+    const { clientCommand, input } = command; // a document client's command wraps the plain client's command
     const operation = (clientCommand ?? command).constructor.name.replace(/Command$/, '');
     const perform = operations[operation];
     if (!perform) throw notKnown(`the operation ${operation}`);

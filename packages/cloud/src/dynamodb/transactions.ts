@@ -4,13 +4,13 @@ import { checkBatch } from './batches.ts';
 import { checkOptions, validationError } from './refusals.ts';
 import type { Write, Writes } from './writes.ts';
 
-/** Creates `TransactWriteItems`. No call runs during another one here, so no transaction conflicts with another write. */
+/** Creates `TransactWriteItems`. Calls run one after another here, so transactions never conflict with other writes. */
 export function makeTransactions(writes: Writes, now: () => number) {
   /** The transactions that took effect, by token. */
   const done = new Map<string, { readonly text: string; readonly at: number }>();
 
   /**
-   * Makes all writes, or none.
+   * Applies all writes or no write.
    *
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
    */
@@ -38,7 +38,7 @@ export function makeTransactions(writes: Writes, now: () => number) {
     throw validationError('An operation of a transaction is Put, Update or Delete');
   }
 
-  /** Returns `undefined` if the condition of a write does not hold. */
+  /** Returns `undefined` if the condition of a write fails. */
   function attempt(write: Write) {
     try {
       return writes.prepare(write);

@@ -4,10 +4,10 @@ import { makeReader, type Placeholders } from './reader.ts';
 import { validationError } from './refusals.ts';
 
 /**
- * Returns the attributes that an update changes: with their new values, or `undefined` if they are removed. All values are read from
- * the item as it was.
+ * Returns the attributes that an update changes: their new values, or `undefined` for removed ones. Values refer to the
+ * item before the update.
  *
- * @throws {ServiceError} if an attribute is changed twice, or a value does not exist or has another type.
+ * @throws {ServiceError} if an attribute is changed twice, or a value is missing or has the wrong type.
  */
 export function changesOf(expression: string, item: Attributes, placeholders: Placeholders) {
   const read = makeReader(expression, placeholders);

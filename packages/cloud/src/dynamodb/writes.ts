@@ -10,7 +10,7 @@ import { changesOf } from './updates.ts';
 
 export type Writes = ReturnType<typeof makeWrites>;
 
-/** Creates the writes of one item. */
+/** Creates the writes of single items. */
 export function makeWrites(tableOf: (name: string | undefined) => Table) {
   return { put, remove, update, prepare, execute };
 
@@ -40,7 +40,7 @@ export function makeWrites(tableOf: (name: string | undefined) => Table) {
     }
   }
 
-  /** Checks a write. @throws {ServiceError} if its condition does not hold, or the item would be invalid. */
+  /** Checks a write. @throws {ServiceError} if its condition fails or the item would be invalid. */
   function prepare({ request, key, change }: Write) {
     const table = tableOf(request.TableName);
     const before = table.get(key);
@@ -70,7 +70,7 @@ export interface Write {
     readonly UpdateExpression?: string | undefined;
   };
   readonly key: Attributes;
-  /** Returns the item as it is after the write. */
+  /** Returns the item after the write. */
   readonly change: (before: Attributes | undefined, bound: Placeholders) => Attributes | undefined;
 }
 

@@ -9,14 +9,14 @@ import { ServiceError } from '../service-error.ts';
 import { makeWrapping } from './wrapping.ts';
 
 /**
- * Creates KMS. It keeps no state: a ciphertext holds what it wraps, encrypted under the master key. All randomness is drawn from
- * `bytes`, except for RSA pairs, which Node cannot derive.
+ * Creates KMS. It is stateless: a ciphertext contains its plaintext, encrypted under the master key. All randomness
+ * comes from `bytes`, except for RSA key pairs, which Node cannot derive.
  */
 export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: KmsParts) {
   const wrapping = makeWrapping(master, bytes);
   return { execute, send };
 
-  /** Executes a command of the SDK. @throws {ServiceError} as KMS refuses it. */
+  /** Executes a command of the SDK. @throws {ServiceError} if KMS rejects it. */
   function execute(command: unknown): object {
     if (command instanceof DecryptCommand) return decrypt(command.input);
     if (command instanceof DescribeKeyCommand) {
@@ -42,7 +42,7 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
     throw new TypeError('This KMS does not know that command.');
   }
 
-  /** Stands in for the SDK's client. */
+  /** Replaces the SDK's client. */
   async function send(command: unknown): Promise<never> {
     return execute(command) as never;
   }
@@ -59,15 +59,15 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
 }
 
 interface KmsParts {
-  /** Draws random bytes. */
+  /** Generates random bytes. */
   readonly bytes: (length: number) => Buffer;
   /** The secret from which all keys are derived. @default - random */
   readonly master?: Uint8Array;
-  /** Returns the ARN of the key of that id or ARN, and throws if there is none. @default - any name is an ARN */
+  /** Returns the ARN of the key with that id or ARN, and throws if it does not exist. @default - any name is an ARN */
   readonly arnOf?: (name: string) => string;
 }
 
-/** One in 2^32 draws lies over the order of the curve, and Node refuses it. */
+/** One in 2^32 random scalars exceeds the order of the curve, and Node rejects it. */
 function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(bytes(32));

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /**
- * Encrypts with AES-256-GCM, under a key per ARN that is derived from the master key. The encryption context is the associated data.
- * A ciphertext is `version ‖ length of ARN ‖ ARN ‖ nonce ‖ tag ‖ encrypted`.
+ * Encrypts with AES-256-GCM. Each ARN has its own key, derived from the master key. The encryption context is the
+ * associated data. A ciphertext is `version ‖ length of ARN ‖ ARN ‖ nonce ‖ tag ‖ encrypted`.
  */
 export function makeWrapping(master: Uint8Array, randomBytes: (length: number) => Buffer) {
   return { wrap, unwrap };
@@ -15,7 +15,7 @@ export function makeWrapping(master: Uint8Array, randomBytes: (length: number) =
     return Buffer.concat([Buffer.of(version, arn.length), arn, nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** Returns `undefined` for a ciphertext that was altered, or made under another context or master key. */
+  /** Returns `undefined` if the ciphertext was altered or created under another context or master key. */
   function unwrap(ciphertext: Uint8Array, context?: EncryptionContext) {
     const bytes = Buffer.from(ciphertext);
     const keyArn = keyArnIn(bytes);
@@ -38,14 +38,14 @@ export function makeWrapping(master: Uint8Array, randomBytes: (length: number) =
   }
 }
 
-/** Returns the ARN of the key that a ciphertext was made with, unless it is no ciphertext. */
+/** Returns the ARN of the key that created a ciphertext, or `undefined` if it is malformed. */
 export function keyArnIn(ciphertext: Buffer): string | undefined {
   return ciphertext[0] === version ? ciphertext.toString('utf8', 2, 2 + (ciphertext[1] ?? 0)) : undefined;
 }
 
 type EncryptionContext = Readonly<Record<string, string>> | undefined;
 
-/** The order of the pairs does not matter to KMS. */
+/** KMS ignores the order of the pairs. */
 function bound(keyArn: string, context: EncryptionContext = {}): Buffer {
   const pairs = Object.entries(context).sort(([one], [other]) => (one < other ? -1 : 1));
   return Buffer.from(JSON.stringify([keyArn, pairs]));

@@ -14,7 +14,7 @@ import type { Services } from './services.ts';
 import { queueOf } from './sqs.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Creates keys, queues and tables. Those kept from an earlier run stay. @throws {StartError} */
+/** Creates keys, queues and tables. Stored ones of an earlier run are kept. @throws {StartError} */
 export function provisionState({ resources }: ResolvedTemplate, services: Services): void {
   for (const { name } of ofType(resources, 'AWS::KMS::Key')) services.kms.ensureKey(name);
   for (const queue of ofType(resources, 'AWS::SQS::Queue')) services.sqs.ensureQueue(queueOf(queue));
@@ -25,8 +25,7 @@ export function provisionState({ resources }: ResolvedTemplate, services: Servic
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
 /**
- * Creates the functions; their processes start when they are first invoked. A function has at most as many as its event source has
- * batches at once.
+ * Creates the functions; their processes start at the first invocation. The concurrency of a function is that of its event source.
  *
  * @throws {StartError}
  */
@@ -44,10 +43,10 @@ export function provisionFunctions(
 }
 
 /**
- * Runs the functions that run when the stacks are first deployed (the CDK's `Trigger`), in the order of the stacks. They are
- * invoked here directly, without the CDK's provider function.
+ * Runs the functions that run when the stacks are first deployed (the CDK's `Trigger`), in the order of the stacks.
+ * They are invoked here directly, without the CDK's provider function.
  *
- * @throws {StartError} when one of them fails.
+ * @throws {StartError} if one of them fails.
  */
 export async function runDeploymentTriggers(resources: readonly LiveResource[], functions: Functions): Promise<void> {
   for (const trigger of ofType(resources, 'Custom::Trigger')) {
@@ -61,10 +60,10 @@ export async function runDeploymentTriggers(resources: readonly LiveResource[], 
 }
 
 /**
- * Opens the APIs, polls the queues and starts the schedules: all that invokes functions.
+ * Opens the APIs, polls the queues and starts the schedules.
  *
  * @param servers - by the id of their API
- * @returns what stops them: they accept nothing more, and all running invocations end.
+ * @returns a function that stops them: they accept no more work, and all running invocations end.
  * @throws {StartError}
  */
 export function startTriggers(
@@ -95,7 +94,7 @@ export function startTriggers(
       const startedAt = performance.now();
       const response = await gateway(request);
       const milliseconds = Math.round(performance.now() - startedAt);
-      const what = `${request.message.method} ${request.path}`; // never the query, which may hold secrets
+      const what = `${request.message.method} ${request.path}`; // without the query, which may contain secrets
       terminal.note('gateway', `${what}  ${response.status}  ${milliseconds} ms`, 'debug');
       return response;
     });

@@ -4,17 +4,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, StartError } from './errors.ts';
 import { type ChangingState, type KeptState, keepState, readState } from './state.ts';
 
-/** The directory in which state is kept across restarts. */
+/** The directory in which state is stored across restarts. */
 export interface DataDirectory {
   /** Returns the state of an earlier run, if there was one. @throws {StartError} if it cannot be used */
   readState(): KeptState | undefined;
-  /** Writes the state from now on whenever it has changed. */
+  /** Starts to write the state whenever it has changed. */
   keep(state: ChangingState, onProblem: (message: string) => void): void;
-  /** Writes what has changed, and releases the lock. */
+  /** Writes all changes and releases the lock. */
   release(): Promise<void>;
 }
 
-/** Makes a directory if there is none. @throws {StartError} */
+/** Creates a directory if it does not exist. @throws {StartError} */
 export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true });
@@ -23,7 +23,7 @@ export function makeDirectory(directory: string): void {
   }
 }
 
-/** Opens a data directory and locks it for this run. @throws {StartError} if it cannot be made or written to, or is in use */
+/** Opens a data directory and locks it for this run. @throws {StartError} if it cannot be created or written to, or is in use */
 export function openDataDirectory(directory: string): DataDirectory {
   makeDirectory(directory);
   const lock = lockIn(directory);
@@ -39,9 +39,9 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /**
- * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed.
+ * Creates a directory for the files of this run, named by the process id, and removes those of runs that were killed.
  *
- * @returns its path, and what removes it.
+ * @returns its path, and a function that removes it.
  */
 export function makeRunDirectory(parent: string): { readonly path: string; remove(): void } {
   makeDirectory(parent);
@@ -62,7 +62,7 @@ const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 
 function lockIn(directory: string): DatabaseSync {
   try {
     const lock = new DatabaseSync(join(directory, 'lock'));
-    lock.exec('BEGIN EXCLUSIVE; PRAGMA user_version = 1'); // it must be writable
+    lock.exec('BEGIN EXCLUSIVE; PRAGMA user_version = 1'); // fails if the file is read-only
     return lock;
   } catch (error) {
     const isLocked = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
@@ -74,7 +74,7 @@ function lockIn(directory: string): DatabaseSync {
 /** SQLite's result code for a database that another connection has locked. */
 const sqliteBusy = 5;
 
-/** Returns whether a process of that id is alive. */
+/** Returns whether the process with that id is alive. */
 function isAlive(id: number): boolean {
   try {
     process.kill(id, 0);

@@ -12,17 +12,17 @@ import { messageOf, StartError } from './errors.ts';
 /** DynamoDB. */
 export interface DynamoDb extends AwsJsonService {
   /**
-   * Creates a table, unless it was kept from an earlier run.
+   * Creates a table, unless it was stored by an earlier run.
    *
-   * @throws {StartError} if the kept table has another key design.
+   * @throws {StartError} if the stored table has another key schema.
    */
   ensureTable(definition: TableDefinition): void;
   readonly snapshot: () => readonly TableSnapshot[];
-  /** Returns how many operations may have changed the tables so far. */
+  /** Returns the number of operations so far that may have changed the tables. */
   readonly changes: () => number;
 }
 
-/** Starts DynamoDB on 127.0.0.1. @throws {StartError} when the port cannot be had */
+/** Starts DynamoDB on 127.0.0.1. @throws {StartError} if the port is not available */
 export async function startDynamoDb({
   interceptors = [],
   port,
@@ -31,7 +31,7 @@ export async function startDynamoDb({
   readonly interceptors?: readonly Interceptor[];
   /** @default 0 - any free one */
   readonly port?: number | undefined;
-  /** Tables of an earlier run. @default - none */
+  /** Tables of an earlier run. @default - no tables */
   readonly kept?: readonly TableSnapshot[] | undefined;
 } = {}): Promise<DynamoDb> {
   const tables = makeTables({ now: Date.now });
@@ -50,7 +50,7 @@ export async function startDynamoDb({
         return tables.operations[name]?.(request as never) ?? {};
       } catch (error) {
         if (error instanceof ServiceError) throw error;
-        throw new ServiceError('ValidationException', messageOf(error)); // DynamoDB knows it, and these tables do not
+        throw new ServiceError('ValidationException', messageOf(error)); // a DynamoDB feature that these tables do not emulate
       }
     };
   }
@@ -64,14 +64,14 @@ export async function startDynamoDb({
   }
 }
 
-/** Reads a table of the template. @throws {StartError} */
+/** Parses a table of the template. @throws {StartError} */
 export function tableOf(resource: LiveResource): TableDefinition {
   return { TableName: resource.name, ...readProperties(tableSchema, resource) };
 }
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
 
-/** TTL, recovery, protection and encryption have no effect: expiry is enforced in the functions. */
+/** TTL, recovery, protection and encryption have no effect: the functions enforce expiry. */
 const tableSchema = z.object({
   KeySchema: keySchema,
   AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.enum(['S', 'N', 'B']) })),

@@ -4,7 +4,7 @@ import { ServiceError } from '../service-error.ts';
 import { messageOf } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
 
-/** An emulator of an AWS service, with the endpoint that SDK clients are given. */
+/** An emulator of an AWS service, with the endpoint for SDK clients. */
 export interface Emulator {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
@@ -16,16 +16,16 @@ export interface ServiceRequest {
   readonly service: 'dynamodb' | 'sqs' | 'sns' | 'kms' | 'logs';
   /** `GetItem` */
   readonly operation: string;
-  /** The operation's parameters; empty for a body that cannot be parsed. */
+  /** The operation's parameters; empty if the body cannot be parsed. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The access key id that signed the request: a function's name, or `local` for the run itself and operators' programs. */
   readonly caller: string;
 }
 
-/** Sees each request before the service does. An error that it returns is the answer; the service never sees the request. */
+/** Sees each request before the service does. An error that it returns becomes the response, and the service does not see the request. */
 export type Interceptor = (request: ServiceRequest) => ServiceError | undefined;
 
-/** @throws {ServiceError} that of the first interceptor that refuses a request */
+/** @throws {ServiceError} that of the first interceptor that rejects a request */
 export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): void {
   for (const interceptor of interceptors) {
     const error = interceptor(request);
@@ -33,25 +33,25 @@ export function intercept(interceptors: readonly Interceptor[], request: Service
   }
 }
 
-/** Returns the access key id in an `Authorization` header (AWS Signature Version 4); empty when there is none. */
+/** Returns the access key id in an `Authorization` header (AWS Signature Version 4), or an empty string. */
 export function callerOf(authorization: string | undefined): string {
   return /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
 }
 
-/** Performs an operation on its input. @throws {ServiceError} for what the service refuses */
+/** Performs an operation on its input. @throws {ServiceError} if the service rejects it */
 export type Operation = (input: unknown, from: Requester) => object | Promise<object>;
 
-/** The client that a request comes from. */
+/** The client that sent a request. */
 interface Requester {
   /** See {@link ServiceRequest}. */
   readonly caller: string;
-  /** Aborts if the client closes the connection before it has its answer. */
+  /** Aborts if the client closes the connection before it receives the response. */
   readonly gone: AbortSignal;
 }
 
 /** A service that speaks AWS JSON. */
 export interface AwsJsonService extends Emulator {
-  /** Answers a request that comes without a connection. */
+  /** Executes a request that arrives without a connection. */
   answer(headers: IncomingHttpHeaders, body: Buffer): Promise<{ readonly status: number; readonly text: string }>;
 }
 
@@ -110,20 +110,20 @@ export async function startAwsJsonService(
 interface AwsJsonOptions {
   /** @default 0 - any free one */
   readonly port?: number | undefined;
-  /** A sentence for clients that speak another protocol. @default - none */
+  /** A sentence for clients that speak another protocol. @default - no sentence */
   readonly hint?: string;
 }
 
 /** Never aborts: a client without a connection waits for its answer. */
 const stays = new AbortController().signal;
 
-/** Reads a body. Node's stream consumers would take twice the time of everything that follows. */
+/** Reads a body. Node's stream consumers are slower: they would double the time of a request. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     request.on('data', chunk => chunks.push(chunk));
     request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('error', reject); // cut off
+    request.once('error', reject); // the body was cut off
   });
 }
 
@@ -135,7 +135,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Sends an answer in the form of the AWS Query protocol. */
+/** Sends a response in the form of the AWS Query protocol. */
 export function respondXml(response: ServerResponse, status: number, xml: string): void {
   response.writeHead(status, { 'Content-Type': 'text/xml' }).end(xml);
 }
@@ -146,14 +146,14 @@ export function xmlError({ status, code, message }: Refusal): string {
   return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
 }
 
-/** What a service answers an error with. */
+/** A service's error response. */
 interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly status: number;
 }
 
-/** Returns what a service answers an error with. `invalid` is the code for input that an operation cannot parse. */
+/** Returns a service's error response. `invalid` is the code for input that an operation cannot parse. */
 export function refusalOf(error: unknown, invalid: string): Refusal & { readonly details?: object } {
   if (error instanceof ServiceError) {
     const { name: code, message, $fault, ...details } = error;

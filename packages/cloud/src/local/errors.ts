@@ -1,13 +1,13 @@
 /**
- * An error that the user can correct: of a port, a file, a template. Its message is one line and is printed without a stack. Every
- * other error is a bug of the local cloud.
+ * An error that the user can correct: of a port, a file, a template. Its message is one line and is printed without a
+ * stack. Every other error is a bug of the local cloud.
  */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
-  /** The fault of the request, where the program that made it can say which of its options helps. */
+  /** The problem of the request, so that the program can name the option to change. */
   readonly problem: StartProblem | undefined;
 
-  /** @param message - without a full stop when there is a problem, since advice may follow */
+  /** @param message - without a full stop if there is a problem, since advice may follow */
   constructor(message: string, problem?: StartProblem) {
     super(message);
     this.problem = problem;
@@ -23,7 +23,7 @@ export type StartProblem =
   | 'data-unfit'
   | 'data-damaged';
 
-/** Turns the error of a port that cannot be used into one for the user. Other errors are returned unchanged. */
+/** Converts the error of an unavailable port into one for the user. Other errors are returned unchanged. */
 export function portError(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') return new StartError(`Port ${port} is in use`, 'port-in-use');
   if (codeOf(error) === 'EACCES')
@@ -36,7 +36,7 @@ export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';
 }
 
-/** Returns the system's error code (`EADDRINUSE`, `ENOENT`, …), where there is one. */
+/** Returns the system's error code (`EADDRINUSE`, `ENOENT`, …), if there is one. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,7 +1,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { messageOf, StartError } from './errors.ts';
 
-/** Reads a file that a request names: `hosts` or `faults`. @throws {StartError} if it cannot be used */
+/** Reads a file named in the request: `hosts` or `faults`. @throws {StartError} if it cannot be used */
 export function readAtStart<Content>(what: string, file: string, parse: (text: string) => Content): Content {
   try {
     return parse(readFileSync(file, 'utf8'));
@@ -11,8 +11,8 @@ export function readAtStart<Content>(what: string, file: string, parse: (text: s
 }
 
 /**
- * Makes a function that returns what a file holds now: it looks for a change at every call. A file that is unreadable or malformed,
- * for instance because it is being written, leaves the last good content in force.
+ * Creates a function that returns the current content of a file: every call checks for changes. While a file cannot be
+ * read or parsed, for instance because it is being written, the last good content remains in force.
  */
 export function followFile<Content>(file: string, parse: (text: string) => Content, first: Content): () => Content {
   let content = first;
@@ -30,7 +30,7 @@ export function followFile<Content>(file: string, parse: (text: string) => Conte
   };
 }
 
-/** Reports each change of a file: the problem, if it cannot be used. Returns what ends the watch. */
+/** Reports each change of a file, with the problem if it cannot be used. Returns a function that ends the watch. */
 export function watchChanges(
   file: string,
   parse: (text: string) => unknown,
@@ -49,7 +49,7 @@ export function watchChanges(
   }
 }
 
-/** Parses the text of such a file. @throws {TypeError} if it is no JSON object */
+/** Parses the text of such a file. @throws {TypeError} if it is not a JSON object */
 export function parseObject(text: string): object {
   let content: unknown;
   try {

@@ -18,7 +18,7 @@ export interface KeyService extends Emulator {
   ensureKey(keyId: string): void;
 }
 
-/** Starts KMS on a free port of 127.0.0.1. All keys are derived from the master. */
+/** Starts KMS on a free port of 127.0.0.1. All keys are derived from the master key. */
 export async function startKms(master: Uint8Array, interceptors: readonly Interceptor[] = []): Promise<KeyService> {
   const arns = new Set<string>();
   const { execute } = makeKms({ bytes: randomBytes, master, arnOf: find });
@@ -35,7 +35,7 @@ export async function startKms(master: Uint8Array, interceptors: readonly Interc
   }
 }
 
-/** Returns the ARN of the key that a request names, or else of the one that its ciphertext was made with. */
+/** Returns the ARN of the key in a request, or else of the key that created its ciphertext. */
 export function keyIn({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string {
   return arnOf(typeof KeyId === 'string' ? KeyId : (keyArnIn(Buffer.from(String(CiphertextBlob), 'base64')) ?? ''));
 }
@@ -58,7 +58,7 @@ const dataKey = key.extend({ EncryptionContext, NumberOfBytes: z.int().min(1).ma
 const keyPair = key.extend({ EncryptionContext, KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
 const ciphertext = z.object({ CiphertextBlob, EncryptionContext, KeyId: z.string().optional() });
 
-/** The commands of the SDK, from the input that it sends. */
+/** Creates the SDK's commands from their inputs. */
 const commandOf: Readonly<Record<string, (input: unknown) => object>> = {
   DescribeKey: input => new DescribeKeyCommand(key.parse(input)),
   GenerateDataKeyWithoutPlaintext: input => new GenerateDataKeyWithoutPlaintextCommand(dataKey.parse(input)),

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ServiceError } from '../service-error.ts';
 import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
-/** CloudWatch Logs: what the functions wrote in this run, for programs to search, and streams that programs write. */
+/** CloudWatch Logs: the functions' output in this run, for programs to search, and streams that programs write. */
 export interface LogService extends Emulator {
   /** Adds a line that a function wrote. */
   put(group: string, line: string): void;
@@ -17,7 +17,7 @@ interface StoredLine {
   readonly stream?: string;
 }
 
-/** Starts the emulator on a free port of 127.0.0.1. It keeps the latest lines of each group: at least `minKept`, at most twice as many. */
+/** Starts the emulator on a free port of 127.0.0.1. It stores the latest lines of each group: at least `minKept`, at most twice as many. */
 export async function startLogs(interceptors: readonly Interceptor[] = [], minKept = 20_000): Promise<LogService> {
   const startedAt = Date.now();
   const groups = new Map<string, { lines: StoredLine[]; since: number }>();
@@ -26,7 +26,7 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minKe
   const operations: Readonly<Record<string, Operation>> = {
     DescribeLogGroups: input => {
       const { logGroupNamePrefix: prefix } = z.object({ logGroupNamePrefix: z.string() }).parse(input);
-      const names = new Set([prefix, ...groups.keys()]); // a group needs no line to be there
+      const names = new Set([prefix, ...groups.keys()]); // a group exists even without lines
       const found = [...names].filter(name => name.startsWith(prefix));
       return {
         logGroups: found.map(name => ({ logGroupName: name, creationTime: groups.get(name)?.since ?? startedAt })),
@@ -106,7 +106,7 @@ const putInput = streamInput.extend({ logEvents: z.array(z.object({ message: z.s
 
 const streamsInput = z.object({ logGroupName: z.string(), descending: z.boolean().default(false) });
 
-/** The latest lines, or those before the ones that a token ends: reading from the head is not emulated. */
+/** Returns the latest lines, or those before a token's last line. Reading from the head is not emulated. */
 const eventsInput = streamInput.extend({
   startFromHead: z.literal(false),
   startTime: z.number().default(0),
@@ -132,9 +132,9 @@ function rowOf({ at, text }: StoredLine) {
 }
 
 /**
- * Reads the filters of a query of Logs Insights. Lines come the newest first, with time and text, whatever else it says.
+ * Parses the filters of a Logs Insights query. Lines are returned newest first, with time and text, regardless of other commands.
  *
- * @throws {ServiceError} for a filter that is not emulated: to ignore it would find too much.
+ * @throws {ServiceError} if a filter is not emulated: ignoring it would return too many lines.
  */
 function parseLogQuery(query: string): (line: string) => boolean {
   const filters = query
@@ -155,7 +155,7 @@ function parseFilter(filter: string): (line: string) => boolean {
   return line => allowed.includes(fieldOf(line, field));
 }
 
-/** A regular expression that means nothing but itself. */
+/** A regular expression without special characters. */
 const messageFilter = /^filter @message like \/(?<text>(?:[^/\\]|\\.)*)\/$/;
 
 /** A field that has one of several values. */

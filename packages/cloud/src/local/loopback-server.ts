@@ -3,17 +3,17 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { portError } from './errors.ts';
 
-/** The place where a server listens on 127.0.0.1. */
+/** The address of a server on 127.0.0.1. */
 export interface LoopbackServer {
   readonly port: number;
   stop(): Promise<void>;
 }
 
 /**
- * Lets an HTTP server listen on 127.0.0.1; port 0 takes any free one. Idle connections stay open as long as the client
- * wants, because a connection closed between two requests would look like a failure of the service.
+ * Starts an HTTP server on 127.0.0.1; port 0 selects any free one. Idle connections stay open until the client closes
+ * them, because a connection closed between two requests would look like a failure of the service.
  *
- * @throws {StartError} when the port cannot be had.
+ * @throws {StartError} if the port is not available.
  */
 export async function listenOnLoopback(server: Server, port = 0): Promise<LoopbackServer> {
   server.keepAliveTimeout = 0;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { makeDirectory } from './directories.ts';
 import { messageOf, StartError } from './errors.ts';
 
-/** The outputs of a run: all that a program needs in order to use it. */
+/** The outputs of a run: everything a program needs in order to use it. */
 export interface RunOutputs {
   readonly DynamoDbEndpoint: string;
   readonly SqsEndpoint: string;
@@ -28,9 +28,9 @@ export function requireWritable(file: string): void {
 }
 
 /**
- * Writes the outputs file atomically. Only its owner can read it, because it holds credentials.
+ * Writes the outputs file atomically. Only its owner can read it, because it contains credentials.
  *
- * @returns what removes it, unless another run has overwritten it.
+ * @returns a function that removes it, unless another run has overwritten it.
  */
 export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   const text = `${JSON.stringify(outputs, undefined, 2)}\n`;

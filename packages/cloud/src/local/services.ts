@@ -8,7 +8,7 @@ import { startLogs } from './logs.ts';
 import { startSns } from './sns.ts';
 import { startSqs } from './sqs.ts';
 
-/** The ports of services whose clients are outside the run; 0 is any free one. The others take any. */
+/** The ports of services with clients outside the run; 0 is any free one. The other services use any free port. */
 export interface ServicePorts {
   readonly sqs: number;
   readonly dynamoDb: number;
@@ -18,14 +18,14 @@ interface ServiceOptions {
   /** The interceptors that see each request before the services do. */
   readonly interceptors: readonly Interceptor[];
   readonly queueFaults: QueueFaults | undefined;
-  /** The place where state is kept. @default - in memory */
+  /** The storage of state. @default - in memory */
   readonly data: DataDirectory | undefined;
   readonly ports: ServicePorts;
   /** Receives each notification (SNS), without its content. */
   readonly onPublish: (topic: string, subject: string) => void;
 }
 
-/** Starts the emulators of all services. `onStop` receives what stops each. @throws {StartError} if a port is not available */
+/** Starts the emulators of all services. `onStop` receives a function that stops each. @throws {StartError} if a port is not available */
 export async function startServices(
   { interceptors, queueFaults: faults, data, ports, onPublish }: ServiceOptions,
   onStop: (stop: Emulator['stop']) => void,
@@ -44,12 +44,12 @@ export async function startServices(
   onStop(logs.stop);
   return {
     ...{ dynamoDb, sqs, kms, logs },
-    /** The state that `--data` keeps. */
+    /** The state that `--data` stores. */
     state: {
       snapshot: () => ({ master, tables: dynamoDb.snapshot(), queues: sqs.snapshot() }),
       changes: () => dynamoDb.changes() + sqs.changes(),
     },
-    /** By the names that the SDK's variables have for them. */
+    /** By the service's part of the SDK's variables. */
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sns.endpoint, KMS: kms.endpoint },
   };
 }

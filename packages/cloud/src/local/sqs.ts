@@ -11,14 +11,14 @@ import { type Emulator, type Interceptor, type Operation, startAwsJsonService } 
 /** SQS in real time. */
 export interface QueueService extends Emulator, Pick<Queues, 'find' | 'snapshot' | 'changes'> {
   urlOf(name: string): string;
-  /** Creates a queue, with the messages that were kept of it. */
+  /** Creates a queue, with its stored messages. */
   ensureQueue(definition: QueueDefinition): void;
 }
 
 /** The messages of an earlier run. */
 export type KeptQueues = ReturnType<Queues['snapshot']>;
 
-/** Starts SQS on 127.0.0.1. Its path is `/`, or that of a queue. @throws {StartError} if the port is not available */
+/** Starts SQS on 127.0.0.1. A request's path is `/` or that of a queue. @throws {StartError} if the port is not available */
 export async function startSqs({
   interceptors = [],
   faults = noFaults,
@@ -26,11 +26,11 @@ export async function startSqs({
   kept = {},
 }: {
   readonly interceptors?: readonly Interceptor[];
-  /** @default - none */
+  /** @default - no faults */
   readonly faults?: QueueFaults | undefined;
   /** @default 0 - any free one */
   readonly port?: number | undefined;
-  /** @default - none */
+  /** @default - no messages */
   readonly kept?: KeptQueues | undefined;
 } = {}): Promise<QueueService> {
   const queues = makeQueues([], { time: realTime, faults, note: () => {}, nextId: randomUUID, arnOf: queueArn });
@@ -52,13 +52,13 @@ export async function startSqs({
   const { create: ensureQueue, find, snapshot, changes } = queues;
   return { ...service, urlOf, ensureQueue, find, snapshot, changes };
 
-  /** The SDK follows the host of a queue's URL, whatever endpoint it was given. */
+  /** The SDK sends requests to the host of a queue's URL, regardless of its endpoint. */
   function urlOf(name: string): string {
     return `${service.endpoint}/${account}/${name}`;
   }
 }
 
-/** Reads a queue of the template. @throws {StartError} */
+/** Parses a queue of the template. @throws {StartError} */
 export function queueOf(resource: LiveResource): QueueDefinition {
   return definitionOf(resource.name, readProperties(attributesSchema, resource));
 }
@@ -76,7 +76,7 @@ function definitionOf(name: string, attributes: z.output<typeof attributesSchema
 
 const noFaults: QueueFaults = { comesAgain: () => false, isEntryRefused: () => false };
 
-/** The versions in which AWS's SDKs went over to JSON. AWS names 1.28.82 for boto3, which has gone back to Query from 1.32.6 to 1.34.89. */
+/** The versions in which AWS's SDKs switched to JSON. AWS names 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query again. */
 const hint =
   'Use a version of the AWS SDK that speaks it to SQS: at least 2.21.19 (or 1.12.585) for Java, 3.447.0 for JavaScript, ' +
   '1.34.90 for Python (boto3), service/sqs 1.28.0 for Go, 3.7.681 for .NET, 3.285.2 for PHP, aws-sdk-sqs 1.67.0 for Ruby.';

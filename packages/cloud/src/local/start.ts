@@ -21,42 +21,42 @@ export type { RunOutputs } from './outputs.ts';
 export { openTerminal, type Terminal } from './terminal.ts';
 
 export interface LocalCloudRequest<Extra extends object = object> {
-  /** The CDK app to synthesise, or the directory of the cloud assembly that it was synthesised to. */
+  /** The CDK app to synthesise, or the directory of its cloud assembly. */
   readonly app: CdkApp | { readonly assemblyDirectory: string };
   /** The port of each HTTP API, by the name of the output that is its endpoint; 0 takes any free one. */
   readonly apis: Readonly<Record<string, number>>;
   readonly ports: ServicePorts;
-  /** A server of the program itself behind a public name, and the output that has its address on this machine. */
+  /** A server of the program itself behind a public name, and the output that contains its local address. */
   readonly site: Site & { readonly output: string };
   /** Public host name -> port of a plain HTTP server on 127.0.0.1. */
   readonly mappings: ReadonlyMap<string, number>;
-  /** File with more names, read again whenever it changes. @default - none */
+  /** File with more names, read again whenever it changes. @default - no file */
   readonly hostsFile?: string;
-  /** File with the faults to inject, read again whenever it changes. @default - none */
+  /** File with the faults to inject, read again whenever it changes. @default - no faults */
   readonly faultsFile?: string;
-  /** Keeps tables, queues and keys across restarts. @default - in memory */
+  /** The directory for tables, queues and keys across restarts. @default - in memory */
   readonly dataDirectory?: string;
-  /** Has the files of the run. */
+  /** The directory for the files of the run. */
   readonly workDirectory: string;
-  /** Has the outputs while the cloud is up. */
+  /** The file that contains the outputs while the cloud is up. */
   readonly outputsFile: string;
   readonly terminal: Terminal;
   /** Cancels a start that is still in progress. */
   readonly signal: AbortSignal;
-  /** Called once everything is deployed, before any request, message or schedule is let in. Returns further outputs. */
+  /** Called after the deployment, before any request, message or schedule is processed. Returns further outputs. */
   afterDeployment(outputs: RunOutputs): Promise<Extra>;
 }
 
 export interface LocalCloud<Extra extends object = object> {
   readonly outputs: RunOutputs & Extra;
-  /** Leaves running invocations a few seconds to end, then stops everything. */
+  /** Gives running invocations a few seconds to end, then stops everything. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts a local cloud: synthesises a CDK app and runs its templates on 127.0.0.1.
  *
- * @throws {StartError} for what the user can correct; everything started so far is stopped first.
+ * @throws {StartError} for errors that the user can correct; everything started so far is stopped first.
  */
 export async function startLocalCloud<Extra extends object>(
   request: LocalCloudRequest<Extra>,
@@ -73,7 +73,7 @@ export async function startLocalCloud<Extra extends object>(
   }
 }
 
-/** The steps that stop all that was started so far, last first. */
+/** The steps that stop everything started so far, last first. */
 type Cleanup = (() => unknown)[];
 
 async function start<Extra extends object>(request: LocalCloudRequest<Extra>, cleanup: Cleanup) {
@@ -90,7 +90,7 @@ async function start<Extra extends object>(request: LocalCloudRequest<Extra>, cl
   const run = makeRunDirectory(resolve(workDirectory, 'runs'));
   cleanup.push(run.remove);
 
-  // Both take a while and neither needs the other. If one fails the other is awaited, so that it can be stopped.
+  // Both are slow and independent, so they run in parallel. If one fails, the other is awaited so that it can be stopped.
   const failed = new AbortController();
   const [foundation, assembly] = await Promise.allSettled([
     startFoundation(request, data, run.path, cleanup).catch(error => {
@@ -115,10 +115,10 @@ async function assemblyOf({ app, terminal, signal }: LocalCloudRequest, output: 
   return readAssembly(output);
 }
 
-/** All that does not depend on the template. */
+/** The parts that do not depend on the template. */
 type Foundation = Awaited<ReturnType<typeof startFoundation>>;
 
-/** Starts all that does not depend on the template: the network, the services, and the files that function processes load. */
+/** Starts the parts that do not depend on the template: the network, the services, and the files that function processes load. */
 async function startFoundation(
   request: LocalCloudRequest,
   data: DataDirectory | undefined,
@@ -153,7 +153,7 @@ function openFaults({ faultsFile: file, terminal }: LocalCloudRequest, cleanup: 
   return readFaults(file, Math.random(), fault => terminal.note('faults', `${fault}, as ${file} asks`, 'warn'));
 }
 
-/** Creates what the template describes, then lets requests, messages and schedules in. */
+/** Creates the resources of the template, then enables requests, messages and schedules. */
 async function deploy<Extra extends object>(
   request: LocalCloudRequest<Extra>,
   { internet, iam, services, files }: Foundation,
@@ -196,5 +196,5 @@ async function deploy<Extra extends object>(
   return outputs;
 }
 
-/** Milliseconds that running invocations are given when the run stops. */
+/** Milliseconds for running invocations to end when the run stops. */
 const grace = 5_000;

@@ -6,7 +6,7 @@ import { attributesSchema } from '../dynamodb/wire.ts';
 import type { KeptMessage } from '../sqs/queue.ts';
 import { codeOf, messageOf, StartError } from './errors.ts';
 
-/** The state that a run keeps for the next one, in a file. */
+/** The state that a run stores for the next one, in a file. */
 export interface KeptState {
   /** The master key of KMS. */
   readonly master: Uint8Array;
@@ -18,11 +18,11 @@ export interface KeptState {
 /** The state of a run, as it changes. */
 export interface ChangingState {
   readonly snapshot: () => KeptState;
-  /** Returns a number that is another after each change. */
+  /** Returns a number that differs after each change. */
   readonly changes: () => number;
 }
 
-/** Reads the state of an earlier run, if there was one. @throws {StartError} if the file is not a complete one of a local run. */
+/** Reads the state of an earlier run, if there was one. @throws {StartError} if the file is incomplete or is not from a local run. */
 export function readState(file: string): KeptState | undefined {
   try {
     return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -35,9 +35,9 @@ export function readState(file: string): KeptState | undefined {
 }
 
 /**
- * Writes the state to a file, every few seconds if it has changed. A run that is killed loses the changes of that time at most.
+ * Writes the state to a file every few seconds if it has changed. A run that is killed loses at most these seconds of changes.
  *
- * @returns what ends it, once the last changes are written.
+ * @returns a function that ends it, once the last changes are written.
  */
 export function keepState(file: string, state: ChangingState, onProblem: (message: string) => void) {
   let written = state.changes();
@@ -79,7 +79,7 @@ const stateSchema = z.object({
   queues: z.record(z.string(), z.array(z.custom<KeptMessage>())),
 });
 
-/** Replaces a file whole or not at all. Only its owner can read it: it holds hashes of passwords. */
+/** Replaces a file atomically. Only its owner can read it: it contains hashes of passwords. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);

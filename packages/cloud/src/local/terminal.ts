@@ -2,9 +2,9 @@ import { styleText } from 'node:util';
 
 /** The output of the local run. */
 export interface Terminal {
-  /** Writes a line as it is. */
+  /** Writes a line unchanged. */
   say(text?: string): void;
-  /** Shows how long a step of the start took. */
+  /** Shows the duration of a step of the start. */
   step<Result>(text: string, work: () => Promise<Result>): Promise<Result>;
   /** Writes a line of one part of the cloud, with its name. */
   note(source: string, text: string, level?: Level): void;
@@ -14,7 +14,7 @@ export interface Terminal {
 
 type Level = keyof typeof styles;
 
-/** A stream that colours are written to if it is a terminal. */
+/** A stream; if it is a terminal, output has colours. */
 export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
 
 /** Opens the terminal. */
@@ -59,8 +59,8 @@ function inOneLine(text: string): string {
 }
 
 /**
- * Makes a line of a function's output readable. Structured lines become `message key=value …`; metrics (CloudWatch embedded metric format)
- * and empty lines are hidden; anything else passes as it is.
+ * Formats a line of a function's output. Structured lines become `message key=value …`; metrics (CloudWatch embedded
+ * metric format) and empty lines are hidden; other lines are unchanged.
  */
 function readLogLine(line: string): { readonly text: string; readonly level: Level } | undefined {
   if (line.trim() === '') return undefined;
@@ -90,7 +90,7 @@ function shortened(value: unknown): string {
   return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Fields of structured lines that are of no use in a terminal. */
+/** Fields of structured lines that are useless in a terminal. */
 const routine = new Set(['timestamp', 'service', 'requestId', 'function_request_id']);
 
 const levels: Readonly<Record<string, Level>> = { DEBUG: 'debug', WARN: 'warn', ERROR: 'error' };

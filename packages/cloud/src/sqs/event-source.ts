@@ -3,19 +3,19 @@ import type { Clock } from '../time.ts';
 import { md5OfAttributes, md5OfBody } from './checksums.ts';
 import type { Queue, Received } from './queue.ts';
 
-/** The queue that batches come from, and what a function does with one: `done` names the messages that it succeeded with. */
+/** The source queue, and the function that processes a batch: `done` lists the messages that succeeded. */
 export interface EventSource {
   readonly queue: Queue;
   readonly time: Clock;
   readonly process: (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => void;
-  /** The batches that it has the function work on at once, at most: five at first, and five more a second while messages wait. */
+  /** The maximum number of concurrent batches: five at first, and five more a second while messages wait. */
   readonly concurrency: number;
   readonly batchSize: number;
-  /** It takes no message in this time, in milliseconds from the beginning. */
+  /** A period without receives, in milliseconds from the start. */
   readonly standstill?: { readonly from: number; readonly until: number } | undefined;
 }
 
-/** Connects a queue to a function. It never scales back. Returns what ends that: no further message is received. */
+/** Connects a queue to a function. The concurrency never shrinks. Returns a function that stops receiving. */
 export function connectEventSource({
   queue,
   time,
@@ -80,14 +80,14 @@ export function connectEventSource({
   }
 }
 
-/** Returns the event that a function is given for messages of a queue. */
+/** Returns a function's event for messages of a queue. */
 export function eventOf(batch: readonly Received[], queueArn: string): SQSEvent {
   return { Records: batch.map(message => recordOf(message, queueArn)) };
 }
 
 /**
- * Returns the messages of a batch that an answer with `ReportBatchItemFailures` means to have succeeded with. An answer that is malformed, or
- * names a message that is not of the batch, fails the whole batch.
+ * Returns the messages that succeeded according to a response with `ReportBatchItemFailures`. A malformed response, or
+ * one that names a message outside the batch, fails the whole batch.
  */
 export function succeeded(batch: readonly Received[], answer: unknown): readonly Received[] {
   if (answer === null || answer === undefined || answer === '') return batch;

@@ -1,18 +1,18 @@
 import { makeHeap } from '../heap.ts';
 
-/** A message as its order sees it. */
+/** The fields of a message that determine its order. */
 export interface Ordered {
   readonly group: string;
   /** Grows with each message that is sent. */
   readonly order: number;
-  /** How often it was received. */
+  /** The number of receives. */
   readonly receives: number;
 }
 
 /**
- * Makes the order in which a queue hands over what waits: what came back first, then the oldest. In a fair queue quiet groups go first, then noisy
- * ones, beginning with the one that has the fewest messages in flight. A group is noisy by its share of the messages in flight, or
- * of the processing time of the last minute or so; see *How Amazon SQS fair queues work* in the guide.
+ * Creates the order of a queue's waiting messages: returned messages first, then the oldest. In a fair queue quiet groups precede
+ * noisy ones, which are ordered by their messages in flight, fewest first. A group is noisy by its share of the messages in flight,
+ * or of the processing time of about the last minute; see *How Amazon SQS fair queues work* in the guide.
  */
 export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
   const groups = new Map<string, Group<Message>>();
@@ -25,7 +25,7 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
     size += 1;
   }
 
-  /** Takes the next message out: it is in flight until it has `left`. */
+  /** Removes and returns the next message. It is in flight until `left` is called. */
   function next(): Message | undefined {
     let best: { readonly group: Group<Message>; readonly first: Message; readonly place: number } | undefined;
     for (const group of groups.values()) {
@@ -42,13 +42,13 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
     return best.group.waiting.shift();
   }
 
-  /** A message is in flight. */
+  /** Counts a message as in flight. */
   function took(message: Message): void {
     groupOf(message).load.add(1);
     whole.add(1);
   }
 
-  /** A message is no longer in flight. */
+  /** Counts a message as no longer in flight. */
   function left(message: Message): void {
     groupOf(message).load.add(-1);
     whole.add(-1);
@@ -78,7 +78,7 @@ function isBefore(one: Ordered, other: Ordered): boolean {
   return isReturned === other.receives > 0 ? one.order < other.order : isReturned;
 }
 
-/** Makes a count of messages in flight, and of the time that they recently were: older time counts less and less. */
+/** Creates a counter of messages in flight and of their recent time in flight, which decays exponentially. */
 function makeLoad(now: () => number) {
   let inFlight = 0;
   let time = 0;
@@ -105,5 +105,5 @@ const memory = 60_000;
 const noisyCount = 30;
 const noisyShare = 0.1;
 
-/** Milliseconds of processing in all below which no group counts as noisy. */
+/** With less processing time than this in total, in milliseconds, no group is noisy. */
 const negligible = 5_000;

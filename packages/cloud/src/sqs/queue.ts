@@ -12,10 +12,10 @@ export interface QueueDefinition {
   readonly visibilityTimeout?: number | undefined;
   /** Bytes of a message's body and attributes. 1 MiB by default. */
   readonly maxMessageSize?: number | undefined;
-  /** The time that a receiver waits for a message if it does not say. 0 by default. */
+  /** The default wait time of a receive. 0 by default. */
   readonly receiveWait?: number | undefined;
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
-  /** By default true: no group of messages waits for another's backlog. */
+  /** Fair queuing: no group of messages waits for another's backlog. True by default. */
   readonly isFair?: boolean;
 }
 
@@ -37,13 +37,13 @@ export interface Received {
 
 export type MessageAttributes = Readonly<Record<string, MessageAttributeValue>>;
 
-/** A message as a snapshot has it. */
+/** A message in a snapshot. */
 export type KeptMessage = Readonly<Omit<Message, 'order' | 'cancelReturn'>>;
 
-/** A queue, as others see it. */
+/** A queue's interface. */
 export type Queue = ReturnType<typeof makeQueue>;
 
-/** Makes a queue. */
+/** Creates a queue. */
 export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, deadLetters }: QueueWorld) {
   const { name, visibilityTimeout = 30, isFair = true } = definition;
   const { maxMessageSize = maxBytes, receiveWait = 0 } = definition;
@@ -61,13 +61,13 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     maxMessageSize,
     receiveWait,
     visible: waiting.size,
-    /** Returns how many changes of messages there were. */
+    /** Returns the number of changes to messages so far. */
     changes: () => changes,
     inFlight: () => inFlight.size,
     delayed: () => messages.size - waiting.size() - inFlight.size,
     /** Returns the bodies of all messages, in the order they were sent. */
     bodies: () => [...messages].map(({ body }) => body),
-    /** Calls back whenever a message can be received. Returns what ends that. */
+    /** Calls back whenever a message becomes visible. Returns a function that cancels this. */
     onVisible: (callback: () => void) => {
       listeners.add(callback);
       return () => void listeners.delete(callback);
@@ -82,7 +82,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     restore,
   };
 
-  /** Takes a message, and returns its id. `sender` is the id of a principal. */
+  /** Adds a message and returns its id. `sender` is the id of a principal. */
   function send({ body, group = '', delaySeconds = 0, attributes = {} }: Sent, sender: string): string {
     const id = nextId();
     note('message', `${name} ${id}`, () => [body, group, delaySeconds, attributes]);
@@ -90,7 +90,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return id;
   }
 
-  /** Takes over a message, with its id. */
+  /** Accepts a message from another queue, with its id. */
   function take({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
     const visibleAt = time.now() + delaySeconds * 1_000;
     const message = add({ id, body, group, attributes, sender, sentAt, receives: 0, firstReceivedAt: 0, visibleAt });
@@ -131,7 +131,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return received;
   }
 
-  /** Keeps a message in flight until it is visible. Returns its receipt. */
+  /** Marks a message as in flight until a moment. Returns its receipt. */
   function fly(message: Message): string {
     const receipt = `${message.id}/${message.receives}`;
     inFlight.set(receipt, message);
@@ -139,7 +139,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return receipt;
   }
 
-  /** Removes a message, if the receipt is still that of a message in flight. */
+  /** Removes a message, if the receipt is that of a message in flight. */
   function remove(receipt: string): void {
     const message = inFlight.get(receipt);
     if (!message) return;
@@ -152,7 +152,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     show(message);
   }
 
-  /** Changes the visibility timeout of a message in flight, in seconds from now. Returns whether the receipt is that of one. */
+  /** Changes the visibility timeout of a message in flight, in seconds from now. Returns false if the receipt is invalid. */
   function hide(receipt: string, seconds: number): boolean {
     const message = inFlight.get(receipt);
     if (!message) return false;
@@ -180,7 +180,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     waiting.left(message);
   }
 
-  /** Loses all messages. */
+  /** Discards all messages. */
   function purge(): void {
     for (let message = waiting.next(); message; message = waiting.next()) waiting.left(message);
     for (const [receipt, message] of inFlight) end(message, receipt);
@@ -198,7 +198,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return [...messages].map(({ order: _, cancelReturn: __, ...kept }) => kept);
   }
 
-  /** Takes the messages of a snapshot. Those in flight stay so, with their receipts. */
+  /** Adds the messages of a snapshot. Those in flight remain in flight, with their receipts. */
   function restore(kept: readonly KeptMessage[]): void {
     for (const message of kept.map(add)) {
       if (message.visibleAt <= time.now()) show(message);
@@ -220,7 +220,7 @@ interface QueueWorld {
   readonly deadLetters: () => { readonly take: (message: SentMessage) => void } | undefined;
 }
 
-/** Moments are in milliseconds since the epoch. */
+/** Times are in milliseconds since the epoch. */
 interface SentMessage {
   readonly id: string;
   readonly body: string;
@@ -250,5 +250,5 @@ function receivedOf(message: Message, receipt: string): Received {
   return { id, receipt, body, attributes, systemAttributes };
 }
 
-/** In bytes, with attributes: of a message, and of a batch. */
+/** The maximum size in bytes, with attributes, of a message and of a batch. */
 export const maxBytes = 1_024 * 1_024;

@@ -9,7 +9,7 @@ import { type KeptMessage, makeQueue, maxBytes, type Queue, type QueueDefinition
 /** SQS. */
 export type Queues = ReturnType<typeof makeQueues>;
 
-/** Makes SQS. */
+/** Creates SQS. */
 export function makeQueues(definitions: readonly QueueDefinition[], world: QueuesWorld) {
   const queues = new Map<string, Queue>();
   /** The messages of a snapshot whose queue does not exist yet. */
@@ -36,11 +36,11 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     poll,
     snapshot,
     restore,
-    /** Returns a number that is another after each change. */
+    /** Returns a number that differs after each change. */
     changes: () => [...queues.values()].reduce((sum, queue) => sum + queue.changes(), changesOfDestroyed),
   };
 
-  /** Creates a queue if there is none of that name. */
+  /** Creates a queue if no queue has that name. */
   function create(definition: QueueDefinition): Queue {
     const { name, deadLetters: redrive } = definition;
     const found = queues.get(name);
@@ -70,19 +70,19 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     return find(QueueUrl);
   }
 
-  /** Executes a command of the SDK. @throws {ServiceError} as SQS refuses it. */
+  /** Executes a command of the SDK. @throws {ServiceError} if SQS rejects it. */
   function execute(command: { readonly input: object }, sender: string): object {
     return perform(command.constructor.name.replace(/Command$/, ''), command.input, sender);
   }
 
-  /** Performs an operation. It never waits for messages: see {@link poll}. @throws {ServiceError} as SQS refuses it. */
+  /** Performs an operation. It never waits for messages: see {@link poll}. @throws {ServiceError} if SQS rejects it. */
   function perform(operation: string, input: object, sender: string): object {
     const act = operations[operation];
     if (!act) throw new TypeError(`This SQS does not know ${operation}.`);
     return act(queueOf(input), input as never, sender);
   }
 
-  /** Receives messages: waits for the first ones as long as the request or the queue says, or until the receiver is gone. */
+  /** Receives messages. Waits for the first for the wait time of the request or the queue, or until the receiver disconnects. */
   function poll(input: sdk.ReceiveMessageCommandInput, gone: AbortSignal): Promise<object> {
     return new Promise(resolve => {
       const queue = queueOf(input);
@@ -127,7 +127,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     };
   }
 
-  /** Returns an entry that the queue accepts. @throws {ServiceError} for one that it refuses by chance. */
+  /** Returns an entry that the queue accepts. @throws {ServiceError} if a fault rejects it. */
   function accepted<Entry>(entry: Entry): Entry {
     if (world.faults.isEntryRefused()) throw new ServiceError('InternalError', 'The entry was not taken.', 'server');
     return entry;
@@ -138,7 +138,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     return Object.fromEntries([...kept, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
   }
 
-  /** Gives queues the messages of a snapshot: those that exist at once, others when they are created. */
+  /** Adds the messages of a snapshot to their queues: at once if the queue exists, otherwise when it is created. */
   function restore(snapshotted: Readonly<Record<string, readonly KeptMessage[]>>): void {
     for (const [name, messages] of Object.entries(snapshotted)) {
       const queue = queues.get(name);
@@ -152,7 +152,7 @@ interface QueuesWorld {
   readonly time: Clock;
   readonly faults: QueueFaults;
   readonly note: Note;
-  /** Makes the id of a message. */
+  /** Creates the id of a message. */
   readonly nextId: () => string;
   readonly arnOf: (name: string) => string;
 }
@@ -176,7 +176,7 @@ function sizeOf({ MessageBody = '', MessageAttributes = {} }: Partial<SentMessag
 /** Performs an operation on a queue. `sender` is the id of a principal. */
 type Act<Input> = (queue: Queue, input: Input, sender: string) => object;
 
-/** What a command says of a message that was received. */
+/** The fields of a command about a received message. */
 interface Handled {
   readonly ReceiptHandle?: string | undefined;
   readonly VisibilityTimeout?: number | undefined;
@@ -202,7 +202,7 @@ function receive(queue: Queue, input: sdk.ReceiveMessageCommandInput): object {
   return messages.length > 0 ? { Messages: messages } : {};
 }
 
-/** Returns the attributes that a receiver asks for: `All`, or names. */
+/** Returns the attributes that a receiver requests: `All`, or names. */
 function namedOf<Value>(values: Readonly<Record<string, Value>>, names: readonly string[] = []) {
   if (names.includes('All')) return values;
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
@@ -230,7 +230,7 @@ function attributesOf(queue: Queue, { AttributeNames }: sdk.GetQueueAttributesCo
   return { Attributes: namedOf(attributes, AttributeNames) };
 }
 
-/** Performs an operation for each entry of a batch: each succeeds or fails by itself. */
+/** Performs an operation for each entry of a batch: each succeeds or fails independently. */
 function inBatch<Entry extends object>(act: Act<Entry>): Act<{ readonly Entries?: readonly (Entry & Identified)[] }> {
   return function actOnEach(queue, { Entries: entries = [] }, sender) {
     if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'A batch has at least one entry.');

@@ -6,34 +6,34 @@ import type { Costs } from './costs.ts';
 import type { Process } from './processes.ts';
 import type { Note } from './record.ts';
 
-/** A call that leaves a process. */
+/** A call from a process to a service. */
 export interface Call {
   readonly service: string;
   readonly operation: string;
-  /** What it is about: a queue, a table. */
+  /** Its resource: a queue, a table. */
   readonly resource?: string;
-  /** How many it is made for. */
+  /** The number of entries. */
   readonly entries?: number;
-  /** What the digest holds of it. */
+  /** The call's text in the digest. */
   readonly input?: unknown;
-  /** Milliseconds until its answer, in place of those of the costs. */
+  /** Milliseconds until its response, instead of the default cost. */
   readonly takes?: number;
-  /** Milliseconds of processor time, in place of those of the costs. */
+  /** Milliseconds of processor time, instead of the default cost. */
   readonly work?: number;
-  /** How often it is tried. */
+  /** The number of attempts. */
   readonly tries?: number;
-  /** Milliseconds that each try waits. */
+  /** The timeout of each attempt, in milliseconds. */
   readonly limit?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes a call. `effect` happens in the service, half way; it returns the answer, or throws the error that is the answer. */
+/** Sends a call. `effect` happens in the service, halfway; it returns the response, or throws the error response. */
 export type MakeCall = <Answer extends object>(call: Call, effect: Effect<Answer>) => Promise<Called<Answer>>;
 
-/** What happens in a service. Where it takes a part of a batch only, `refuse` returns the error of an entry, or none. */
+/** The effect in a service. If it accepts only a part of a batch, `refuse` returns the error of an entry, or `undefined`. */
 type Effect<Answer> = (refuse?: Refuse) => Answer;
 
-/** An answer as the SDK gives it. */
+/** A response as the SDK returns it. */
 export type Called<Answer> = Answer & { readonly $metadata: CallMetadata };
 
 interface CallMetadata {
@@ -41,7 +41,7 @@ interface CallMetadata {
   readonly totalRetryDelay: number;
 }
 
-/** Makes what makes the calls of processes: as the SDK of a function, with three tries of at most a second each. */
+/** Creates the sender of the processes' calls. It behaves as the SDK of a function: three attempts of at most a second each. */
 export function makeCalls({ time, costs, faults, note }: CallWorld): (process: Process) => MakeCall {
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();
@@ -135,7 +135,7 @@ interface Outcome<Answer> {
   readonly error?: unknown;
 }
 
-/** The SDK repeats what is throttled, what got no answer, and what the service could not do. */
+/** The SDK retries throttled calls, timeouts and server errors. */
 function isRepeated(error: unknown): boolean {
   if (isThrottling(error)) return true;
   return error instanceof Error && (error.name === 'TimeoutError' || ('$fault' in error && error.$fault === 'server'));
@@ -145,8 +145,8 @@ function namedError(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }
 
-/** Each client of the SDK may repeat until these are used up; a success gives back what it cost. */
+/** The retry quota of each SDK client; a success returns the cost of its retry. */
 const maxTokens = 500;
 
-/** What a repetition costs, and the milliseconds at most before the first; it is twice that before the second. */
+/** The cost of a retry, and the maximum delay of the first in milliseconds; it doubles for the second. */
 const repetitions = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };

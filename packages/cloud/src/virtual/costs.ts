@@ -1,24 +1,24 @@
-/** What things take, in milliseconds. */
+/** Durations, in milliseconds. */
 export interface Costs {
-  /** The share of a core that a process has. The costs of processor time are those on a whole core. */
+  /** A process's share of a core. The costs of processor time are those on a whole core. */
   readonly coreShare: number;
-  /** Processor time of a call: made, signed, its answer read. */
+  /** Processor time of a call: creating and signing it, reading its response. */
   readonly call: number;
-  /** Processor time of each further entry of a call that is made for several. */
+  /** Processor time of each further entry of a batch call. */
   readonly entry: number;
   /** Processor time of a timer that fires. */
   readonly timer: number;
-  /** Processor time of a message that an event source hands over. */
+  /** Processor time of a message from an event source. */
   readonly message: number;
-  /** The time until a call's answer is there, by `service:Operation`, named as the SDK's command, or by service for all others. */
+  /** The time until a call's response, by `service:Operation`, named as the SDK's command, or by service for its other operations. */
   readonly latency: Readonly<Record<string, number>>;
-  /** From a batch's leaving its queue, or a caller's asking, until the function has it. */
+  /** The time from a batch's receipt, or a caller's request, until the function starts. */
   readonly invoke: number;
-  /** Until a new process has loaded its code. */
+  /** The time until a new process has loaded its code. */
   readonly coldStart: number;
 }
 
-/** Guesses for functions of 1,024 MB within one Region. */
+/** Estimates for functions of 1,024 MB within one Region. */
 export const defaultCosts: Costs = {
   coreShare: 1_024 / 1_769, // Lambda allots a whole core at 1,769 MB
   call: 0.85,

@@ -4,29 +4,29 @@ import type { Costs } from './costs.ts';
 import type { Note } from './record.ts';
 
 /**
- * A process of a function: a single thread. What arrives is handled in the order of arrival, once the thread is free. It is frozen
- * between invocations, and then nothing reaches it until it is thawed. Once it is dead nothing reaches it any more.
+ * A process of a function: a single thread. It handles arrivals in order, once the thread is free. Between invocations
+ * it is frozen, and arrivals wait until it is thawed. A dead process receives no more arrivals.
  */
 export type Process = ReturnType<ReturnType<typeof makeProcesses>['start']>;
 
-/** The time of a process, as it leads out of it. */
+/** The time of a process, as its runtime provides it. */
 export interface ProcessTime {
   /** Whole milliseconds since the epoch, by a clock that may be wrong. */
   readonly now: () => number;
-  /** Milliseconds since the process began. */
+  /** Milliseconds since the process started. */
   readonly elapsed: () => number;
-  /** Calls back after this many milliseconds. Returns the function that cancels that. */
+  /** Calls back after this many milliseconds. Returns a function that cancels it. */
   readonly after: (milliseconds: number, callback: () => void) => () => void;
-  /** Resolves after this many milliseconds. Rejects where the signal aborts first. */
+  /** Resolves after this many milliseconds. Rejects if the signal aborts first. */
   readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-  /** Resolves once what has arrived is handled. */
+  /** Resolves once all current arrivals are handled. */
   readonly turn: () => Promise<void>;
 }
 
 /**
- * Makes processes, and knows whose code runs: between two events there is none.
+ * Creates processes, and tracks whose code runs: `undefined` between two events.
  *
- * @param skew - the milliseconds by which their clocks are wrong at most, in both directions
+ * @param skew - the maximum clock error in milliseconds, in both directions
  */
 export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, skew = 0) {
   let running: Process | undefined;
@@ -67,7 +67,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       /** Returns the id of the latest invocation; it is empty while the process starts. */
       invocationId: () => invocation,
       isDead: () => state === 'dead',
-      /** Returns the moment of its death; infinity where it lives. */
+      /** Returns the time of its death, or infinity while it is alive. */
       diedAt: () => diedAt,
       deliver,
       work,
@@ -76,7 +76,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       },
       thaw,
       kill,
-      /** Calls back when it dies; the latest callback counts. */
+      /** Calls back when it dies. A new callback replaces the previous one. */
       onDeath: (callback: () => void) => {
         tellDeath = callback;
       },
@@ -84,14 +84,14 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
     note('process', `${id} starts`);
     return process;
 
-    /** Hands over what arrives: an answer, a timer. */
+    /** Delivers an arrival: a response, a timer. */
     function deliver(act: () => void): void {
       if (state === 'dead') return;
       inbox.push(act);
       planWake();
     }
 
-    /** Begins an invocation. */
+    /** Starts an invocation. */
     function thaw(invocationId: string): void {
       invocation = invocationId;
       if (state === 'frozen') state = 'awake';
@@ -110,10 +110,10 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
         running = process;
         inbox.shift()?.();
       }
-      planWake(); // for the next one, or for this one where the thread was given more work meanwhile
+      planWake(); // for the next one, or for this one if the thread was given more work meanwhile
     }
 
-    /** The thread works for this long on a whole core. Returns the moment when it is done with all that it was given. */
+    /** Occupies the thread for this long on a whole core. Returns the time when it has completed all its work. */
     function work(milliseconds: number): number {
       freeAt = Math.max(freeAt, time.now()) + milliseconds / costs.coreShare;
       return freeAt;
@@ -128,7 +128,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       tellDeath();
     }
 
-    /** As Node's own timers do, it takes whole milliseconds, and one at least. */
+    /** As Node's own timers do, it uses whole milliseconds, and at least one. */
     function after(milliseconds: number, callback: () => void): () => void {
       let isCancelled = false;
       const fire = () => {

@@ -1,36 +1,36 @@
 import { createHash } from 'node:crypto';
 import { firstWhere } from '../sorted.ts';
 
-/** Something that happened, at its virtual moment. */
+/** An event of the record, with its virtual time. */
 export interface Happening {
   readonly at: number;
   readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
   readonly text: string;
-  /** What was asked and answered, as JSON; may be empty. */
+  /** The request and response, as JSON; may be empty. */
   readonly detail: string;
 }
 
-/** Notes what happens. */
+/** Records an event. */
 export type Note = (kind: Happening['kind'], text: string, detail?: () => unknown) => void;
 
-/** What of a record is wanted. */
+/** The wanted parts of a record. */
 export interface RecordOptions {
-  /** `false` keeps the digest and the log only. */
+  /** `false` records the digest and the log only. */
   readonly keepsTrace?: boolean;
-  /** `false` leaves out what calls and invocations asked and answered, of trace and digest. */
+  /** `false` omits the requests and responses of calls and invocations from trace and digest. */
   readonly keepsDetails?: boolean;
 }
 
-/** Which lines of the log are wanted: those that all of this is true of. */
+/** A filter of log lines: all conditions must be met. */
 export interface LogFilter {
   /** The line contains it, or matches. */
   readonly text?: string | RegExp;
   readonly from?: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly until?: number;
 }
 
-/** Makes the record of all that happens, and of what functions write to their logs. */
+/** Creates the record of all events, and of the functions' logs. */
 export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails = true }: RecordOptions) {
   const hash = createHash('sha256');
   const happenings: Happening[] = [];
@@ -44,17 +44,17 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
     hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
   }
 
-  /** Returns a hash of all that has happened so far. */
+  /** Returns a hash of all events so far. */
   function digest(): string {
     return hash.copy().digest('hex').slice(0, 16);
   }
 
-  /** Returns what has happened, in order. */
+  /** Returns the events in order. */
   function trace(isWanted: (happening: Happening) => boolean = () => true): Happening[] {
     return happenings.filter(isWanted);
   }
 
-  /** Writes what a process says, line by line. */
+  /** Writes a process's output, line by line. */
   function writeLog({ id, functionName }: { readonly id: string; readonly functionName: string }, said: string): void {
     for (const text of said.split('\n')) {
       if (text === '') continue;
@@ -63,7 +63,7 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
     }
   }
 
-  /** Returns the lines that are wanted, in the order they were written. */
+  /** Returns the matching lines, in the order they were written. */
   function logs({ text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
     const [first, end] = [from, until].map(moment => firstWhere(lines, ({ at }) => at >= moment));
     return lines

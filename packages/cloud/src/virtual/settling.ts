@@ -1,9 +1,9 @@
 import { createHook } from 'node:async_hooks';
 
 /**
- * Makes what waits until all that an event set in motion is over. One turn of the real event loop is enough for promises and
- * ticks, however many follow each other: Node drains both between two immediates. Work on Node's own threads (WebCrypto, key
- * derivation, files) is counted, and waited for.
+ * Creates a function that waits until all effects of an event are over. One iteration of the real event loop is enough
+ * for promises and ticks, however many follow each other: Node drains both between two immediates. Work on Node's own
+ * threads (WebCrypto, key derivation, files) is counted and awaited.
  */
 export function makeSettling() {
   let turns = 0;
@@ -44,16 +44,16 @@ export function makeSettling() {
   }
 }
 
-/** Of the machine, also while other code is given virtual timers. */
+/** The real function, even while other code is given virtual timers. */
 const realSetImmediate = setImmediate;
 
-/** Immediates are queued in advance: Node runs all of them in one turn of its loop, which is the costly part. */
+/** Immediates are queued in advance: Node runs all of them in one iteration of its loop, which is the costly part. */
 const turnsAtOnce = 64;
 
 /** `SIGNREQUEST`, `SCRYPTREQUEST`, `FSREQPROMISE` … */
 const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;
 
-/** Calls back where work is done on the calling thread: Node then says nothing of its end. Its result is a list, and else comes later. */
+/** Detects work done on the calling thread, whose end Node does not report: its result is a list. Other results arrive later. */
 function onDoneAtOnce(job: object, callback: () => void): void {
   const run: unknown = Reflect.get(job, 'run');
   if (typeof run !== 'function') return;

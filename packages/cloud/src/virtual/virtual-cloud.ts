@@ -21,13 +21,13 @@ export { defaultCosts } from './costs.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
 export type { Happening } from './record.ts';
 
-/** What a virtual cloud is made of. */
+/** The definition of a virtual cloud. */
 export interface VirtualCloudDefinition extends RecordOptions {
   readonly seed: number;
-  /** The moment of its beginning, in milliseconds since the epoch. */
+  /** The start time, in milliseconds since the epoch. */
   readonly start?: number;
   readonly queues?: readonly QueueDefinition[];
-  /** Makes the tables. They answer at once: what calls take is added here. */
+  /** Creates the tables. They respond at once: the virtual cloud adds the duration of calls. */
   readonly tables?: () => Tables;
   readonly functions: readonly FunctionDefinition<ProcessOutside>[];
   /** The concurrent executions of all functions together. @default - no limit */
@@ -36,12 +36,12 @@ export interface VirtualCloudDefinition extends RecordOptions {
   readonly costs?: Partial<Costs>;
 }
 
-/** A method, so that it may ask for commands of its own type. */
+/** A method, so that it may require its own command types. */
 interface Tables {
   execute(command: unknown): object;
 }
 
-/** All that leads out of a process. */
+/** A process's access to everything outside. */
 export interface ProcessOutside {
   readonly process: Process;
   readonly time: ProcessTime;
@@ -50,20 +50,20 @@ export interface ProcessOutside {
   readonly sqs: Client;
   readonly kms: Client;
   readonly sns: Client;
-  /** Makes a call of anything else: `effect` happens there, half way. */
+  /** Calls any other service: `effect` happens there, halfway. */
   readonly call: <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
   /** Writes to the function's log. */
   readonly log: (text: string) => void;
 }
 
-/** What sends the SDK's commands, in place of a client of the SDK: the answer is of the type that this client says. */
+/** Sends the SDK's commands, in place of an SDK client. The response has this client's type. */
 interface Client {
   readonly send: (command: unknown, options?: object) => Promise<never>;
 }
 
 export type VirtualCloud = ReturnType<typeof makeVirtualCloud>;
 
-/** Makes a virtual cloud. The same definition does the same each time. */
+/** Creates a virtual cloud. The same definition produces the same events each time. */
 export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, concurrency = Number.POSITIVE_INFINITY } = definition;
   const costs = { ...defaultCosts, ...definition.costs };
@@ -87,26 +87,26 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 
   return {
     now,
-    /** Does something at a moment: what people and other services do. */
+    /** Schedules an action of people or other services. */
     at: time.at,
-    /** Runs until this moment. */
+    /** Runs until this time. */
     run: time.runUntil,
     runUntilSo: time.runUntilSo,
     invoke,
-    /** Sends a message to a queue, as somebody outside. */
+    /** Sends a message to a queue from outside the cloud. */
     send: (queue: string, message: Sent, sender = 'outside') => queues.find(queue).send(message, sender),
     queue: queues.find,
     function: functionOf,
     published,
     logs: record.logs,
     captureOutput,
-    /** Nothing goes wrong from now on. */
+    /** Stops all faults. */
     endFaults: faults.end,
     digest: record.digest,
     trace: record.trace,
   };
 
-  /** Has what processes write to the standard output become lines of the log. Returns what ends that. */
+  /** Redirects the processes' standard output to the log. Returns a function that ends this. */
   function captureOutput(): () => void {
     const { stdout } = process;
     const { write } = stdout;
@@ -124,7 +124,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     return `00000000-0000-4000-8000-${String(messages).padStart(12, '0')}`;
   }
 
-  /** Invokes a function, and runs until it has answered. */
+  /** Invokes a function, and runs until it has responded. */
   async function invoke(name: string, event: unknown): Promise<Outcome> {
     const ended: Outcome[] = [];
     functionOf(name).invoke(structuredClone(event), outcome => ended.push(outcome));
@@ -187,7 +187,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   }
 }
 
-/** Makes what sends the commands of a service. */
+/** Creates the sender of a service's commands. */
 function makeSend(
   call: MakeCall,
   service: string,
@@ -200,7 +200,7 @@ function makeSend(
   };
 }
 
-/** Returns what a command is about, by the names that inputs of the SDK have. */
+/** Returns the resource of a command, by the SDK's names of input fields. */
 function describe(command: Command): Pick<Call, 'operation' | 'resource' | 'entries' | 'input'> {
   const { QueueUrl, TableName, RequestItems = {}, KeyId, TopicArn, Entries, Statements } = command.input;
   const resource = QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? String(Object.keys(RequestItems));

@@ -19,7 +19,7 @@ describe('injected faults', () => {
     ['throttled', 'ThrottledException'],
     ['sns.failed', 'InternalServerError'],
     ['sqs.failed', undefined],
-  ])('%s concern requests of functions to that service', (name, error) => {
+  ])('%s affect requests of functions to that service', (name, error) => {
     const { interceptor, happened } = faults(JSON.stringify({ [name]: 1 }));
     expect(interceptor(request)?.name).toBe(error);
     expect(interceptor({ ...request, caller: 'local' })).toBeUndefined();
@@ -29,19 +29,19 @@ describe('injected faults', () => {
   it.each([
     ['copies', true, false],
     ['refusedEntries', false, true],
-  ])('%s concern queues', (name, comesAgain, isEntryRefused) => {
+  ])('%s affect queues', (name, comesAgain, isEntryRefused) => {
     const { queueFaults, happened } = faults(JSON.stringify({ [name]: 1 }));
     expect([queueFaults.comesAgain(), queueFaults.isEntryRefused()]).toEqual([comesAgain, isEntryRefused]);
     expect(happened).toEqual([name]);
   });
 
-  it('of a share happen accordingly', () => {
+  it('occur according to their share', () => {
     const { queueFaults } = faults('{"copies": 0.3}');
     const copies = Array.from({ length: 1_000 }, queueFaults.comesAgain).filter(Boolean).length;
     expect([copies > 250, copies < 350]).toEqual([true, true]);
   });
 
-  it('follow their file; a malformed one changes nothing', () => {
+  it('follow their file; a malformed one has no effect', () => {
     const { comesAgain } = faults('{"copies": 1}').queueFaults;
     expect(comesAgain()).toBe(true);
     writeFileSync(file, '{"copies": ');
@@ -55,8 +55,8 @@ describe('injected faults', () => {
     ['[]', 'It must be one JSON object.'],
     ['{"copies": 2}', '"copies" must be a number from 0 to 1.'],
     ['{"copies": "1"}', '"copies" must be a number from 0 to 1.'],
-    ['{"unknown": 1}', 'It names "unknown", which is none of throttled, dynamodb.throttled,'],
-  ])('of %j are refused at the start, in one line that says why', (text, reason) => {
+    ['{"unknown": 1}', 'It names "unknown", which is not one of throttled, dynamodb.throttled,'],
+  ])('of %j are rejected at the start, with the reason in one line', (text, reason) => {
     expect(() => faults(text)).toThrow(StartError);
     expect(() => faults(text)).toThrow(`The faults file ${file} cannot be used: ${reason}`);
     expect(() => faults(text)).not.toThrow(/\n/);

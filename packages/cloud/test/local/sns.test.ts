@@ -19,7 +19,7 @@ async function start() {
   return { shown, sent, client: forTest(new SNSClient(settingsOf(sns.endpoint))) };
 }
 
-it('sends to a subscribed queue what its filter lets through, and shows each notification without its content', async () => {
+it('sends a subscribed queue the messages that match its filter, and shows each notification without its content', async () => {
   const { shown, sent, client } = await start();
   const FilterPolicy = JSON.stringify({ sender: [{ prefix: 'AROAMINE:' }, 'AIDAMINE'] });
   const Attributes = { RawMessageDelivery: 'true', FilterPolicy };
@@ -50,11 +50,11 @@ it('sends to a subscribed queue what its filter lets through, and shows each not
   expect(shown).toEqual(Array(4).fill('refused: a subject'));
 });
 
-it('refuses what is empty, and subscriptions that it cannot serve', async () => {
+it('rejects empty messages and unsupported subscriptions', async () => {
   const { client, shown } = await start();
   await expect(client.send(new PublishCommand({ TopicArn, Message: '' }))).rejects.toMatchObject({
     name: 'InvalidParameterException',
-    message: 'There is no topic, or nothing to say.',
+    message: 'There is no topic or no message.',
   });
   for (const Protocol of ['email', 'sqs']) {
     const subscription = new SubscribeCommand({ TopicArn, Protocol, Endpoint });

@@ -8,7 +8,7 @@ import { type LocalCloud, type LocalCloudRequest, openTerminal, startLocalCloud 
 import { settingsOf } from './sdk-client.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // the CDK and processes start slowly on a busy machine
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // the CDK and processes start slowly on a busy computer
 
 const root = temporaryDirectory();
 const assemblyDirectory = join(root, 'cdk.out');
@@ -42,7 +42,7 @@ afterEach(async () => {
   for (const cloud of clouds.splice(0)) await cloud.stop();
 });
 
-it('runs the template, and leaves nothing behind when it stops', async () => {
+it('runs the template, and cleans up when it stops', async () => {
   const { outputs, stop } = await start();
   expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
   expect(written.join('')).toMatch(/auth\/rotate-keys.*keys\.rotated/); // the deployment's trigger
@@ -55,18 +55,18 @@ it('runs the template, and leaves nothing behind when it stops', async () => {
   await expect(fetch(String(outputs.AuthUrl))).rejects.toThrow();
 });
 
-it('reports a malformed faults file at once, and when it is good again', async () => {
+it('reports a malformed faults file at once, and its recovery', async () => {
   const faultsFile = join(root, 'faults.json');
   writeFileSync(faultsFile, '{}');
   await start({ faultsFile });
   writeFileSync(faultsFile, '{"everything": 1}');
-  const line = /faults +WARN +It names "everything", which is none of .* The shares stay as they were\.\n/;
+  const line = /faults +WARN +It names "everything", which is not one of .* The shares stay as they were\.\n/;
   await expect.poll(() => written.join('')).toMatch(line);
   writeFileSync(faultsFile, '{"copies": 0}');
   await expect.poll(() => written.join('')).toMatch(/faults +read again\n/);
 });
 
-it('keeps what a program adds once all is deployed, in the outputs and in a data directory', async () => {
+it('stores outputs and data that a program adds after the deployment', async () => {
   const dataDirectory = join(root, 'data');
   const inTables = async (endpoint: string, command: PutItemCommand | GetItemCommand) => {
     const client = new DynamoDBClient(settingsOf(endpoint));
@@ -93,7 +93,7 @@ it('keeps what a program adds once all is deployed, in the outputs and in a data
   expect(await inTables(DynamoDbEndpoint, command)).toMatchObject({ Item });
 });
 
-it('that cannot start stops all that it had started, and names the reason', async () => {
+it('that cannot start stops everything it has started, and names the reason', async () => {
   const running = await start();
   const { port } = new URL(running.outputs.SqsEndpoint);
   const own = { outputsFile: join(root, 'own.json') };

@@ -10,7 +10,7 @@ export interface Resource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** A CloudFormation template, as far as it is read here. */
+/** The parts of a CloudFormation template that the local cloud reads. */
 export interface Template {
   readonly Parameters?: Readonly<Record<string, { readonly Default?: unknown }>>;
   readonly Resources: Readonly<Record<string, Resource>>;
@@ -26,23 +26,23 @@ export interface Stack {
 
 /** The result of the synthesis of a CDK app. */
 export interface Assembly {
-  /** Stacks in the order in which the app makes them, which is that of their dependencies. */
+  /** Stacks in the order in which the app creates them, which is that of their dependencies. */
   readonly stacks: readonly Stack[];
-  /** Directory of an asset (a function's bundle), by the object key that templates use. */
+  /** Directory of an asset (a function's bundle), by the object key in templates. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
-/** A CDK app: a program that makes a cloud assembly. */
+/** A CDK app: a program that generates a cloud assembly. */
 export interface CdkApp {
-  /** Directory of the project, which has its `cdk.json`. */
+  /** Directory of the project, which contains its `cdk.json`. */
   readonly root: string;
-  /** The program, as a path from there. This Node runs it. */
+  /** Path of the program in the project. The current Node runs it. */
   readonly entry: string;
-  /** Values of the app's context, besides those of `cdk.json`. */
+  /** Values of the app's context, in addition to those in `cdk.json`. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** Synthesises a CDK app to a directory. @throws {StartError} with all that the app wrote */
+/** Synthesises a CDK app to a directory. @throws {StartError} with the app's complete output */
 export async function synthesise({ root, entry, context }: CdkApp, output: string, signal: AbortSignal): Promise<void> {
   const project = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8'));
   const child = spawn(process.execPath, [join(root, entry)], {
@@ -50,7 +50,7 @@ export async function synthesise({ root, entry, context }: CdkApp, output: strin
     env: {
       ...process.env,
       CDK_OUTDIR: output,
-      CDK_VALIDATION: 'false', // it takes half of a synthesis, and `cdk synth` does it
+      CDK_VALIDATION: 'false', // validation takes half of the synthesis time, and `cdk synth` runs it anyway
       CDK_CONTEXT_JSON: JSON.stringify({ ...project.context, ...context }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -61,7 +61,7 @@ export async function synthesise({ root, entry, context }: CdkApp, output: strin
   if (code !== 0) throw new StartError(`The CDK app does not synthesise:\n${written.join('').trim()}`);
 }
 
-/** Reads the cloud assembly in a directory. @throws {StartError} if it is none */
+/** Reads the cloud assembly in a directory. @throws {StartError} if there is no valid one */
 export function readAssembly(directory: string): Assembly {
   try {
     const { artifacts } = readJson<Manifest>(join(directory, 'manifest.json'));

@@ -7,7 +7,7 @@ export const account = '000000000000';
 /** The region of all resources. */
 export const region = 'us-east-1';
 
-/** Returns a name made of stack and logical id, the same on every run, so that kept data is found again. */
+/** Returns a name built from stack and logical id. It is the same in every run, so that stored data is found again. */
 export function physicalName(stack: string, logicalId: string): string {
   return `${stack}-${logicalId}`;
 }
@@ -27,7 +27,7 @@ export function keyArn(id: string): string {
   return arn('kms', `key/${id}`);
 }
 
-/** Returns the name in a function's ARN, in that of a version or an alias, or in an integration's URI around one. */
+/** Returns the function name in the ARN of a function, a version or an alias, or in an integration's URI. */
 export function functionNameIn(text: string): string | undefined {
   return /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }
@@ -39,7 +39,7 @@ export interface Addresses {
   apiEndpoint(apiId: string): string;
 }
 
-/** An attribute of a resource: `Ref`, or the name in `Fn::GetAtt`. */
+/** An attribute of a resource: `Ref`, or the attribute name in `Fn::GetAtt`. */
 export interface AttributeQuery {
   /** The physical name of the resource. */
   readonly name: string;
@@ -49,7 +49,7 @@ export interface AttributeQuery {
   readonly resolve: (node: unknown) => unknown;
 }
 
-/** Returns the value of an attribute. @throws {StartError} for one that the local cloud does not have */
+/** Returns the value of an attribute. @throws {StartError} if the local cloud does not support it */
 export function attributeOf(query: AttributeQuery, addresses: Addresses): string {
   const { name, resource, attribute } = query;
   const known = attributes[`${resource.Type}.${attribute}`];
@@ -66,7 +66,7 @@ function arn(service: string, resource: string): string {
   return `arn:aws:${service}:${region}:${account}:${resource}`;
 }
 
-/** The attributes that are not the name. */
+/** The attributes other than the name. */
 const attributes: Readonly<Record<string, (query: AttributeQuery, addresses: Addresses) => string>> = {
   'AWS::ApiGatewayV2::Api.ApiEndpoint': ({ name }, { apiEndpoint }) => apiEndpoint(name),
   'AWS::DynamoDB::GlobalTable.Arn': ({ name }) => tableArn(name),

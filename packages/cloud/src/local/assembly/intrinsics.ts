@@ -2,13 +2,13 @@ import { StartError } from '../errors.ts';
 import type { Stack } from './assembly.ts';
 import { type Addresses, account, attributeOf, physicalName, region } from './identities.ts';
 
-/** Resolves intrinsic functions within a stack; everything else is returned as it is. */
+/** Resolves intrinsic functions within a stack; other values are returned unchanged. */
 export type Resolve = (node: unknown, stack: Stack) => unknown;
 
 /**
- * Makes the resolver of the intrinsic functions that the app's templates have, across stacks (`Fn::ImportValue`).
+ * Creates the resolver of the intrinsic functions that the app's templates use, across stacks (`Fn::ImportValue`).
  *
- * Resolving throws a {@link StartError} that names the stack for an intrinsic that it does not know and for references to nothing.
+ * Resolving throws a {@link StartError} that names the stack if an intrinsic is unknown or a reference has no target.
  */
 export function makeResolver(stacks: readonly Stack[], addresses: Addresses): Resolve {
   const intrinsics: Readonly<Record<string, (argument: unknown, stack: Stack) => unknown>> = {
@@ -64,7 +64,7 @@ export function makeResolver(stacks: readonly Stack[], addresses: Addresses): Re
     return attributeOf({ ...owner, attribute: name, resolve: node => resolve(node, stack) }, addresses);
   }
 
-  /** Returns the value of a parameter of Parameter Store that one of the stacks makes. */
+  /** Returns the value of a Parameter Store parameter that one of the stacks creates. */
   function storedValue(name: unknown): unknown {
     const resources = stacks.flatMap(({ template }) => Object.values(template.Resources));
     return resources.find(({ Type, Properties }) => Type === 'AWS::SSM::Parameter' && Properties?.Name === name)

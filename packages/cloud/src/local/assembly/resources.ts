@@ -22,7 +22,7 @@ export interface ResolvedTemplate {
   readonly assets: ReadonlyMap<string, string>;
 }
 
-/** Resolves the templates of an assembly. @throws {StartError} for what the local cloud does not support, naming it */
+/** Resolves the templates of an assembly. @throws {StartError} that names the unsupported part */
 export function resolveTemplate({ stacks, assets }: Assembly, addresses: Addresses): ResolvedTemplate {
   const resolve = makeResolver(stacks, addresses);
   const resources = stacks.flatMap(stack =>
@@ -35,13 +35,13 @@ export function resolveTemplate({ stacks, assets }: Assembly, addresses: Address
   );
   const outputs = stacks.flatMap(stack =>
     Object.entries(stack.template.Outputs ?? {})
-      .filter(([, { Export }]) => Export === undefined) // those only carry references from stack to stack
+      .filter(([, { Export }]) => Export === undefined) // they only carry references from stack to stack
       .map(([name, { Value }]) => [name, String(resolve(Value, stack))]),
   );
   return { resources, outputs: Object.fromEntries(outputs), assets };
 }
 
-/** Returns an output that the run needs. @throws {StartError} if there is none of that name */
+/** Returns an output that the run needs. @throws {StartError} if it does not exist */
 export function requiredOutput(outputs: Readonly<Record<string, unknown>>, name: string): string {
   const value = outputs[name];
   if (typeof value === 'string') return value;
@@ -54,7 +54,7 @@ export function ofType(resources: readonly LiveResource[], type: LiveType): read
 }
 
 /**
- * Reads a resource's properties. Properties that the schema does not name have no effect locally.
+ * Parses a resource's properties. Properties outside the schema have no effect locally.
  *
  * @throws {StartError} that names the resource, the property and the reason.
  */
@@ -84,8 +84,8 @@ const liveTypes = [
 ] as const;
 
 /**
- * Types that need nothing to run locally: there are no metrics, one version of each function, no people with e-mail, and no policies
- * but those of functions. Values of parameters are read from the template. A type in neither list stops the start.
+ * Types with no local equivalent: there are no metrics, one version of each function, no e-mail recipients, and only
+ * the policies of functions. Parameter values are read from the template. A type in neither list stops the start.
  */
 const inertTypes: ReadonlySet<string> = new Set([
   'AWS::CDK::Metadata',

@@ -5,19 +5,19 @@ import type { Clock } from '../../time.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import type { Invoke } from '../lambda/invocation.ts';
 
-/** Reads an event source mapping of the template. @throws {StartError} */
+/** Parses an event source mapping of the template. @throws {StartError} */
 export function eventSourceOf(resource: LiveResource) {
   const { EventSourceArn, FunctionName, BatchSize, ScalingConfig } = readProperties(mappingSchema, resource);
   return {
     queueArn: EventSourceArn,
     functionName: FunctionName.replace(/:.*/, ''), // `name:alias`
     batchSize: BatchSize,
-    /** Batches that may be processed at once. */
+    /** The maximum number of concurrent batches. */
     concurrency: ScalingConfig.MaximumConcurrency,
   };
 }
 
-/** A queue, and the function that gets its messages. */
+/** A queue, and the function that consumes its messages. */
 interface QueueSource {
   readonly queue: Queue;
   readonly invoke: Invoke;
@@ -27,10 +27,10 @@ interface QueueSource {
 }
 
 /**
- * Invokes a function with batches of a queue's messages: five at once at first, and more, up to `concurrency`, while messages remain.
- * Messages of a failed batch, and the failed ones of a partly failed batch, stay hidden until their visibility timeout ends, as on AWS.
+ * Invokes a function with batches of a queue's messages: five at once at first, and more, up to `concurrency`, while
+ * messages remain. As on AWS, failed messages stay hidden until their visibility timeout ends.
  *
- * @returns what stops it: it receives no more messages, and resolves when the batches that are being processed have ended.
+ * @returns a function that stops receiving and resolves once the running batches have ended.
  */
 export function startQueueSource(source: QueueSource): () => Promise<void> {
   const { queue, invoke, batchSize, concurrency, time } = source;

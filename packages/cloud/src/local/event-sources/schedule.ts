@@ -10,7 +10,7 @@ interface Schedule {
   readonly functionName: string;
 }
 
-/** Reads a schedule of the template. @throws {StartError} for one that does not run locally */
+/** Parses a schedule of the template. @throws {StartError} if it is not supported locally */
 export function scheduleOf(resource: LiveResource): Schedule {
   const { ScheduleExpression: expression, Targets } = readProperties(ruleSchema, resource);
   const [, count, unit = ''] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(expression) ?? [];
@@ -25,7 +25,7 @@ export function scheduleOf(resource: LiveResource): Schedule {
 
 const unitMilliseconds: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** The longest wait of a timer, in milliseconds. */
+/** The maximum delay of a timer, in milliseconds. */
 const maxPeriod = 2_147_483_647;
 
 const ruleSchema = z.object({

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import type { InvocationOutcome } from '../lambda/invocation.ts';
 
-/** A request as the gateway received it, complete. */
+/** A complete request, as the gateway received it. */
 export interface GatewayRequest {
-  /** The gateway's id of it, which its answer has in the header `apigw-requestid`. */
+  /** The gateway's request id, returned in the header `apigw-requestid`. */
   readonly requestId: string;
   /** Decoded; starts with a slash. */
   readonly path: string;
@@ -15,7 +15,7 @@ export interface GatewayRequest {
   readonly body: Buffer;
 }
 
-/** Returns the event of a request: of payload format 2.0 all that the functions read. */
+/** Returns the event of a request: the fields of payload format 2.0 that the functions read. */
 export function eventOf({ requestId, path, rawQueryString, message, body }: GatewayRequest, routeKey: string) {
   const headers = Object.fromEntries(
     Object.entries(message.headersDistinct).map(([name, values]) => [name, values?.join(',') ?? '']),
@@ -36,12 +36,12 @@ export interface GatewayResponse {
   readonly body: Buffer;
 }
 
-/** Returns an answer of API Gateway itself, in its own form. */
+/** Returns a response of API Gateway itself, in its own form. */
 export function gatewayMessage(status: number, message: string): GatewayResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }
 
-/** Returns the response that API Gateway makes of what a function returned (payload format 2.0, with a status code). */
+/** Converts a function's result into a response as API Gateway does (payload format 2.0, with a status code). */
 export function responseOf(outcome: InvocationOutcome): GatewayResponse {
   try {
     if (outcome.outcome === 'failed') return internalError;
@@ -61,9 +61,9 @@ const resultSchema = z.object({
   isBase64Encoded: z.boolean().default(false),
 });
 
-/** API Gateway passes these bodies as text, all others as base64, forms and bodies without a type among them. */
+/** API Gateway passes these bodies as text, and all others as base64, including forms and bodies without a type. */
 function isText(contentType: string, body: Buffer): boolean {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const isTextual = type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
-  return isTextual && isUtf8(body); // other bytes would be replaced
+  return isTextual && isUtf8(body); // decoding as text would replace other bytes
 }

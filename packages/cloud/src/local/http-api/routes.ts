@@ -3,7 +3,7 @@ import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 
-/** A route of the template: the function that it leads to, and how many requests may come. */
+/** A route of the template: its function and its request limits. */
 export interface Route {
   readonly apiId: string;
   /** `ANY /path/{parameter}` or `$default`. */
@@ -12,13 +12,13 @@ export interface Route {
   readonly throttle: ThrottleSettings;
 }
 
-/** The throttling of a route: requests a second in the long run, and at once. */
+/** The throttling of a route: sustained requests per second, and burst. */
 interface ThrottleSettings {
   readonly rate: number;
   readonly burst: number;
 }
 
-/** Reads the routes of the template. @throws {StartError} for what the local cloud does not support */
+/** Parses the routes of the template. @throws {StartError} if the local cloud does not support them */
 export function routesOf(resources: readonly LiveResource[]): readonly Route[] {
   const functionNames = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Integration').map(resource => {
@@ -35,19 +35,19 @@ export function routesOf(resources: readonly LiveResource[]): readonly Route[] {
   });
 }
 
-/** Makes the route table of an HTTP API. Literal segments go before parameters, and `$default` comes last. */
+/** Creates the route table of an HTTP API. Literal segments precede parameters, and `$default` is last. */
 export function makeRouteTable<Target extends { readonly routeKey: string }>(routes: readonly Target[]) {
   const fallback = routes.find(({ routeKey }) => routeKey === '$default');
   const patterns = routes
     .filter(route => route !== fallback)
-    .sort((one, other) => (one.routeKey < other.routeKey ? -1 : 1)) // `{` comes after all letters
+    .sort((one, other) => (one.routeKey < other.routeKey ? -1 : 1)) // `{` sorts after all letters
     .map(route => ({ route, pattern: patternOf(route.routeKey) }));
   return function findRoute(path: string): Target | undefined {
     return patterns.find(({ pattern }) => pattern.test(path))?.route ?? fallback;
   };
 }
 
-/** Makes the token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. A request takes one, if there is one. */
+/** Creates the token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. Each accepted request consumes one. */
 export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): () => boolean {
   let tokens = burst;
   let filledAt = now();
@@ -66,7 +66,7 @@ function patternOf(routeKey: string): RegExp {
   return new RegExp(`^${segments.map(one => (one.startsWith('{') ? '[^/]+' : RegExp.escape(one))).join('/')}$`);
 }
 
-/** Reads the throttle of a route: the stage's settings of that route, or else its default, which applies to each route separately. */
+/** Reads the throttle of a route: the stage's settings for that route, or else its default, which applies to each route separately. */
 function readThrottles(resources: readonly LiveResource[]) {
   const stages = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => {

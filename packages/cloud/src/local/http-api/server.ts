@@ -5,24 +5,24 @@ import type { Invoke } from '../lambda/invocation.ts';
 import { type LoopbackServer, listenOnLoopback } from '../loopback-server.ts';
 import { eventOf, type GatewayRequest, type GatewayResponse, gatewayMessage, responseOf } from './payload.ts';
 
-/** Makes the answer to a request. */
+/** Creates the response to a request. */
 export type Gateway = (request: GatewayRequest) => Promise<GatewayResponse>;
 
 export interface HttpServer extends LoopbackServer {
-  /** Starts to answer requests; before, they get 503. */
+  /** Starts to serve requests; until then, they get 503. */
   open(gateway: Gateway): void;
-  /** Accepts no more requests and lets running ones end. */
+  /** Accepts no more requests, and waits for running ones. */
   close(): void;
 }
 
-/** The function that a route leads to, and the throttle of the route. */
+/** A route's function and throttle. */
 interface RouteTarget {
   readonly routeKey: string;
   readonly invoke: Invoke;
   readonly throttle: () => boolean;
 }
 
-/** Makes an HTTP API: routing, throttling, and the function's answer, or the gateway's own if it has none in time. */
+/** Creates an HTTP API: routing, throttling, and the function's response, or the gateway's own after a timeout. */
 export function makeGateway(findRoute: (path: string) => RouteTarget | undefined, timeout = 30_000): Gateway {
   return async function gateway(request) {
     const route = findRoute(request.path);
@@ -40,7 +40,7 @@ export function makeGateway(findRoute: (path: string) => RouteTarget | undefined
 export async function startHttpServer(port: number): Promise<HttpServer> {
   let gateway: Gateway = async () => unavailable;
   const server = createServer({ maxHeaderSize: 8 * maxHeadBytes }, (request, response) => {
-    const requestId = `${randomBytes(11).toString('base64url')}=`; // in the form of API Gateway's
+    const requestId = `${randomBytes(11).toString('base64url')}=`; // in API Gateway's own form
     response.setHeader(ownHeader, requestId);
     serve(request, response, requestId).catch(() => response.destroy()); // the caller has disconnected
   });
@@ -68,14 +68,14 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
     const body = await readBody(request);
     if (!body) {
       send(response, gatewayMessage(413, 'Request Entity Too Large'));
-      request.resume(); // or a caller that is still sending would see a reset instead of the response
+      request.resume(); // without it, a caller that is still sending would see a reset instead of the response
       return;
     }
     send(response, await gateway({ ...target, requestId, message: request, body }));
   }
 }
 
-/** The header that API Gateway adds to every answer: its id of the request. */
+/** The header that API Gateway adds to every response: its request id. */
 const ownHeader = 'apigw-requestid';
 
 const unavailable = gatewayMessage(503, 'Service Unavailable');
@@ -100,7 +100,7 @@ function headLength({ method = '', url = '', rawHeaders }: IncomingMessage): num
   return rawHeaders.reduce((length, part) => length + part.length, method.length + url.length);
 }
 
-/** Reads the body; `undefined` when it is too large. */
+/** Reads the body; `undefined` if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
   const chunks: Buffer[] = [];
@@ -113,7 +113,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks);
 }
 
-/** API Gateway decodes paths. What cannot be decoded stays as it is. */
+/** Decodes a path as API Gateway does. Malformed escapes stay unchanged. */
 function decodePath(path: string): string {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
     try {

@@ -4,15 +4,15 @@ import type { Interceptor, ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
 
-/** Enforces the policies of the template on what functions ask of the emulators. */
+/** Enforces the policies of the template on the functions' requests to the emulators. */
 export interface IamEnforcer {
-  /** Refuses what no policy of the calling function allows. Callers that have no policies here are not restricted. */
+  /** Rejects requests that the calling function's policies do not allow. Callers without policies here are not restricted. */
   readonly interceptor: Interceptor;
-  /** Puts policies in force: statements by access key id. Before, nobody is restricted. */
+  /** Applies policies: statements by access key id. Until then, callers are not restricted. */
   enforce(policies: ReadonlyMap<string, readonly Statement[]>): void;
 }
 
-/** Makes the enforcer. `onDenial` receives the message of each refusal: the template lacks a permission. */
+/** Creates the enforcer. `onDenial` receives the message of each denial: the template lacks a permission. */
 export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforcer {
   let inForce: ReadonlyMap<string, readonly Statement[]> = new Map();
   return {
@@ -31,13 +31,13 @@ export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforce
   };
 }
 
-/** Returns all that must be allowed for a request to pass. */
+/** Returns all permissions that a request needs. */
 function accessRequests({ service, operation, input }: ServiceRequest): readonly AccessRequest[] {
   switch (service) {
     case 'dynamodb':
       return dynamoDbAccess(operation, input);
     case 'sqs':
-      // A batch needs the permission of its entries.
+      // a batch needs the permissions of its entries
       return [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(input)) }];
     case 'sns':
       return [{ action: `sns:${operation}`, resource: String(input.TopicArn) }];
@@ -71,8 +71,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * The partition key values that a query asks for, as IAM's condition key `dynamodb:LeadingKeys` has them. Conditions on
- * it are only used with queries here.
+ * The partition key values of a query, for IAM's condition key `dynamodb:LeadingKeys`. Conditions on it are only used
+ * with queries here.
  */
 function leadingKeys({ KeyConditionExpression: expression, ExpressionAttributeValues: values }: Input): string[] {
   const placeholder = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(String(expression))?.[1];

@@ -19,7 +19,7 @@ export interface AccessRequest {
 /**
  * The statements of each function's role, by the function's name.
  *
- * @throws {StartError} for a policy that the local cloud cannot read.
+ * @throws {StartError} if the local cloud cannot read a policy.
  */
 export function functionPolicies(resources: readonly LiveResource[]): ReadonlyMap<string, readonly Statement[]> {
   const policies = ofType(resources, 'AWS::IAM::Policy').map(resource => readProperties(policySchema, resource));
@@ -33,8 +33,8 @@ export function functionPolicies(resources: readonly LiveResource[]): ReadonlyMa
 }
 
 /**
- * Refuses an event source whose function may not consume its queue, as Lambda refuses to make one. The role does not check the calls of
- * the source itself: it makes them as `local`.
+ * Rejects an event source whose function may not consume its queue, as Lambda does at creation. The calls of the source
+ * itself are not checked: it makes them as `local`.
  *
  * @throws {StartError}
  */
@@ -52,7 +52,7 @@ export function requireConsumers(
 
 const consuming = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 
-/** Returns whether any of the statements allows the request. IAM denies everything else. */
+/** Returns whether any of the statements allows the request. IAM denies all other requests. */
 export function isAllowed(statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean {
   return statements.some(
     statement =>
@@ -66,7 +66,7 @@ const oneOrMore = z
   .union([z.string(), z.array(z.string())])
   .transform(value => (Array.isArray(value) ? value : [value]));
 
-/** Operators that are not implemented here are refused rather than ignored. */
+/** Operators that are not implemented here are rejected rather than ignored. */
 const statementSchema = z.strictObject({
   Sid: z.string().optional(),
   Effect: z.literal('Allow'),
@@ -85,7 +85,7 @@ export const policyDocumentSchema = z.object({ Statement: z.array(statementSchem
 const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
 const roleSchema = z.object({ Role: z.string() });
 
-/** Returns whether a statement's pattern (`*` for anything) covers a name. */
+/** Returns whether a statement's pattern (`*` for any text) matches a name. */
 function covers(pattern: string, name: string): boolean {
   return pattern.includes('*') ? expressionOf(pattern).test(name) : pattern === name;
 }
@@ -96,7 +96,7 @@ function expressionOf(pattern: string): RegExp {
   return known;
 }
 
-/** Compiled patterns. There are no more than the template has. */
+/** Compiled patterns; bounded by the number of patterns in the template. */
 const expressions = new Map<string, RegExp>();
 
 function holds({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {

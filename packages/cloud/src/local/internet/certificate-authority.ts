@@ -5,11 +5,11 @@ import { generate } from 'selfsigned';
 export interface CertificateAuthority {
   /** PEM. Function processes trust it through NODE_EXTRA_CA_CERTS. */
   readonly certificate: string;
-  /** The certificate of that name; issued at its first use. */
+  /** The certificate for that name; issued at its first use. */
   contextFor(name: string): Promise<SecureContext>;
 }
 
-/** Makes a certificate authority with fresh keys (P-256). */
+/** Creates a certificate authority with fresh keys (P-256). */
 export async function makeCertificateAuthority(): Promise<CertificateAuthority> {
   const authority = await generate([{ name: 'commonName', value: 'Local cloud' }], {
     ...elliptic,
@@ -48,7 +48,7 @@ export async function makeCertificateAuthority(): Promise<CertificateAuthority> 
 
 const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
 
-/** Certificates must be valid on a clock that is a little slow, too. */
+/** Certificates must also be valid on a clock that is slightly slow. */
 function anHourAgo(): Date {
   return new Date(Date.now() - 3_600_000);
 }

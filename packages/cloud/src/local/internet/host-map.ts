@@ -3,20 +3,20 @@ import { followFile } from '../followed-file.ts';
 import { type HostTable, normaliseName, parseHosts } from './hosts-file.ts';
 
 /**
- * The emulated DNS: which names lead to which addresses and ports. The hosts file is checked for changes at every query, so
- * that a change takes effect at once in every process.
+ * The emulated DNS: the addresses and ports of names. The hosts file is checked for changes at every query, so that a
+ * change takes effect at once in every process.
  */
 export interface HostMap {
-  /** The addresses of a name; `undefined` for names that the machine's own resolver answers. */
+  /** The addresses of a name; `undefined` for names that the system's resolver answers. */
   addressesOf(name: string): readonly string[] | undefined;
-  /** Whether an address is that of a mapped name. */
+  /** Returns whether an address is that of a mapped name. */
   isMapped(address: string): boolean;
   /** The port on 127.0.0.1 of the plain HTTP server behind a mapped name. */
   portOf(name: string): number | undefined;
 }
 
 export interface HostMapSource {
-  /** Names that always exist, and their ports; the others override them. */
+  /** Names that always exist, and their ports; the other mappings override them. */
   readonly builtIn: Iterable<Mapping>;
   /** The mappings of the command line; they override the file. */
   readonly mappings: Iterable<Mapping>;
@@ -27,11 +27,11 @@ export interface HostMapSource {
 export interface NetworkSettings extends HostMapSource {
   readonly builtIn: readonly Mapping[];
   readonly mappings: readonly Mapping[];
-  /** The place where connections to mapped names are diverted to. */
+  /** The address of the server to which connections to mapped names are diverted. */
   readonly terminatorPort: number;
 }
 
-/** Makes the host map. */
+/** Creates the host map. */
 export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): HostMap {
   const snapshotOf = (file: HostTable) => makeSnapshot(new Map([...builtIn, ...file, ...mappings]));
   const always = snapshotOf(new Map());
@@ -61,8 +61,8 @@ function makeSnapshot(table: HostTable) {
 }
 
 /**
- * Assigns every mapped name an address of its own. It depends on the names only, so that all processes agree without
- * talking to each other; on a clash the next free address is used.
+ * Assigns every mapped name its own address. It depends on the names only, so that all processes agree without
+ * communication; on a clash the next free address is used.
  */
 function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Map<string, string>();
@@ -75,6 +75,6 @@ function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> 
   return new Map([...taken].map(([address, name]) => [name, address]));
 }
 
-/** A block of global unicast addresses, so that the production guard sees nothing unusual. */
+/** A block of global unicast addresses, which the production guard allows. */
 const blockPrefix = '93.184';
 const blockSize = 65_536;

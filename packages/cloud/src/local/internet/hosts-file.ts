@@ -5,16 +5,16 @@ import { parseObject } from '../followed-file.ts';
 /** Name -> target. */
 export type HostTable = ReadonlyMap<string, HostTarget>;
 
-/** The port of a plain HTTP server on 127.0.0.1, or the addresses that the name resolves to: of none, the name does not exist. */
+/** The port of a plain HTTP server on 127.0.0.1, or the addresses that the name resolves to. With no addresses, the name does not exist. */
 type HostTarget = number | readonly string[];
 
-/** Returns a host name as it is looked up: lower case, ASCII, without the root's dot; `undefined` if it is none. */
+/** Normalises a host name: lower case, ASCII, without the trailing dot; `undefined` if it is invalid. */
 export function normaliseName(text: string): string | undefined {
   const name = domainToASCII(text.trim().replace(/\.$/, '').toLowerCase());
   return name.length <= 253 && isIP(name) === 0 && labels.test(name) ? name : undefined;
 }
 
-/** Parses `HOST=http://127.0.0.1:PORT`. @throws {TypeError} with a sentence that says what is wrong */
+/** Parses `HOST=http://127.0.0.1:PORT`. @throws {TypeError} with a sentence that describes the problem */
 export function parseMapping(text: string): { readonly name: string; readonly port: number } {
   const at = text.indexOf('=');
   const name = normaliseName(text.slice(0, Math.max(at, 0)));
@@ -24,7 +24,7 @@ export function parseMapping(text: string): { readonly name: string; readonly po
   return { name, port };
 }
 
-/** Parses the text of a hosts file. @throws {TypeError} with a sentence that says what is wrong */
+/** Parses the text of a hosts file. @throws {TypeError} with a sentence that describes the problem */
 export function parseHosts(text: string): HostTable {
   return new Map(
     Object.entries(parseObject(text)).map(([key, value]) => {

@@ -8,7 +8,7 @@ import type { NetworkSettings } from './host-map.ts';
 import { parseHosts } from './hosts-file.ts';
 import type { TerminatorReport } from './tls-terminator.ts';
 
-/** A server of this run behind a public name: `https://NAME/…` leads to it. */
+/** A server of this run behind a public name: `https://NAME/…` connects to it. */
 export interface Site {
   readonly name: string;
   readonly port: number;
@@ -30,7 +30,7 @@ export interface Internet {
  * Starts the emulated Internet.
  *
  * @param note - receives notes for the user, each with its source
- * @throws {StartError} when the hosts file is missing or malformed, or the port of the site is taken.
+ * @throws {StartError} if the hosts file is missing or malformed, or the port of the site is in use.
  */
 export async function startInternet(
   { site, mappings = new Map(), hostsFile: givenFile }: InternetRequest,
@@ -40,15 +40,15 @@ export async function startInternet(
   if (hostsFile !== undefined) readAtStart('hosts', hostsFile, parseHosts);
   const server = await listenOnLoopback(createServer(site.handle), site.port);
   const names = { builtIn: [[site.name, server.port]], mappings: [...mappings], hostsFile } as const;
-  // In a thread: an event loop accepts one connection in each of its turns (libuv). Next to tables and queues at work, new connections
-  // of all receivers would wait for seconds.
+  // In a thread: an event loop accepts one connection per iteration (libuv). In the thread of busy tables and queues,
+  // new connections of all receivers would wait for seconds.
   const worker = new Worker(new URL('./tls-terminator.ts', import.meta.url), { workerData: names });
   const { promise: started, resolve: start, reject: fail } = Promise.withResolvers<Listening>();
   worker.once('error', fail);
   worker.on('message', (message: TerminatorReport) => {
     if ('listening' in message) return start(message.listening);
     const { name, port } = message.unreachable;
-    note('internet', `nothing listens at http://localhost:${port} (${name}): start your receiver`, 'warn');
+    note('internet', `no server listens at http://localhost:${port} (${name}): start your receiver`, 'warn');
   });
   const { port: terminatorPort, authorityCertificate } = await started;
   // Processes read the hosts file themselves: the watch is for the terminal only.
@@ -72,9 +72,9 @@ export async function startInternet(
 
 interface InternetRequest {
   readonly site: Site;
-  /** Public host name -> port of a plain HTTP server on 127.0.0.1. @default - none */
+  /** Public host name -> port of a plain HTTP server on 127.0.0.1. @default - no names */
   readonly mappings?: ReadonlyMap<string, number> | undefined;
-  /** File with more names, read again whenever it changes. @default - none */
+  /** File with more names, read again whenever it changes. @default - no file */
   readonly hostsFile?: string | undefined;
 }
 

@@ -2,14 +2,14 @@ import dns from 'node:dns';
 import net, { isIP } from 'node:net';
 import { makeHostMap, type NetworkSettings } from './host-map.ts';
 
-// Loaded before a function's bundle by `node --import`, so that no bundle holds a switch and its environment stays that of
-// Lambda: the settings are part of this module's URL.
+// Loaded before a function's bundle by `node --import`. Bundles thus contain no switch, and their environment stays
+// that of Lambda: the settings are part of this module's URL.
 const settings: NetworkSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
 
 const hosts = makeHostMap(settings);
 divertConnections(settings.terminatorPort);
 
-// Makes the names of the map resolve. The bundles resolve names by `Resolver` of `node:dns/promises` and no other way.
+// Resolves the names of the map. The bundles resolve names only by `Resolver` of `node:dns/promises`.
 const resolver: Record<'resolve4' | 'resolve6', Query> = dns.promises.Resolver.prototype;
 resolver.resolve4 = withHosts(resolver.resolve4, 4);
 resolver.resolve6 = withHosts(resolver.resolve6, 6);
@@ -30,15 +30,15 @@ function withHosts(original: Query, family: 4 | 6): Query {
 }
 
 /**
- * Diverts connections to the addresses of mapped names to the TLS terminator on 127.0.0.1. Node's TCP handle is the one place below net,
- * tls, http, agents and Happy Eyeballs.
+ * Diverts connections to the addresses of mapped names to the TLS terminator on 127.0.0.1. Node's TCP handle is below
+ * net, tls, http, agents and Happy Eyeballs, so one patch covers them all.
  */
 function divertConnections(terminatorPort: number): void {
   const socket = net.connect({ host: '127.0.0.1', port: 1 }).on('error', () => undefined);
-  const handle: unknown = '_handle' in socket ? socket._handle : undefined; // it has one as soon as it starts to connect
+  const handle: unknown = '_handle' in socket ? socket._handle : undefined; // a socket has a handle as soon as it starts to connect
   const tcp: TcpHandle | undefined = handle && Object.getPrototypeOf(handle);
   socket.destroy();
-  if (!tcp) throw new Error('This version of Node has no TCP handles where the local cloud expects them.');
+  if (!tcp) throw new Error('This version of Node lacks the TCP handles that the local cloud needs.');
   const { connect } = tcp;
   tcp.connect = function divert(request, address, port) {
     if (!hosts.isMapped(address)) return connect.call(this, request, address, port);

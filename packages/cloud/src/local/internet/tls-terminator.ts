@@ -1,4 +1,4 @@
-/** The thread of the TLS terminator. It reports where it listens, and what it cannot reach; any message stops it. */
+/** The thread of the TLS terminator. It reports its port and unreachable servers; any message stops it. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -7,19 +7,19 @@ import { codeOf } from '../errors.ts';
 import { makeCertificateAuthority } from './certificate-authority.ts';
 import { type HostMapSource, makeHostMap } from './host-map.ts';
 
-/** What the thread reports: once that it listens, then each server that does not. */
+/** A report of the thread: first that it listens, then each server that is not listening. */
 export type TerminatorReport =
   | { readonly listening: { readonly port: number; readonly authorityCertificate: string } }
   | { readonly unreachable: { readonly name: string; readonly port: number } };
 
-/** The name in the certificate for connections without SNI or to a name that is not mapped. It matches no host. */
+/** The name in the certificate for connections without SNI or to an unmapped name. It matches no host. */
 const unmapped = 'unmapped.invalid';
 
 const hosts = makeHostMap(workerData as HostMapSource);
 const authority = await makeCertificateAuthority();
 const unknown = await authority.contextFor(unmapped);
 const open = new Set<Socket>();
-/** The ports on which nothing listens, by name. */
+/** The ports without a listener, by name. */
 const absent = new Map<string, number>();
 
 // The TLS side of every mapped host. The SNI of a connection names its host (RFC 6066 section 3).
@@ -55,8 +55,8 @@ report({
 });
 
 /**
- * Connects a TLS socket and a plain one, byte for byte. Half-closes and resets are passed on, so that the client sees exactly
- * what a test server does: hang, trickle, send garbage or reset the connection.
+ * Connects a TLS socket and a plain one, byte for byte. Half-closes and resets are passed on, so that the client sees
+ * exactly the behaviour of a test server: it may hang, trickle, send garbage or reset the connection.
  */
 function join(secure: TLSSocket, raw: Socket, name: string, port: number): void {
   const plain = connect({ host: 'localhost', lookup: lookUpLoopback, port, allowHalfOpen: true, noDelay: true });
@@ -64,7 +64,7 @@ function join(secure: TLSSocket, raw: Socket, name: string, port: number): void 
   plain.on('error', error => {
     if (codeOf(error) === 'ECONNREFUSED' && absent.get(name) !== port) {
       absent.set(name, port);
-      report({ unreachable: { name, port } }); // once, until something listens
+      report({ unreachable: { name, port } }); // reported once, until the port has a listener
     }
     raw.resetAndDestroy();
   });
@@ -80,7 +80,7 @@ function report(message: TerminatorReport): void {
   parentPort?.postMessage(message);
 }
 
-/** Receivers on `localhost` listen at one of these. Node tries the second if the first refuses. */
+/** A receiver on `localhost` listens at one of these. Node tries the second if the first refuses the connection. */
 function lookUpLoopback(...[, , answer]: Parameters<LookupFunction>): void {
   answer(null, [
     { address: '127.0.0.1', family: 4 },

@@ -3,20 +3,20 @@ import { pathToFileURL } from 'node:url';
 import type { FunctionError, Invocation, ProcessMessage } from './invocation.ts';
 
 /**
- * The main script of each function process: loads the handler and runs invocations, as Lambda's own runtime for Node.js does. They come
- * over the channel to the parent process.
+ * The main script of each function process: loads the handler and runs invocations, as Lambda's runtime for Node.js
+ * does. They arrive over the channel to the parent process.
  */
 const { _HANDLER: handlerName = '', LAMBDA_TASK_ROOT: root = '' } = process.env;
 
 type Handler = (event: unknown, context: object) => unknown;
 
-/** The local run has ended, even by SIGKILL: leave no orphan. */
+/** Exits when the local run ends, even by SIGKILL, so that no orphan remains. */
 process.once('disconnect', () => process.exit(0));
 
-/** Ctrl-C reaches the whole process group. The local run decides when its functions end. */
+/** Ctrl-C reaches the whole process group, but the local run decides when its functions end. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-// An uncaught error ends the process, as in Lambda, after it was reported.
+// An uncaught error ends the process after it was reported, as in Lambda.
 process.on('uncaughtException', error => end('Uncaught Exception', error, 129));
 process.on('unhandledRejection', error => end('Unhandled Promise Rejection', error, 128));
 

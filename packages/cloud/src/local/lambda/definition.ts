@@ -18,7 +18,7 @@ export interface FunctionDefinition {
 }
 
 /**
- * Reads a function of the template.
+ * Parses a function of the template.
  *
  * @param assets - directory of each bundle, by object key
  * @throws {StartError}

@@ -6,7 +6,7 @@ import type { RuntimeContext } from './runtime-context.ts';
 /** A function of the template, running on demand. */
 export interface LocalFunction {
   readonly definition: FunctionDefinition;
-  /** Invocations that may run at once; more wait. */
+  /** The maximum number of concurrent invocations; more wait. */
   readonly concurrency: number;
   readonly invoke: Invoke;
   /** Resolves when no invocation is running or waiting. */
@@ -23,12 +23,12 @@ export interface FunctionHost {
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
-/** Waits for its turn, first come, first served. Returns what ends the turn. */
+/** Waits for a turn, first come, first served. Returns a function that ends the turn. */
 type StartLock = () => Promise<() => void>;
 
 /**
- * Makes the lock that one starting process of a run holds at a time. Loading a bundle keeps a processor busy for a while: many starts at
- * once on a busy machine would all take too long.
+ * Creates the lock that one starting process of a run holds at a time. Loading a bundle keeps a core busy for a while:
+ * many simultaneous starts on a busy computer would all time out.
  */
 export function makeStartLock(): StartLock {
   let previous: Promise<void> = Promise.resolve();
@@ -42,8 +42,8 @@ export function makeStartLock(): StartLock {
 }
 
 /**
- * Makes a function that starts processes as invocations come, keeps idle ones for a while, and replaces those that died.
- * The most recently used process is used first, so that superfluous ones become idle and end.
+ * Creates a function. It starts processes on demand, keeps idle ones for a while, and replaces dead ones. The most
+ * recently used process is used first, so that superfluous ones become idle and end.
  */
 export function makeLocalFunction(definition: FunctionDefinition, host: FunctionHost, concurrency = 16): LocalFunction {
   const waiting: Waiting[] = [];
@@ -86,7 +86,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
 
   function rest(process: FunctionProcess): void {
     const ending = setTimeout(() => {
-      forget(process); // it must not be used while it ends
+      forget(process); // a process that is ending must not be used
       process.end();
     }, idleLifetime).unref();
     idle.push({ process, ending });
@@ -115,7 +115,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     isStarting = false;
   }
 
-  /** Starts a process. Resolves when it is ready, or to the error that it ended with. */
+  /** Starts a process. Resolves when it is ready, or to the error that ended it. */
   function start(): Promise<FunctionError | undefined> {
     const { promise, resolve } = Promise.withResolvers<FunctionError | undefined>();
     const process = startProcess(definition, host.runtimeContext, {
@@ -142,8 +142,8 @@ interface Waiting {
 }
 
 /**
- * Milliseconds after which an idle process is ended. Lambda waits five minutes or more; here all processes share one
- * machine's memory. A function that runs every minute keeps its process.
+ * Milliseconds after which an idle process ends. Lambda waits 5 minutes or more; here all processes share this
+ * computer's memory. A function that runs every minute keeps its process.
  */
 const idleLifetime = 180_000;
 

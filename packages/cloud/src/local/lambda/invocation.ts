@@ -12,7 +12,7 @@ export type InvocationOutcome =
 /** Invokes a function with a JSON payload and waits for its end. */
 export type Invoke = (payload: string) => Promise<InvocationOutcome>;
 
-/** One invocation as the function's process gets it. */
+/** One invocation, as sent to the function's process. */
 export interface Invocation {
   readonly requestId: string;
   readonly payload: string;
@@ -20,5 +20,5 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** What a process says: that it is ready, the outcome of its invocation, or the error that it ends with. */
+/** A message of a process: that it is ready, the outcome of its invocation, or the error that ends it. */
 export type ProcessMessage = 'ready' | InvocationOutcome | { readonly outcome: 'fatal'; readonly error: FunctionError };

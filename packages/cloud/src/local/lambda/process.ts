@@ -14,9 +14,9 @@ export interface FunctionProcess {
 
 /** The events that a process reports to its owner. */
 export interface ProcessEvents {
-  /** The process can take its first invocation. */
+  /** The process is ready for its first invocation. */
   onReady(): void;
-  /** The process has exited. An invocation that it had fails after this. */
+  /** The process has exited. Its current invocation fails after this. */
   onExit(error: FunctionError): void;
   /** A line that the function wrote to either output. */
   onLine(line: string): void;
@@ -28,10 +28,10 @@ export function startProcess(
   runtimeContext: RuntimeContext,
   { onReady, onExit, onLine }: ProcessEvents,
 ): FunctionProcess {
-  /** Why the process ends, if that is known before it has. */
+  /** The reason why the process ends, if it is known in advance. */
   let reason: FunctionError | undefined;
   let settle: (outcome: InvocationOutcome) => void = () => undefined;
-  /** The invocation that the process works on. */
+  /** The current invocation. */
   let requestId = 'init';
   const child = spawnFunction(definition, runtimeContext);
   for (const output of [child.stdout, child.stderr]) {
@@ -92,7 +92,7 @@ function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeCo
   const parameters = [
     '--import',
     runtimeContext.preloadUrl,
-    '--max-semi-space-size=4', // MiB: less than Lambda's, since all functions share this machine's memory
+    '--max-semi-space-size=4', // MiB: less than Lambda's, since all functions share this computer's memory
     `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
     runtimeContext.bootstrapFile,
   ];
@@ -103,5 +103,5 @@ function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeCo
   });
 }
 
-/** Lambda allows ten seconds; a busy machine needs more for the same work. */
+/** Lambda allows 10 seconds; a busy computer needs more for the same work. */
 const initialisationSeconds = 60;

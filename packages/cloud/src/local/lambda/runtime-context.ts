@@ -8,7 +8,7 @@ import type { FunctionDefinition } from './definition.ts';
 
 /** The values that all function processes of a run have in common. */
 export interface RuntimeContext {
-  /** Endpoints of the emulators, by their names in the SDK's variables: `DYNAMODB`, `SQS`, `KMS`, `SNS`. */
+  /** Endpoints of the emulators, by the service's part of the SDK's variables: `DYNAMODB`, `SQS`, `KMS`, `SNS`. */
   readonly endpoints: Readonly<Record<string, string>>;
   /** PEM file of the certificate authority of this run. */
   readonly authorityFile: string;
@@ -19,8 +19,8 @@ export interface RuntimeContext {
 }
 
 /**
- * Writes the files that function processes load besides their bundle. They are compiled once per run, because stripping
- * types would cost every process 30 ms.
+ * Writes the files that function processes load in addition to their bundle. They are compiled once per run, because
+ * stripping types would cost every process 30 ms.
  */
 export async function writeRuntimeFiles(
   directory: string,
@@ -46,8 +46,8 @@ export async function writeRuntimeFiles(
 }
 
 /**
- * The environment of a function process: what Lambda sets and the functions read, the template's variables, and the endpoints. Nothing
- * of this process's own environment, so that no bundle can depend on the machine it runs on.
+ * Returns the environment of a function process: the variables of Lambda and the template, and the endpoints. It
+ * excludes this process's environment, so that no bundle can depend on it.
  */
 export function functionVariables(definition: FunctionDefinition, context: RuntimeContext): Record<string, string> {
   const endpoints = Object.entries(context.endpoints);

@@ -1,23 +1,23 @@
 import type { EventSource } from '../../sqs/event-source.ts';
 
-/** A function. `Runtime` is all that leads out of a process. */
+/** A function. `Runtime` is its only access to anything outside its process. */
 export interface FunctionDefinition<Runtime> {
   readonly name: string;
-  /** Makes the handler of a new process. */
+  /** Creates the handler of a new process. */
   readonly start: (runtime: Runtime) => Handler | Promise<Handler>;
   /** Milliseconds, after which Lambda kills the process. */
   readonly timeout: number;
-  /** The processes that it has at most. */
+  /** The maximum number of processes. */
   readonly concurrency?: number;
   readonly sources?: readonly EventSourceDefinition[];
-  /** Milliseconds: each minute, for one. The first time is one period after the start. */
+  /** The interval in milliseconds, for example each minute. The first run is one interval after the start. */
   readonly schedule?: { readonly every: number };
 }
 
-/** A handler. As a method it may ask for an event of its own type. */
+/** A handler. It is a method so that it may require its own event type. */
 export type Handler = { handle(event: unknown, context: InvocationContext): unknown }['handle'];
 
-/** What a handler is given beside its event. */
+/** A handler's second argument, after the event. */
 export interface InvocationContext {
   readonly awsRequestId: string;
   readonly functionName: string;
@@ -25,17 +25,17 @@ export interface InvocationContext {
   readonly getRemainingTimeInMillis: () => number;
 }
 
-/** What became of an invocation. */
+/** The outcome of an invocation. */
 export type Outcome =
   | { readonly status: 'answered'; readonly result: unknown }
-  /** The handler threw, or could not be made. */
+  /** The handler threw, or could not be created. */
   | { readonly status: 'failed'; readonly error: unknown }
-  /** The process died, of its time-out or of a fault. */
+  /** The process died by a timeout or a fault. */
   | { readonly status: 'died' }
-  /** No process is free, or no execution of the account. */
+  /** The function has no free process, or the account no free execution. */
   | { readonly status: 'throttled' };
 
-/** The queue that a function's batches come from. Its batching window is 0, and the function's answer names the messages that failed. */
+/** The queue that a function's batches come from. Its batching window is 0, and the function's response lists the failed messages. */
 interface EventSourceDefinition extends Pick<EventSource, 'concurrency' | 'standstill'> {
   readonly queue: string;
   /** 10 by default. */

@@ -5,14 +5,14 @@ import type { Process } from '../processes.ts';
 import type { Note } from '../record.ts';
 import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './definition.ts';
 
-/** A function, as others see it. */
+/** A function's interface. */
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
-/** Makes a function: it starts processes as they are needed, and keeps them. */
+/** Creates a function: it starts processes on demand and keeps them. */
 export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, world: FunctionWorld<Runtime>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
   const { time, costs, note, ids, account, startProcess, outsideOf } = world;
-  /** The one that was used last is taken first. */
+  /** The most recently used process is used first. */
   const idle: Running[] = [];
   let alive = 0;
   let started = 0;
@@ -20,9 +20,9 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
   return { invoke };
 
   /**
-   * Invokes the function once it has got there.
+   * Invokes the function after the latency of an invocation.
    *
-   * @param work - milliseconds of processor time before the handler has its event
+   * @param work - milliseconds of processor time before the handler gets its event
    */
   function invoke(event: unknown, answer: (outcome: Outcome) => void, work = 0): void {
     time.after(costs.invoke, () => {
@@ -87,7 +87,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
       );
     });
 
-    /** The answer leaves when the thread gets to it. What the handler did not wait for stands still from then on. */
+    /** The response is sent once the thread is free. Pending work that the handler did not await is frozen from then on. */
     function settle(outcome: Outcome): void {
       time.at(process.work(0), () => {
         if (process.isDead()) return;
@@ -121,7 +121,7 @@ interface Running {
   readonly handler: Handler;
 }
 
-/** What throws at once rejects, too. */
+/** A synchronous throw rejects, too. */
 async function begin<Result>(act: () => Result | Promise<Result>): Promise<Result> {
   return act();
 }

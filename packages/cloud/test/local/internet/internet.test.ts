@@ -9,7 +9,7 @@ import { type Internet, startInternet } from '../../../src/local/internet/intern
 import { writeRuntimeFiles } from '../../../src/local/lambda/runtime-context.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
-/** Runs in a process of its own, with the preload: evaluates the code that it is sent. */
+/** Runs in its own process, with the preload: evaluates the code that it receives. */
 const probe = `
 import { Resolver } from 'node:dns/promises';
 import * as https from 'node:https';
@@ -45,7 +45,7 @@ process.on('message', async ({ id, code }) => {
 process.send({ id: 0, result: null });
 `;
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy computer
 
 const directory = temporaryDirectory();
 const hostsFile = join(directory, 'hosts.json');
@@ -142,8 +142,8 @@ describe('names', () => {
   });
 });
 
-// An event loop accepts one connection in each of its turns: beside busy tables, handshakes took seconds.
-it('ends handshakes while the thread of tables and queues is at work', async () => {
+// An event loop accepts one connection per iteration: in the thread of busy tables, handshakes took seconds.
+it('completes handshakes while the thread of tables and queues is busy', async () => {
   const ended = join(directory, 'handshakes-ended');
   const answer = evaluate(`
     const [host] = await resolve4('plain.example.net');
@@ -161,7 +161,7 @@ it('ends handshakes while the thread of tables and queues is at work', async () 
 });
 
 describe('connections', () => {
-  it('to a mapped name use real TLS, and reach its server as they were sent', async () => {
+  it('to a mapped name use real TLS, and reach its server unchanged', async () => {
     expect(await evaluate("return request({ host: 'plain.example.net', path: '/a?b', method: 'PUT' })")).toMatchObject({
       status: 207,
       headers: expect.arrayContaining(['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']),
@@ -177,7 +177,7 @@ describe('connections', () => {
     await expect(evaluate(code('tcp.example.com'))).rejects.toThrow('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
-  it('that the server resets, half-closes or answers with garbage do the same on this side', async () => {
+  it('that the server resets, half-closes or answers with garbage behave the same for the client', async () => {
     await expect(evaluate("return request({ host: 'tcp.example.net', path: '/reset' })")).rejects.toThrow('ECONNRESET');
     await expect(evaluate("return request({ host: 'tcp.example.net', path: '/half' })")).rejects.toThrow(
       /aborted|ECONNRESET/,
@@ -208,7 +208,7 @@ it('follows the hosts file at once, in running processes and in the TLS terminat
   expect(await evaluate("return resolve4('later.example.test')")).toEqual(['169.254.169.254']);
 });
 
-it('reports once per outage that nothing listens behind a mapped name', async () => {
+it('reports once per outage that a mapped name has no listening server', async () => {
   const server = createServer(answer);
   const port = await listen(server);
   const close = async () => {
@@ -224,7 +224,7 @@ it('reports once per outage that nothing listens behind a mapped name', async ()
   await close();
   await Promise.all([refused(), refused()]);
   await refused();
-  const note = `nothing listens at http://localhost:${port} (outage.example.net): start your receiver`;
+  const note = `no server listens at http://localhost:${port} (outage.example.net): start your receiver`;
   expect(outages()).toEqual([note]);
   await once(server.listen(port, '127.0.0.1'), 'listening');
   expect(await request()).toMatchObject({ status: 207 });
@@ -233,7 +233,7 @@ it('reports once per outage that nothing listens behind a mapped name', async ()
   expect(outages()).toEqual([note, note]);
 });
 
-it('leads to a receiver that listens on ::1 alone', async () => {
+it('reaches a receiver that listens on ::1 alone', async () => {
   const server = createServer(answer);
   await once(server.listen(0, '::1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -243,7 +243,7 @@ it('leads to a receiver that listens on ::1 alone', async () => {
   server.closeAllConnections();
 });
 
-it('leads from the name of a site to its server', async () => {
+it('connects the name of a site to its server', async () => {
   expect(await evaluate("return request({ host: 'site.example.com', path: '/a' })")).toMatchObject({
     status: 207,
     body: 'GET site.example.com /a',
@@ -253,11 +253,11 @@ it('leads from the name of a site to its server', async () => {
   expect(status).toBe(207);
 });
 
-it('changes nothing in the environment of the process but the certificate authority', async () => {
+it('changes only the certificate authority in the environment of the process', async () => {
   expect(Object.keys((await evaluate('return process.env')) as object)).toEqual(['NODE_EXTRA_CA_CERTS']);
 });
 
-it('refuses a hosts file that it cannot use', async () => {
+it('rejects an unusable hosts file', async () => {
   const bad = join(directory, 'bad.json');
   const site = { name: 'site.example.com', port: 0, handle: answer };
   const start = () => startInternet({ hostsFile: bad, site }, () => undefined);
