@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeTime } from '../src/time.ts';
 
-it('runs events by moment, those of one moment in the order they were planned', async () => {
+it('runs events in order of time, and simultaneous events in the order of scheduling', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ moment: fc.nat(20), isCancelled: fc.boolean() })), async plans => {
       const time = makeTime(0);
@@ -45,7 +45,7 @@ it.each<[string, () => Promise<unknown>]>([
       for (let step = 0; step < 20; step += 1) await subtle.digest('SHA-256', Buffer.alloc(1e5));
     },
   ],
-])('lets %s settle before the next event', async (_, work) => {
+])('waits for %s to settle before the next event', async (_, work) => {
   const time = makeTime(0);
   const said: string[] = [];
   time.at(1, () => void work().then(() => said.push('settled')));
@@ -54,8 +54,8 @@ it.each<[string, () => Promise<unknown>]>([
   expect(said).toEqual(['settled', 'next']);
 });
 
-it('does not wait for work that is done at once, of which Node tells no end', { timeout: 2_000 }, async () => {
-  const jobs: object[] = []; // kept: otherwise their end is told when they are collected
+it('does not wait for work that is done at once, whose end Node does not report', { timeout: 2_000 }, async () => {
+  const jobs: object[] = []; // referenced: otherwise Node reports their end at garbage collection
   const hook = createHook({ init: (_id, type, _trigger, job) => void (type === 'SCRYPTREQUEST' && jobs.push(job)) });
   hook.enable();
   const time = makeTime(0);
@@ -65,7 +65,7 @@ it('does not wait for work that is done at once, of which Node tells no end', { 
   expect(jobs).toHaveLength(1);
 });
 
-it('rejects where an event throws, and goes on from there', async () => {
+it('rejects if an event throws, and can continue from there', async () => {
   const time = makeTime(0);
   time.at(1, () => {
     throw new Error('broken');

@@ -10,7 +10,7 @@ interface Entry {
   readonly MessageGroupId: string;
 }
 
-/** Creates a publisher to a queue that answers requests as the test says, and returns the entries of each request, too. */
+/** Creates a publisher for a queue with the test's responses. Also returns the entries of each request. */
 function publisherTo(answer: (entries: readonly Entry[]) => object = taken) {
   const requests: (readonly Entry[])[] = [];
   const client = new SQSClient({ region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
@@ -52,7 +52,7 @@ describe('publish', () => {
     expect(JSON.parse(requests[0]?.[0]?.MessageBody ?? '')).toEqual(event(7));
   });
 
-  it('makes an id for an event without one', async () => {
+  it('creates an id for an event without one', async () => {
     const { publish, requests } = publisherTo();
     const { id, webhookId } = await publish({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 7 });
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -106,7 +106,7 @@ describe('publishAll', () => {
     },
   );
 
-  it('judges each event for itself', async () => {
+  it('validates each event separately', async () => {
     const { publishAll } = publisherTo(entries => ({
       Successful: entries.slice(2).map(({ Id }) => ({ Id, MessageId: `message-${Id}` })),
       Failed: [{ Id: entries[0]?.Id, Code: 'InvalidMessageContents', SenderFault: true }],
@@ -158,9 +158,9 @@ describe('findingsOf', () => {
     ['an account of 65 characters', { ...event(7), id_conta: 'a'.repeat(65) }, [account]],
     ['an id of 129 characters', { ...event(7), id: '💧'.repeat(129) }, [id]],
     ['an id that is a number', { ...event(7), id: 5 }, [id]],
-    ['a number that is a text', { ...event(7), id_demanda: '7' }, [number]],
-    ['a number that is too great', { ...event(7), id_demanda: 2 ** 53 }, [number]],
-    ['a field that is missing', { ...event(7), event: 'proposta.recebida' }, ['id_proposta: is missing']],
+    ['a number given as a string', { ...event(7), id_demanda: '7' }, [number]],
+    ['a number that is too large', { ...event(7), id_demanda: 2 ** 53 }, [number]],
+    ['a missing field', { ...event(7), event: 'proposta.recebida' }, ['id_proposta: is missing']],
     ['a misspelt id', { ...event(7), ID: 'x' }, ['ID: is not a field of this event']],
     ['a field of another event', { ...event(7), id_proposta: 20 }, ['id_proposta: is not a field of this event']],
     ['a field without a value', { ...event(7), canal: undefined }, []],
@@ -169,7 +169,7 @@ describe('findingsOf', () => {
   });
 });
 
-it('webhookIdOf is what OpenSSL makes of account, event and id as JSON', () => {
+it("webhookIdOf returns OpenSSL's hash of account, event and id as JSON", () => {
   // printf '["acme","demanda.criada","\xf0\x9f\x92\xa7"]' | openssl dgst -sha256 -binary | base64
   expect(webhookIdOf('acme', 'demanda.criada', '💧')).toBe('evt_po2XwIv1yKlxspsyzM9c-pVGsHE');
 });

@@ -9,7 +9,7 @@ const put = { PutRequest: { Item: a } };
 const removal = { DeleteRequest: { Key: b } };
 const [first, second] = [{ Statement: 'INSERT 1' }, { Statement: 'INSERT 2' }];
 
-/** Executes a command whose second entry is refused. */
+/** Executes a command whose second entry is rejected. */
 function refuseSecond(command: object) {
   const executed: unknown[] = [];
   const errors = [undefined, refusal];
@@ -39,6 +39,6 @@ test.each([
     { Statements: [first] },
     { Responses: [{ TableName: 'T' }, { Error: { Code: 'ProvisionedThroughputExceeded', Message: 'no' } }] },
   ],
-])('what is not refused of a batch is done: %s', (_, command, input, answer) => {
+])('executes the accepted part of a batch: %s', (_, command, input, answer) => {
   expect(refuseSecond(command)).toMatchObject({ executed: [input], answer });
 });

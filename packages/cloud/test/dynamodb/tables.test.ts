@@ -12,12 +12,12 @@ import {
 import { expect, test } from 'vitest';
 import { makeTables, type TablesCommand } from '../../src/dynamodb/tables.ts';
 
-// That DynamoDB Local answers alike is tested by `lab/test/world/replay-dynamodb-local.test.ts`.
+// `lab/test/world/replay-dynamodb-local.test.ts` compares the responses with those of DynamoDB Local.
 
 const TableName = 'Things';
 const Key = { id: 'a', place: 1 };
 
-test('items are kept as the document client would give them back, and nobody else holds them', () => {
+test('items are stored as the document client would return them, and share no objects with callers', () => {
   const { execute, items } = make();
   const item = {
     ...Key,
@@ -48,7 +48,7 @@ test.each<readonly [string, TablesCommand<object>]>([
   ['"ADD" after "" in an expression', update('ADD amount :v')],
   ['sets', new PutCommand({ TableName, Item: { ...Key, all: new Set([1]) } })],
   ['the statement', new BatchExecuteStatementCommand({ Statements: [{ Statement: 'SELECT * FROM "Things"' }] })],
-])('what is not known is no answer of DynamoDB: %s', (what, command) => {
+])("an unknown feature throws an error that is not one of DynamoDB's: %s", (what, command) => {
   expect(() => make().execute(command)).toThrow(`This DynamoDB does not know ${what}`);
 });
 
@@ -56,7 +56,7 @@ test('a reserved word may name an attribute', () => {
   expect(make().execute(update('SET status = :v'))).toEqual({});
 });
 
-test('a scan in pages finds all, also where what it has found is deleted', () => {
+test('a scan in pages finds all items, even if it deletes those it has found', () => {
   const { execute } = make();
   const ids = ['a', 'b', 'c', 'd', 'e'];
   for (const id of ids) for (const place of [1, 2]) execute(new PutCommand({ TableName, Item: { id, place } }));
@@ -73,7 +73,7 @@ test('a scan in pages finds all, also where what it has found is deleted', () =>
   expect(found.toSorted()).toEqual(ids.flatMap(id => [id, id]));
 });
 
-test('an index, and a reading that need not be consistent, find items as they stood a moment ago', () => {
+test('index reads and eventually consistent reads lag behind writes', () => {
   let now = 0;
   const { execute } = make(
     () => now,

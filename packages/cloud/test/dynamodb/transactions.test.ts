@@ -2,7 +2,7 @@ import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynam
 import { expect, test } from 'vitest';
 import { makeTables } from '../../src/dynamodb/tables.ts';
 
-// `lab/test/world/replay-dynamodb-local.test.ts` compares transactions with those of DynamoDB Local, but for the time of a token.
+// `lab/test/world/replay-dynamodb-local.test.ts` compares transactions with those of DynamoDB Local, except for token expiry.
 
 const TableName = 'Things';
 
@@ -27,7 +27,7 @@ test('a transaction with the token of an earlier one takes effect once in 10 min
   expect(read()).toBe(1);
 });
 
-test('of an item without its key is refused', () => {
+test('of an item without its key is rejected', () => {
   const { execute } = make();
   const puts = [{ id: 'a' }, { n: 1 }].map(Item => ({ Put: { TableName, Item } }));
   const act = () => execute(new TransactWriteCommand({ TransactItems: puts }));

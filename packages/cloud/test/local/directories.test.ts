@@ -6,7 +6,7 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 const parent = temporaryDirectory();
 
-/** Does something as a user who may not write to a directory. */
+/** Runs a function as a user without write permission. */
 const withoutRights = (path: string, act: () => void): void => {
   chmodSync(path, 0o555);
   chmodSync(parent, 0o755);
@@ -44,7 +44,7 @@ describe('a data directory', () => {
     });
   });
 
-  it.each([['file'], ['file/below']])('cannot be made at %s', name => {
+  it.each([['file'], ['file/below']])('cannot be created at %s', name => {
     writeFileSync(join(parent, 'file'), '');
     expect(() => openDataDirectory(join(parent, name))).toThrow(/cannot be made: E/);
   });

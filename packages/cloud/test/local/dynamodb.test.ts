@@ -32,7 +32,7 @@ const indexOf = (ProjectionType: string) => ({
   Projection: { ProjectionType },
 });
 
-/** As the CDK writes a table: with settings that have no effect locally. */
+/** As the CDK generates it: with settings that have no effect locally. */
 const properties = {
   AttributeDefinitions: ['id', 'dueShard', 'dueAt'].map(AttributeName => ({ AttributeName, AttributeType: 'S' })),
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
@@ -47,7 +47,7 @@ const table = definitionOf();
 const TableName = 'App-Deliveries';
 const Key = { id: { S: 'a' } };
 
-describe('DynamoDB answers an SDK', () => {
+describe('DynamoDB responds to an SDK', () => {
   it('with items of all types, as they were written', async () => {
     const { client } = await start();
     const scalars = { s: { S: 'é\u{1f600}' }, n: { N: '-15' }, b: { B: Uint8Array.of(0, 255) }, no: { BOOL: false } };
@@ -78,7 +78,7 @@ describe('DynamoDB answers an SDK', () => {
     );
   });
 
-  it('after a caller that disconnected in the middle of a request', async () => {
+  it('after a caller has disconnected in the middle of a request', async () => {
     const { endpoint, client } = await start();
     const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -89,7 +89,7 @@ describe('DynamoDB answers an SDK', () => {
   });
 });
 
-describe('DynamoDB keeps tables', () => {
+describe('DynamoDB stores tables', () => {
   const put = new PutItemCommand({ TableName, Item: { ...Key, b: { B: Uint8Array.of(1) } } });
 
   it('from run to run, in JSON', async () => {
@@ -110,7 +110,7 @@ describe('DynamoDB keeps tables', () => {
       'a number',
       { AttributeDefinitions: properties.AttributeDefinitions.map(one => ({ ...one, AttributeType: 'N' })) },
     ],
-  ])('and refuses another key design: %s', async (_what, changes) => {
+  ])('and rejects another key schema: %s', async (_what, changes) => {
     const { ensureTable } = await start();
     ensureTable(definitionOf({ AttributeDefinitions: properties.AttributeDefinitions.toReversed() }));
     expect(() => ensureTable(definitionOf(changes))).toThrow(
@@ -122,36 +122,36 @@ describe('DynamoDB keeps tables', () => {
   });
 });
 
-describe('DynamoDB refuses a malformed request', () => {
+describe('DynamoDB rejects a malformed request', () => {
   const wrongType = 'SerializationException';
   it.each<[string, operation: string, body: unknown, code: string, message: RegExp]>([
     ['an unknown operation', 'ExportTable', {}, 'UnknownOperationException', /does not know ExportTable/],
-    ['a name of every object', 'constructor', {}, 'UnknownOperationException', /does not know constructor/],
+    ['an inherited property name', 'constructor', {}, 'UnknownOperationException', /does not know constructor/],
     ['no JSON', 'GetItem', '{"TableName"', wrongType, /not JSON/],
     ['no object', 'GetItem', null, wrongType, /expected object/],
-    ['a name that is none', 'GetItem', { TableName: 5 }, wrongType, /expected string.*TableName/s],
-    ['a key that is none', 'GetItem', { TableName, Key: ['a'] }, wrongType, /at Key/],
+    ['an invalid table name', 'GetItem', { TableName: 5 }, wrongType, /expected string.*TableName/s],
+    ['an invalid key', 'GetItem', { TableName, Key: ['a'] }, wrongType, /at Key/],
     ['a value without a type', 'GetItem', { TableName, Key: { id: 'a' } }, wrongType, /at Key\.id/],
     ['a value of two types', 'GetItem', { TableName, Key: { id: { S: 'a', N: '1' } } }, wrongType, /exactly one type/],
     ['bytes that are not base64', 'PutItem', { TableName, Item: { id: { B: '*' } } }, wrongType, /base64/],
-    ['a null of a batch', 'BatchWriteItem', { RequestItems: { [TableName]: [null] } }, wrongType, /RequestItems/],
+    ['a null in a batch', 'BatchWriteItem', { RequestItems: { [TableName]: [null] } }, wrongType, /RequestItems/],
     ['a null statement', 'BatchExecuteStatement', { Statements: [null] }, wrongType, /Statements\[0\]/],
     ['a statement that reads', ...statement('SELECT * FROM "T"', []), 'ValidationException', /the statement SELECT/],
-    ['a parameter too few', ...statement(`INSERT INTO "T" VALUE {'id':?,'x':?}`), 'ValidationException', /INSERT/],
+    ['a missing parameter', ...statement(`INSERT INTO "T" VALUE {'id':?,'x':?}`), 'ValidationException', /INSERT/],
     ['an attribute twice', ...statement(`INSERT INTO "T" VALUE {'a':?,'a':?}`, [1, 2]), 'ValidationException', /once/],
     ['a value in a statement', ...statement(`INSERT INTO "T" VALUE {'id':'a'}`), 'ValidationException', /INSERT/],
-    ['a statement that goes on', ...statement(`INSERT INTO "T" VALUE {'id':?}\n`), 'ValidationException', /INSERT/],
+    ['text after a statement', ...statement(`INSERT INTO "T" VALUE {'id':?}\n`), 'ValidationException', /INSERT/],
     ['no table', 'Scan', {}, 'ValidationException', /TableName is required/],
     ['no item', 'PutItem', { TableName }, 'ValidationException', /Missing the key id/],
     ['no condition', 'Query', { TableName }, 'ValidationException', /in an expression/],
-    ['an option that is not known', 'Scan', { TableName, Segment: 1 }, 'ValidationException', /the option Segment/],
+    ['an unknown option', 'Scan', { TableName, Segment: 1 }, 'ValidationException', /the option Segment/],
     ['a set', 'PutItem', { TableName, Item: { ...Key, tags: { SS: ['x'] } } }, wrongType, /"SS"/],
   ])('%s', async (_what, operation, body, code, message) => {
     expect(await call(operation, body)).toEqual([400, { __type: code, message: expect.stringMatching(message) }]);
   });
 });
 
-it('a template with an index of more than keys is refused', () => {
+it('a template with an index of more than keys is rejected', () => {
   expect(() => definitionOf({ GlobalSecondaryIndexes: [indexOf('ALL')] })).toThrow(/hold more than keys/);
 });
 
@@ -161,7 +161,7 @@ it('a write is in its index at once', async () => {
   expect((await client.send(new ScanCommand({ TableName, IndexName: 'due' }))).Count).toBe(1);
 });
 
-it('a request without a signature is answered', async () => {
+it('a request without a signature is accepted', async () => {
   expect(await call('ListTables', {})).toEqual([200, { TableNames: [TableName] }]);
 });
 
@@ -171,7 +171,7 @@ it('an expired item stays: TTL has no effect', async () => {
   expect((await client.send(new GetItemCommand({ TableName, Key }))).Item).toHaveProperty('ttl');
 });
 
-/** Sends a request as it is. Returns the status and the body of its answer. */
+/** Sends a raw request. Returns the status and the body of the response. */
 async function call(operation: string, body: unknown): Promise<[number, unknown]> {
   const { endpoint } = await start();
   const headers = { 'x-amz-target': `DynamoDB_20120810.${operation}`, 'content-type': 'application/x-amz-json-1.0' };

@@ -33,7 +33,7 @@ const start = async (secret = master) => {
 };
 
 describe('data keys', () => {
-  it('decrypt under their context, whatever the order of its pairs, also in the next run with the same master', async () => {
+  it('decrypt under their context, regardless of the order of its pairs, also in the next run with the same master key', async () => {
     const { dataKey, decrypt } = await start();
     const CiphertextBlob = await dataKey(EncryptionContext, arn);
     const opened = await decrypt({ CiphertextBlob, EncryptionContext });
@@ -47,8 +47,8 @@ describe('data keys', () => {
   it.each([
     ['no context', {}],
     ['another value', { purpose: 'mac', stage: 'local' }],
-    ['one pair less', { purpose: 'signing' }],
-    ['one pair more', { ...EncryptionContext, more: 'x' }],
+    ['a missing pair', { purpose: 'signing' }],
+    ['an additional pair', { ...EncryptionContext, more: 'x' }],
   ])('do not decrypt under %s', async (_, wrong) => {
     const { dataKey, decrypt } = await start();
     const CiphertextBlob = await dataKey(EncryptionContext);
@@ -56,7 +56,7 @@ describe('data keys', () => {
     await expect(refused).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
   });
 
-  it('do not decrypt when they were altered, cut or made under another master', async () => {
+  it('do not decrypt if they were altered, truncated or created under another master key', async () => {
     const { dataKey, decrypt } = await start();
     const made = (await dataKey()) ?? new Uint8Array();
     const altered = made.map((byte, at) => (at === made.length - 1 ? byte ^ 1 : byte));
@@ -70,7 +70,7 @@ describe('data keys', () => {
 it.each([
   ['ECC_NIST_P256', 'ec'],
   ['RSA_2048', 'rsa'],
-] as const)('the wrapped half of a pair %s fits the public one', async (KeyPairSpec, type) => {
+] as const)('the wrapped private key of a pair %s matches the public key', async (KeyPairSpec, type) => {
   const { client, decrypt } = await start();
   const pair = await client.send(
     new GenerateDataKeyPairWithoutPlaintextCommand({ KeyId, KeyPairSpec, EncryptionContext }),
@@ -84,7 +84,7 @@ it.each([
   expect(verify('sha256', message, publicKey, sign('sha256', message, privateKey))).toBe(true);
 });
 
-it('keys must exist, and must be the one that a caller expects', async () => {
+it("keys must exist, and must match the caller's key", async () => {
   const { client, dataKey, decrypt } = await start();
   await expect(dataKey({}, 'nobody')).rejects.toMatchObject({ name: 'NotFoundException' });
   const CiphertextBlob = await dataKey();

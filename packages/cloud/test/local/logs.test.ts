@@ -26,7 +26,7 @@ const start = async (minKept?: number) => {
   return { ...logs, client, query };
 };
 
-it('keeps the latest lines of each group, and from which moment on they are complete', async () => {
+it('stores the latest lines of each group, and reports since when they are complete', async () => {
   const { put, client, query } = await start(2);
   for (let line = 1; line <= 5; line += 1) put('group', `line ${line}`);
   put('other', 'x');
@@ -35,7 +35,7 @@ it('keeps the latest lines of each group, and from which moment on they are comp
   expect(logGroups?.map(({ logGroupName }) => logGroupName)).toEqual(['gro', 'group']);
 });
 
-it('keeps streams that programs write, and pages from their latest lines back', async () => {
+it('stores streams that programs write, and returns their lines in pages, latest first', async () => {
   const { client } = await start();
   const place = { logGroupName: 'group', logStreamName: 'a' };
   const put = (message: string) =>
@@ -67,7 +67,7 @@ it.each<[string, boolean]>([
   ['fields @message | filter account in ["acme"] | filter message in ["a", "event.duplicate"]', true],
   ['fields @message | filter account in ["bolt"] | filter message in ["event.duplicate"]', false],
   ['fields @message | filter status in ["503"] | filter @message like /acme/ | sort @timestamp desc', true],
-  ['fields @message | filter nothing in ["undefined"]', false],
+  ['fields @message | filter absent in ["undefined"]', false],
 ])('the query %s finds a line: %s', async (queryString, expected) => {
   const { put, query } = await start();
   const line = JSON.stringify({ message: 'event.duplicate', account: 'acme', status: 503, id: 'a/b+c' });
@@ -76,7 +76,7 @@ it.each<[string, boolean]>([
   expect(await query(queryString)).toEqual(expected ? [line] : []);
 });
 
-it('refuses a query with a filter that is not emulated', async () => {
+it('rejects a query with a filter that is not emulated', async () => {
   const { query } = await start();
   await expect(query('fields @message | filter status > 500')).rejects.toThrow('not emulated');
 });

@@ -19,7 +19,7 @@ it('the outputs file can be read by its owner only, and is removed with the run'
   remove();
 });
 
-it('stays when another run has overwritten it', () => {
+it('stays if another run has overwritten it', () => {
   const remove = writeOutputs(file, outputs);
   writeFileSync(file, '{}');
   remove();
@@ -30,7 +30,7 @@ it.each([
   ['a directory', directory],
   ['a device', '/dev/null'],
   ['below a file', join(file, 'outputs.json')],
-])('is refused before any work: %s', (_title, place) => {
+])('is rejected before any work: %s', (_title, place) => {
   writeFileSync(file, '');
   expect(() => requireWritable(place)).toThrow(/^The outputs cannot be written to /);
 });

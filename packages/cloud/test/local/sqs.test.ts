@@ -32,7 +32,7 @@ async function start(definition: Partial<QueueDefinition> = {}, options: Paramet
   return { sqs, client, QueueUrl, send, receive };
 }
 
-it('takes messages with groups, senders and attributes, alone or in a batch', async () => {
+it('accepts messages with groups, senders and attributes, alone or in a batch', async () => {
   const { sqs, client, QueueUrl, receive } = await start();
   const other = forTest(new SQSClient(settingsOf(sqs.endpoint, 'AIDACRM')));
   const MessageAttributes = { reason: { DataType: 'String', StringValue: 'x' } };
@@ -58,7 +58,7 @@ it('takes messages with groups, senders and attributes, alone or in a batch', as
   ]);
 });
 
-it('a long poll waits for a message, as long as the queue says if the request does not; one that ends takes none', async () => {
+it("a long poll waits for the request's time, or else the queue's; a cancelled one receives no message", async () => {
   const { client, QueueUrl, send, receive } = await start({ receiveWait: 20 });
   const gone = new AbortController();
   const poll = client.send(new ReceiveMessageCommand({ QueueUrl }), { abortSignal: gone.signal });
@@ -80,7 +80,7 @@ describe('a request', () => {
       body,
     });
 
-  it('is answered at / and at the path of a queue, where older SDKs send it', async () => {
+  it('is accepted at / and at the path of a queue, where older SDKs send it', async () => {
     const { sqs, QueueUrl, receive } = await start();
     for (const url of [`${sqs.endpoint}/`, QueueUrl]) {
       const answer = await post(url, 'AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody: url }));
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect((await receive()).map(({ Body }) => Body)).toEqual([`${sqs.endpoint}/`, QueueUrl]);
   });
 
-  it('of the Query protocol is refused with 400, which names the SDK versions that speak JSON', async () => {
+  it('of the Query protocol is rejected with 400, which names the SDK versions that speak JSON', async () => {
     const { sqs, QueueUrl, receive } = await start();
     for (const url of [sqs.endpoint, QueueUrl]) {
       const answer = await post(url, '', 'Action=SendMessage&MessageBody=x&Version=2012-11-05');
@@ -108,7 +108,7 @@ describe('a request', () => {
     ['AmazonSQS.SendMessage', '{"QueueUrl":"q","MessageBody":"x","DelaySeconds":901}', 'InvalidParameterValue'],
     ['AmazonSQS.CreateQueue', '{"QueueName":"x","Attributes":{"FifoQueue":"true"}}', 'InvalidParameterValue'],
     ['AmazonSQS.StartMessageMoveTask', '{}', 'UnknownOperationException'],
-  ])('%s %s is refused', async (target, body, code) => {
+  ])('%s %s is rejected', async (target, body, code) => {
     const { sqs } = await start();
     const answer = await post(sqs.endpoint, target, body);
     expect([answer.status, await answer.json()]).toMatchObject([400, { __type: code }]);
@@ -130,7 +130,7 @@ it('creates, finds and deletes queues', async () => {
 describe('a queue of the template', () => {
   const read = (properties: object) => queueOf(liveResource('AWS::SQS::Queue', properties, 'Events'));
 
-  it('is read as the CDK writes it', () => {
+  it('is parsed as the CDK generates it', () => {
     const properties = {
       VisibilityTimeout: 180,
       MessageRetentionPeriod: 1_209_600,
@@ -148,7 +148,7 @@ describe('a queue of the template', () => {
     });
   });
 
-  it.each([{ FifoQueue: true }, { DelaySeconds: 5 }])('is refused with %j', properties => {
+  it.each([{ FifoQueue: true }, { DelaySeconds: 5 }])('is rejected with %j', properties => {
     expect(() => read(properties)).toThrow('not supported locally');
   });
 });

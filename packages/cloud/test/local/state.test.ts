@@ -23,7 +23,7 @@ const messageOf = (id: string) => ({
   ...{ sentAt: 1, receives: 0, firstReceivedAt: 0, visibleAt: 1 },
 });
 
-/** Keeps a state that a test changes. */
+/** Stores a state that a test changes. */
 const make = () => {
   const ids: string[] = [];
   const problems: string[] = [];
@@ -65,7 +65,7 @@ describe('the state of a run', () => {
     expect(second.find('q').receive(1)).toMatchObject([{ id: taken?.id, body: 'taken' }]);
   });
 
-  it('is written at the end, if it has changed, for its owner alone', async () => {
+  it('is written at the end if it has changed, readable by its owner only', async () => {
     expect(readState(file)).toBeUndefined();
     const first = make();
     first.ids.push('a', 'b');
@@ -79,7 +79,7 @@ describe('the state of a run', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const written = statSync(file).ino;
     await make().end();
-    expect(statSync(file).ino).toBe(written); // each write makes another file
+    expect(statSync(file).ino).toBe(written); // each write creates another file
   });
 
   it('is written every few seconds', async () => {
@@ -94,7 +94,7 @@ describe('the state of a run', () => {
     expect(existsSync(`${file}.draft`)).toBe(false);
   });
 
-  it('that cannot be written is reported, and what was kept stays', async () => {
+  it('that cannot be written is reported, and the stored one stays', async () => {
     const { ids, end, problems } = make();
     ids.push('a');
     await end();
@@ -111,8 +111,8 @@ describe('the state of a run', () => {
     ['of another program', () => '{"tables": []}'],
     ['of another version', (text: string) => text.replace('run 1', 'run 2')],
     ['without a key', (text: string) => text.replace('master', 'key')],
-    ['with an item that is none', (text: string) => text.replace('"a"', '5')],
-  ])('is refused if it is %s', async (_what, spoil) => {
+    ['with an invalid item', (text: string) => text.replace('"a"', '5')],
+  ])('is rejected if it is %s', async (_what, spoil) => {
     const { ids, end } = make();
     ids.push('a');
     await end();

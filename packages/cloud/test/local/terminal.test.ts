@@ -31,7 +31,7 @@ it.each(['', '   ', '{"_aws":{},"Delivered":1}'])('%j is not shown', line => {
   expect(written).toEqual([]);
 });
 
-// A request's path is shown decoded: %1b[2J cleared the screen, and %0a forged a line.
+// A request's path is shown decoded: %1b[2J once cleared the screen, and %0a forged a line.
 it('notes are in one line, without control characters', () => {
   const { written, note } = open();
   note('gateway', 'GET /\u001b[2J\n12:34:56  auth\0  404');
@@ -52,7 +52,7 @@ it('colours are for terminals, unless NO_COLOR is set', () => {
   }
 });
 
-it('a step is shown with its time, and not if it failed', async () => {
+it('a step is shown with its time, unless it failed', async () => {
   const { written, step } = open();
   expect(await step('Doing', async () => 7)).toBe(7);
   await expect(step('Failing', () => Promise.reject(new Error('no')))).rejects.toThrow('no');

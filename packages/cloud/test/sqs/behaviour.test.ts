@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openQueues } from './open-queues.ts';
 
-/** Checks what a page below https://docs.aws.amazon.com/AWSSimpleQueueService/latest/ says. */
+/** Tests a statement of a page below https://docs.aws.amazon.com/AWSSimpleQueueService/latest/. */
 const says = (page: string, behaviour: string, check: () => unknown) =>
   it(`${page}: ${behaviour}`, async () => void (await check()));
 
@@ -17,7 +17,7 @@ const attributesOf = (count: number) => Object.fromEntries(entries(count).map(({
 
 says(
   guide('sqs-visibility-timeout'),
-  'a message that was received is hidden until its visibility timeout ends, 30 seconds by default',
+  'a received message is hidden until its visibility timeout ends, 30 seconds by default',
   async () => {
     const { time, send, receive, bodies } = openQueues();
     send('a');
@@ -56,7 +56,7 @@ says(
   },
 );
 
-says(api('ChangeMessageVisibility'), 'a message that is not in flight is refused', async () => {
+says(api('ChangeMessageVisibility'), 'changing a message that is not in flight is rejected', async () => {
   const { time, send, receive, refusal, perform } = openQueues();
   send('a');
   const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
@@ -67,7 +67,7 @@ says(api('ChangeMessageVisibility'), 'a message that is not in flight is refused
   expect(perform('ChangeMessageVisibilityBatch', { Entries })).toMatchObject({ Failed: [refused] });
 });
 
-says(api('DeleteMessage'), 'the receipt of an earlier receive succeeds, and deletes nothing', async () => {
+says(api('DeleteMessage'), 'the receipt of an earlier receive succeeds without deleting the message', async () => {
   const { time, send, receive, perform, queue } = openQueues();
   send('a');
   const [first] = receive();
@@ -103,7 +103,7 @@ says(
   },
 );
 
-says(api('ReceiveMessage'), 'attributes come if they are asked for: by name, or all', () => {
+says(api('ReceiveMessage'), 'attributes are returned on request: by name, or all', () => {
   const { perform } = openQueues();
   const MessageAttributes = { 'a.one': text('1'), b: text('2') };
   const ask = (AttributeNames: string[], MessageAttributeNames: string[]) => {
@@ -162,7 +162,7 @@ says(guide('sqs-delay-queues'), 'a delay of 0 to 15 minutes hides a new message'
 
 says(
   guide('sqs-dead-letter-queues'),
-  'a message that was received as often as the queue allows becomes a dead letter; it keeps its id, group and time of sending',
+  'a message that reaches the maximum receives becomes a dead-letter message with the same id, group and time of sending',
   async () => {
     const { time, send, bodies, dead } = openQueues({
       visibilityTimeout: 1,
@@ -185,7 +185,7 @@ says(fairness, 'the oldest message comes first while no group is noisy', () => {
   expect(bodies()).toEqual(['a1', 'a2', 'b1', 'a3']);
 });
 
-says(fairness, 'quiet groups come before one with over 10 % of the messages in flight, and 30 at least', () => {
+says(fairness, 'quiet groups precede one with over 10 % of the messages in flight, and at least 30', () => {
   const { send, bodies } = openQueues();
   for (let number = 0; number < 60; number += 1) send('noisy', 'noisy');
   bodies();
@@ -197,7 +197,7 @@ says(fairness, 'quiet groups come before one with over 10 % of the messages in f
 
 says(
   fairness,
-  'quiet groups come before one that took over 10 % of the processing time, until that is long ago',
+  'quiet groups precede one that used over 10 % of the processing time, until that is long ago',
   async () => {
     const { time, send, receive, queue } = openQueues({ visibilityTimeout: 3_600 });
     for (const body of ['slow', 'slow', 'slow']) send(body, 'slow');
@@ -229,7 +229,7 @@ says(fairness, 'a noisy group is not limited while no other messages wait', () =
   for (let batch = 0; batch < 5; batch += 1) expect(bodies()).toHaveLength(10);
 });
 
-says(api('SendMessageBatch'), 'a batch has 1 to 10 entries, whose ids differ, and 1 MiB in all', () => {
+says(api('SendMessageBatch'), 'a batch has 1 to 10 entries with different ids, and at most 1 MiB', () => {
   const { refusal } = openQueues();
   expect(refusal('SendMessageBatch', { Entries: [] })).toBe('EmptyBatchRequest');
   expect(refusal('SendMessageBatch', { Entries: entries(11) })).toBe('TooManyEntriesInBatchRequest');
@@ -238,7 +238,7 @@ says(api('SendMessageBatch'), 'a batch has 1 to 10 entries, whose ids differ, an
   expect(refusal('SendMessageBatch', { Entries: large })).toBe('BatchRequestTooLong');
 });
 
-says(api('SendMessageBatch'), 'each entry succeeds or fails by itself', () => {
+says(api('SendMessageBatch'), 'each entry succeeds or fails independently', () => {
   const { perform, bodies } = openQueues();
   const Entries = [
     { Id: '1', MessageBody: 'a' },
@@ -251,7 +251,7 @@ says(api('SendMessageBatch'), 'each entry succeeds or fails by itself', () => {
   expect(bodies()).toEqual(['a']);
 });
 
-says(messageQuotas, 'a message has at most 1 MiB with its attributes, or what the queue says', () => {
+says(messageQuotas, "a message with its attributes has at most 1 MiB, or the queue's maximum", () => {
   const { refusal } = openQueues();
   const half = 'é'.repeat(512 * 1_024);
   expect(refusal('SendMessage', { MessageBody: half })).toBeUndefined();
@@ -262,7 +262,7 @@ says(messageQuotas, 'a message has at most 1 MiB with its attributes, or what th
   );
 });
 
-says(messageQuotas, 'a body has the characters of XML, and one at least', () => {
+says(messageQuotas, 'a body has at least one character, all valid in XML', () => {
   const { refusal } = openQueues();
   expect(refusal('SendMessage', { MessageBody: 'a\u{1f600}\t\n\rb' })).toBeUndefined();
   for (const MessageBody of ['a\u0001', 'a\ufffe', '\ud800']) {
@@ -279,14 +279,14 @@ says(guide('sqs-message-metadata'), 'a message has at most 10 attributes, each w
   for (const attributes of wrong) expect(send(attributes)).toBe('InvalidParameterValue');
 });
 
-says(api('SendMessage'), 'a group has up to 128 letters, digits and marks', () => {
+says(api('SendMessage'), 'a group has up to 128 letters, digits and punctuation characters', () => {
   const { refusal } = openQueues();
   const send = (MessageGroupId: string) => refusal('SendMessage', { MessageBody: 'x', MessageGroupId });
   expect(send(`a-Z_9.${'x'.repeat(122)}`)).toBeUndefined();
   for (const group of ['', 'two words', 'ação', 'x'.repeat(129)]) expect(send(group)).toBe('InvalidParameterValue');
 });
 
-says(guide('sqs-message-metadata'), 'answers have the MD5 of the body and of the attributes', () => {
+says(guide('sqs-message-metadata'), 'responses have the MD5 of the body and of the attributes', () => {
   const { perform } = openQueues();
   const MessageAttributes = { reason: text('x') };
   const [MD5OfMessageBody, MD5OfMessageAttributes] = [
@@ -300,7 +300,7 @@ says(guide('sqs-message-metadata'), 'answers have the MD5 of the body and of the
   });
 });
 
-says(api('GetQueueAttributes'), 'counts of messages that wait, are in flight, are delayed; the ARN', () => {
+says(api('GetQueueAttributes'), 'counts of waiting, in-flight and delayed messages; the ARN', () => {
   const { send, perform, bodies } = openQueues();
   for (const body of ['a', 'b', 'c']) send(body);
   perform('SendMessage', { MessageBody: 'later', DelaySeconds: 5 });
@@ -318,15 +318,15 @@ says(api('GetQueueAttributes'), 'counts of messages that wait, are in flight, ar
   expect(perform('GetQueueAttributes', { AttributeNames: ['VisibilityTimeout'] })).toEqual({ Attributes });
 });
 
-says(api('GetQueueUrl'), 'a queue that does not exist is refused', () => {
+says(api('GetQueueUrl'), 'a missing queue is rejected', () => {
   expect(openQueues().refusal('SendMessage', { QueueUrl: 'other', MessageBody: 'x' })).toBe('QueueDoesNotExist');
 });
 
-/** Checks a difference from AWS that the README of this package lists. */
+/** Tests a difference from AWS that the README of this package lists. */
 const differs = (difference: string, check: () => unknown) =>
   it(`differs: ${difference}`, async () => void (await check()));
 
-differs('a receipt ends with its visibility timeout; it deletes nothing then, like an unknown one', async () => {
+differs('a receipt ends with its visibility timeout; like an unknown one, it then deletes no message', async () => {
   const { time, send, receive, queue, perform } = openQueues();
   send('a');
   const [received] = receive();
@@ -336,7 +336,7 @@ differs('a receipt ends with its visibility timeout; it deletes nothing then, li
   expect(queue.bodies()).toEqual(['a']);
 });
 
-differs('a dead letter counts its receives from 1', async () => {
+differs('a dead-letter message counts its receives from 1', async () => {
   const { time, send, receive, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
   send('poison');
   receive();
@@ -345,7 +345,7 @@ differs('a dead letter counts its receives from 1', async () => {
   expect(dead.receive(1)).toMatchObject([{ systemAttributes: { ApproximateReceiveCount: '1' } }]);
 });
 
-differs('a message attribute of bytes is refused', () => {
+differs('a message attribute of bytes is rejected', () => {
   const MessageAttributes = { a: { DataType: 'Binary', BinaryValue: new Uint8Array([1]) } };
   expect(openQueues().refusal('SendMessage', { MessageBody: 'x', MessageAttributes })).toBe('InvalidParameterValue');
 });

@@ -2,7 +2,7 @@ import type { QueueDefinition } from '../../src/sqs/queue.ts';
 import { makeQueues } from '../../src/sqs/queues.ts';
 import { makeTime } from '../../src/time.ts';
 
-/** Opens a queue `q` and one for its dead letters in virtual time, which starts at 0. */
+/** Opens a queue `q` and its dead-letter queue in virtual time, which starts at 0. */
 export function openQueues(
   definition: Partial<QueueDefinition> = {},
   faults = { comesAgain: () => false, isEntryRefused: () => false },
@@ -28,7 +28,7 @@ export function openQueues(
     send: (body: string, group?: string) => queue.send({ body, group }, 'me'),
     receive: (most = 10) => queue.receive(most),
     bodies: (most = 10) => queue.receive(most).map(({ body }) => body),
-    /** Performs what SQS refuses. Returns the name of the error. */
+    /** Performs an operation that SQS rejects. Returns the name of the error. */
     refusal: (operation: string, input: object = {}): unknown => {
       try {
         perform(operation, input);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openQueues } from './open-queues.ts';
 
 describe('faults', () => {
-  it('a message that was deleted comes again', () => {
+  it('deliver a deleted message again', () => {
     const { send, receive, perform, bodies } = openQueues({}, { comesAgain: () => true, isEntryRefused: () => false });
     send('a');
     const Entries = receive().map(({ receipt: ReceiptHandle }) => ({ Id: '1', ReceiptHandle }));
@@ -10,7 +10,7 @@ describe('faults', () => {
     expect(bodies()).toEqual(['a']);
   });
 
-  it('entries of batches are refused each by itself', () => {
+  it('reject entries of batches individually', () => {
     const refusals = [false, true, true, false, true];
     const isEntryRefused = () => refusals.shift() ?? false;
     const { receive, perform, queue } = openQueues({}, { comesAgain: () => false, isEntryRefused });
@@ -30,7 +30,7 @@ describe('faults', () => {
 });
 
 describe('a snapshot', () => {
-  it('keeps messages: in flight with their receipts, delayed, waiting, each with its receive count', async () => {
+  it('contains messages in flight with their receipts, delayed and waiting ones, each with its receive count', async () => {
     const before = openQueues();
     before.perform('SendMessage', { MessageBody: 'later', DelaySeconds: 50 });
     before.send('in flight', 'acme');
@@ -52,7 +52,7 @@ describe('a snapshot', () => {
     expect(bodies()).toEqual(['in flight', 'later']);
   });
 
-  it('gives a queue its messages when it is created; until then it keeps them', () => {
+  it('restores messages when their queue is created, and stores them until then', () => {
     const { queues } = openQueues();
     const other = queues.create({ name: 'other' });
     other.send({ body: 'a' }, 'me');
@@ -62,7 +62,7 @@ describe('a snapshot', () => {
     expect(kept.create({ name: 'other' }).bodies()).toEqual(['a']);
   });
 
-  it('is another after each change', () => {
+  it('differs after each change', () => {
     const { queues, send, receive, queue } = openQueues();
     const seen = [queues.changes()];
     send('a');

@@ -8,7 +8,7 @@ import {
   type VirtualCloudDefinition,
 } from '../../src/virtual/virtual-cloud.ts';
 
-/** Has a function do something whose tries of calls meet these fates. */
+/** Makes a function's call, whose attempts have these outcomes. */
 async function run(
   fates: readonly Fate[],
   act: (runtime: ProcessOutside) => Promise<unknown>,
@@ -39,8 +39,8 @@ const throttlingName = 'ProvisionedThroughputExceededException';
 
 it.each<[string, Fate[], string, object, number]>([
   ['an answer', ['fine'], 'dynamodb', { told: 'answer', $metadata: { attempts: 1 } }, 1],
-  ['a second try', ['request_lost'], 'sqs', { told: 'answer', $metadata: { attempts: 2 } }, 1],
-  ['an effect that nobody was told of', ['answer_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
+  ['a second attempt', ['request_lost'], 'sqs', { told: 'answer', $metadata: { attempts: 2 } }, 1],
+  ['an effect whose response was lost', ['answer_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
   ['no answer', ['request_lost', 'answer_lost', 'request_lost'], 'sqs', { name: 'TimeoutError' }, 1],
   ['throttling of a table', thrice('throttled'), 'dynamodb', { name: throttlingName, $fault: 'client' }, 0],
   ['throttling of a key', thrice('throttled'), 'kms', { name: 'ThrottlingException', $metadata: { attempts: 3 } }, 0],
@@ -53,13 +53,13 @@ function thrice(fate: Fate): Fate[] {
   return [fate, fate, fate];
 }
 
-it('a refusal is not repeated', async () => {
+it('a rejection is not retried', async () => {
   const name = 'ConditionalCheckFailedException';
   const refused = await meet([], 'dynamodb', new ServiceError(name, 'no'));
   expect(refused).toMatchObject({ ended: { name, $metadata: { attempts: 1 } }, effects: 1 });
 });
 
-it('a call takes its latency and the time of the thread; a try without answer a second', async () => {
+it('a call takes its latency and processor time, and an attempt without a response a second', async () => {
   expect((await meet([])).took).toBeCloseTo(8 + 0.85 / (1_024 / 1_769));
   expect((await meet(['request_lost'])).took).toBeGreaterThan(1_008);
 });
@@ -67,11 +67,11 @@ it('a call takes its latency and the time of the thread; a try without answer a 
 it.each<[Fate, number]>([
   ['dies_before', 0],
   ['dies_after', 1],
-])('%s: the process dies, and the call is never answered', async (fate, effects) => {
+])('%s: the process dies, and the call never returns', async (fate, effects) => {
   expect(await meet([fate])).toEqual({ status: 'died', effects });
 });
 
-it('a batch that DynamoDB refuses for now is done in part', async () => {
+it('a batch that DynamoDB throttles is executed in part', async () => {
   const Keys = Array.from({ length: 50 }, (_, number) => ({ id: String(number) }));
   const batch = new BatchGetCommand({ RequestItems: { Things: { Keys } } });
   const outcome = await run(['throttled'], ({ dynamodb }) => dynamodb.send(batch), {

@@ -14,7 +14,7 @@ function start(skew = 0) {
 }
 
 describe('a process', () => {
-  it('handles what arrives in order, once its thread is free', async () => {
+  it('handles arrivals in order, once its thread is free', async () => {
     const { time, process, said, say } = start();
     process.time.after(3, say('late timer'));
     process.deliver(() => process.work(5)); // 10 ms on half a core
@@ -23,7 +23,7 @@ describe('a process', () => {
     expect(said).toEqual(['10 late answer', '10 late timer']);
   });
 
-  it('stands still while it is frozen', async () => {
+  it('pauses while it is frozen', async () => {
     const { time, process, said, say } = start();
     process.time.after(5, say('timer'));
     process.freeze();
@@ -32,7 +32,7 @@ describe('a process', () => {
     expect(said).toEqual(['50 timer']);
   });
 
-  it('gets nothing any more once it is dead', async () => {
+  it('receives no more arrivals once it is dead', async () => {
     const { time, process, said, say } = start();
     process.onDeath(say('dead'));
     process.time.after(5, say('timer'));
@@ -63,7 +63,7 @@ describe('a process', () => {
     expect(processes.current()).toBeUndefined();
   });
 
-  it('has a clock that is wrong by the skew at most, and chance of its own', () => {
+  it('has a clock error of at most the skew, and its own random numbers', () => {
     const { process, processes } = start(100);
     const other = processes.start('f', 2);
     expect(Math.abs(process.time.now())).toBeLessThanOrEqual(100);

@@ -15,14 +15,14 @@ const run = (code: string, signal = new AbortController().signal) => {
   return synthesise({ root, entry: 'bin/app.ts', context: { stage: 'local' } }, output, signal);
 };
 
-it("gives the app its directory and its context: the project's, and that of the request over it", async () => {
+it("passes the app its directory and its context: the project's, overridden by the request's", async () => {
   await run(
     `import { writeFileSync } from 'node:fs'; const out: string = process.env.CDK_OUTDIR ?? ''; writeFileSync(out, process.env.CDK_CONTEXT_JSON ?? '');`,
   );
   expect(JSON.parse(readFileSync(output, 'utf8'))).toEqual({ flag: true, stage: 'local' });
 });
 
-it('shows what an app wrote that fails', async () => {
+it('shows the output of an app that fails', async () => {
   const failed = run("console.log('Bundling'); throw new TypeError('broken');");
   await expect(failed).rejects.toThrow(/^The CDK app does not synthesise:\n.*TypeError: broken.*Bundling$/s);
 });
@@ -34,6 +34,6 @@ it('can be cancelled', async () => {
   await expect(running).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-it('refuses a directory that is no assembly', () => {
+it('rejects a directory without an assembly', () => {
   expect(() => readAssembly(root)).toThrow(/is no cloud assembly: ENOENT/);
 });

@@ -4,7 +4,7 @@ import { makeResolver } from '../../../src/local/assembly/intrinsics.ts';
 import { resolveTemplate } from '../../../src/local/assembly/resources.ts';
 import { StartError } from '../../../src/local/errors.ts';
 
-/** `${name}`, as Fn::Sub has it. */
+/** Returns `${name}`, in the form of Fn::Sub. */
 const slot = (name: string): string => `\${${name}}`;
 
 const resources: Template['Resources'] = {
@@ -71,7 +71,7 @@ it.each([
   [{ 'Fn::Join': ['-', 'not a list'] }, /needs a list/],
   [{ Ref: 'Secret' }, /parameter without a value of its own: Secret/],
   [{ 'Fn::GetAtt': ['Queue', 'Color'] }, /App-Data-Queue: .* no attribute "Color" for AWS::SQS::Queue/],
-])('%j cannot be resolved, and is named', (node, message) => {
+])('rejects %j with an error that names it', (node, message) => {
   expect(() => resolve(node, data)).toThrow(StartError);
   expect(() => resolve(node, data)).toThrow(message);
 });
@@ -88,7 +88,7 @@ describe('a template', () => {
     expect(outputs).toEqual({ ClientsTable: 'App-Data-Clients' });
   });
 
-  it('with a resource type that is not known is refused', () => {
+  it('with an unknown resource type is rejected', () => {
     const refused = () => resolveWith({ Bucket: { Type: 'AWS::S3::Bucket' } });
     expect(refused).toThrow('does not know the resource type AWS::S3::Bucket (App-Data-Bucket)');
   });

@@ -24,7 +24,7 @@ it.each([
   [{ MaximumBatchingWindowInSeconds: 1 }, 'batching windows are not supported locally'],
   [{ EventSourceArn: 'arn:aws:kinesis:x' }, 'only SQS queues are event sources locally'],
   [{ FilterCriteria: { Filters: [] } }, 'message filters are not supported locally'],
-])('%j is refused', (changes, reason) => {
+])('%j is rejected', (changes, reason) => {
   expect(() => sourceOf(changes)).toThrow(reason);
 });
 
@@ -42,8 +42,8 @@ const failed: InvocationOutcome = { outcome: 'failed', error: { errorType: 'Erro
 
 it.each([
   ['an error fails the batch', failed, 1],
-  ['no answer is a success', returned('null'), 0],
-  ['a message that is reported has failed', returned('{"batchItemFailures":[{"itemIdentifier":"id-1"}]}'), 1],
+  ['a missing response is a success', returned('null'), 0],
+  ['a reported message has failed', returned('{"batchItemFailures":[{"itemIdentifier":"id-1"}]}'), 1],
 ])('%s', async (_, outcome, remaining) => {
   const { queue } = await start(async () => outcome);
   expect(queue.bodies()).toHaveLength(remaining);

@@ -10,7 +10,7 @@ it.each([
   ['rate(1 minute)', 60_000],
   ['rate(2 hours)', 7_200_000],
   ['rate(1 day)', 86_400_000],
-])('%s has its function run every %i ms', (expression, period) => {
+])('%s runs its function every %i ms', (expression, period) => {
   expect(read(expression)).toEqual({ period, functionName: 'sweep' });
 });
 
@@ -19,6 +19,6 @@ it.each([
   ['rate(25 days)', sweep, 'does not run locally'],
   ['cron(0 12 * * ? *)', sweep, 'does not run locally'],
   ['rate(1 day)', 'arn:aws:sqs:x', 'schedules run functions only'],
-])('%s of %s is refused', (expression, target, message) => {
+])('%s of %s is rejected', (expression, target, message) => {
   expect(() => read(expression, target)).toThrow(message);
 });

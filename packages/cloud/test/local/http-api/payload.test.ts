@@ -8,7 +8,7 @@ const event = (headersDistinct: Record<string, string[]> = {}, body = Buffer.all
 };
 
 describe('an event', () => {
-  it('has what the functions read; repeated headers are joined by commas', () => {
+  it('has the fields that the functions read; repeated headers are joined by commas', () => {
     expect(event({ host: ['h'], authorization: ['Basic x', 'Bearer y'] })).toEqual({
       version: '2.0',
       routeKey: 'ANY /{x}',
@@ -26,7 +26,7 @@ describe('an event', () => {
   });
 
   it.each([
-    // As observed on AWS: text/*, JSON, XML and JavaScript are text; everything else is not.
+    // As observed on AWS: text/*, JSON, XML and JavaScript are text; all other types are not.
     ['application/json', 'á', false],
     ['APPLICATION/JSON; charset=utf-8', 'á', false],
     ['application/xml', 'á', false],
@@ -34,7 +34,7 @@ describe('an event', () => {
     ['application/x-www-form-urlencoded', 'á', true],
     ['application/problem+json', 'á', true],
     ['', 'á', true],
-    ['application/json', Buffer.of(0x22, 0xff), true], // other bytes than UTF-8 are kept as they were sent
+    ['application/json', Buffer.of(0x22, 0xff), true], // bytes that are not UTF-8 stay unchanged
   ])('has a body of type %j, %j, in base64: %s', (type, sent, isBase64Encoded) => {
     const body = Buffer.from(sent as string);
     const made = event({ 'content-type': [type] }, body);
@@ -58,7 +58,7 @@ describe('a response', () => {
   });
 
   it.each(['{', 'null', '{"statusCode":"abc"}', '{"statusCode":42}', '{"statusCode":200,"body":{}}'])(
-    'of a malformed result, or of an error, is 500 and shows nothing: %s',
+    'to a malformed result or an error is 500 without details: %s',
     payload => {
       const internal = [500, { 'content-type': 'application/json' }, '{"message":"Internal Server Error"}'];
       expect(response(payload)).toEqual(internal);

@@ -7,7 +7,7 @@ const keys = ['$default', 'ANY /v1/{x}/entregas/{id}', 'ANY /v1/{x}', 'ANY /v1',
 it.each([
   ['/v1', 'ANY /v1'],
   ['/v1/demanda.criada', 'ANY /v1/{x}'],
-  ['/v1/fixed', 'ANY /v1/fixed'], // a literal before a parameter
+  ['/v1/fixed', 'ANY /v1/fixed'], // literals precede parameters
   ['/v1/a/entregas/b', 'ANY /v1/{x}/entregas/{id}'],
   ['/.well-known/a', 'ANY /.well-known/a'],
   ['/xwell-known/a', '$default'],
@@ -15,7 +15,7 @@ it.each([
   ['/V1', '$default'],
   ['/v1/a/entregas', '$default'],
   ['/v1/a/entregas/b/c', '$default'],
-])('%s takes the route %s', (path, routeKey) => {
+])('%s matches the route %s', (path, routeKey) => {
   expect(makeRouteTable(keys.map(key => ({ routeKey: key })))(path)).toEqual({ routeKey });
 });
 
@@ -23,7 +23,7 @@ it('an API without $default has no route for other paths', () => {
   expect(makeRouteTable([{ routeKey: 'ANY /a' }])('/b')).toBeUndefined();
 });
 
-it('a burst passes, then as many as the rate allows', () => {
+it('a burst passes, then requests at the rate', () => {
   let now = 0;
   const throttle = makeThrottle({ rate: 2, burst: 3 }, () => now);
   const pass = (count: number) => Array.from({ length: count }, throttle);
@@ -65,6 +65,6 @@ it.each([
   ['GET /a', own, 'only $default and paths of any method run locally'],
   ['ANY /{proxy+}', own, 'only $default and paths of any method run locally'],
   ['ANY /a', { ThrottlingRateLimit: 'many' }, 'App-Thing (AWS::ApiGatewayV2::Stage): RouteSettings.ANY /a'],
-])('refuses the route %s with the throttle %j', (routeKey, limits, reason) => {
+])('rejects the route %s with the throttle %j', (routeKey, limits, reason) => {
   expect(() => routes(routeKey, limits)).toThrow(reason);
 });

@@ -22,7 +22,7 @@ const echo = async (payload: string) => {
   return { outcome: 'returned', payload: JSON.stringify(answers[path] ?? echoed) } as const;
 };
 
-/** Sends bytes as they are and returns all that comes back. */
+/** Sends raw bytes and returns the complete response. */
 const raw = async (request: string): Promise<string> => {
   const socket = connect({ port: server.port, host: '127.0.0.1' });
   await once(socket, 'connect');
@@ -58,14 +58,14 @@ describe("the gateway's own answers", () => {
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
-  it('429 when the route is throttled', async () => {
+  it('429 if the route is throttled', async () => {
     isThrottled = true;
     const response = await get('/x');
     isThrottled = false;
     expect([response.status, await response.json()]).toEqual([429, { message: 'Too Many Requests' }]);
   });
 
-  it('413 for more than 10 MiB, with and without a length; not for exactly as much', async () => {
+  it('413 for more than 10 MiB, with and without a length, but not for exactly 10 MiB', async () => {
     const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
     const post = (body: Uint8Array | ReadableStream) =>
       get('/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
@@ -107,7 +107,7 @@ describe('request targets', () => {
     expect(head).not.toMatch(/content-length/i);
   });
 
-  it('HEAD gets the headers of the answer and no body', async () => {
+  it('HEAD gets the headers of the response without its body', async () => {
     const [head, body] = (await raw('HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).split('\r\n\r\n');
     expect(head).toMatch(/content-length: [1-9]/i);
     expect(body).toBe('');
@@ -115,19 +115,19 @@ describe('request targets', () => {
 });
 
 describe('the id of a request', () => {
-  it('is in every answer, in the form of API Gateway, and in no two', async () => {
+  it('is in every response, in the form of API Gateway, and unique', async () => {
     const paths = ['/x', '/nothing', '/', '/slow'];
     const ids = await Promise.all(paths.map(async path => (await get(path)).headers.get('apigw-requestid')));
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{15}=$/);
     expect(new Set(ids).size).toBe(paths.length);
   });
 
-  it('is the one that the function is given', async () => {
+  it('is passed to the function', async () => {
     const { headers } = await get('/x');
     expect(headers.get('apigw-requestid')).toBe(requestIds.at(-1));
   });
 
-  it('is no other that the function answers', async () => {
+  it("replaces an id in the function's response", async () => {
     const { headers } = await get('/own');
     expect(headers.get('apigw-requestid')).toMatch(/^[A-Za-z0-9_-]{15}=$/);
   });

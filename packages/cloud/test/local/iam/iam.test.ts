@@ -32,31 +32,31 @@ const decrypt = (...purposes: string[]) => {
 
 describe('a policy', () => {
   it.each([
-    ['what it names', reading, onTable('GetItem'), true],
+    ['the action it names', reading, onTable('GetItem'), true],
     ['no other action', reading, onTable('PutItem'), false],
     ['no other table', reading, onTable('GetItem', table.replace('Clients', 'Users')), false],
     ['no index unless named', reading, onTable('Query', `${table}/index/due`), false],
-    ['what a wildcard covers', anyIndex, onTable('Query', `${table}/index/due`), true],
-    ['nothing that a wildcard does not cover', anyIndex, onTable('Query'), false],
+    ['a resource that matches a wildcard', anyIndex, onTable('Query', `${table}/index/due`), true],
+    ['no resource outside a wildcard', anyIndex, onTable('Query'), false],
     ['the partition it is limited to', signingPartition, query('signing'), true],
     ['no other partition', signingPartition, query('encryption'), false],
     ['the encryption context it is limited to', signingOnly, decrypt('mac'), true],
     ['no other encryption context', signingOnly, decrypt('encryption'), false],
-    ['nothing without the context it requires', signingOnly, decrypt(), false],
-    ['nothing without any context', signingOnly, { action: 'kms:Decrypt', resource: key }, false],
-    ['nothing when it is empty', [], onTable('GetItem'), false],
+    ['no request without the context it requires', signingOnly, decrypt(), false],
+    ['no request without any context', signingOnly, { action: 'kms:Decrypt', resource: key }, false],
+    ['no request if it is empty', [], onTable('GetItem'), false],
   ])('allows %s', (_what, policy, request, allowed) => {
     expect(isAllowed(policy, request)).toBe(allowed);
   });
 
-  it('with an element that is not supported stops the run rather than allowing everything', () => {
+  it('with an unsupported element stops the run rather than allowing everything', () => {
     const condition = { DateLessThan: { 'aws:CurrentTime': '2020-01-01T00:00:00Z' } };
     expect(() => statements({ Action: 'a:B', Resource: '*', Condition: condition })).toThrow();
     expect(() => statements({ Effect: 'Deny', Action: 'a:B', Resource: '*' })).toThrow();
   });
 });
 
-/** Returns why a function without any permission may not do something. */
+/** Returns the reason why a function without permissions is denied an operation. */
 const denialOf = (service: ServiceRequest['service'], operation: string, input: ServiceRequest['input'] = {}) => {
   const { interceptor, enforce } = makeIamEnforcer(() => undefined);
   enforce(new Map([['Token', []]]));
@@ -97,7 +97,7 @@ describe('the IAM enforcer', () => {
     const request = (caller: string, operation: string): ServiceRequest => {
       return { service: 'dynamodb', operation, input: { TableName: 'Clients' }, caller };
     };
-    expect(interceptor(request('Token', 'PutItem'))).toBeUndefined(); // nothing is in force yet
+    expect(interceptor(request('Token', 'PutItem'))).toBeUndefined(); // no policies are in force yet
     enforce(
       new Map([['Token', statements({ Action: 'dynamodb:GetItem', Resource: arn('dynamodb', 'table/Clients') })]]),
     );

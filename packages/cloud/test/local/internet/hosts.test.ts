@@ -44,13 +44,13 @@ describe('a mapping of the command line', () => {
     ['a.example.com=http://127.0.0.1:65536', /must lead to/],
     ['a.example.com=http://10.0.0.1:80', /must lead to/],
     ['a.example.com=http://127.0.0.1:80/path', /must lead to/],
-  ])('%s is refused', (text, message) => {
+  ])('%s is rejected', (text, message) => {
     expect(() => parseMapping(text)).toThrow(message);
   });
 });
 
 describe('the text of a hosts file', () => {
-  it('holds mappings and lists of addresses', () => {
+  it('contains mappings and lists of addresses', () => {
     const text = JSON.stringify({
       'A.example.com': 'http://127.0.0.1:9000',
       'b.example.com': ['10.0.0.1', '2001:db8::1'],
@@ -71,7 +71,7 @@ describe('the text of a hosts file', () => {
     ['{"a.b":["not an address"]}', /"a\.b" must be/],
     ['{"a.b":9000}', /"a\.b" must be/],
     ['{"a.b":null}', /"a\.b" must be/],
-  ])('%s is refused', (text, message) => {
+  ])('%s is rejected', (text, message) => {
     expect(() => parseHosts(text)).toThrow(message);
   });
 });
@@ -87,7 +87,7 @@ describe('mapped names', () => {
   const names = Array.from({ length: 2_000 }, (_, index) => `n${index}.example.com`);
   const hosts = makeHostMap({ builtIn, mappings: new Map(names.map((name, index) => [name, index + 1])) });
 
-  it('have an address of their own, which looks public, and are found by it', () => {
+  it('have their own addresses, which look public and are found in reverse', () => {
     const addresses = names.map(name => hosts.addressesOf(name)?.[0] ?? '');
     expect(new Set(addresses).size).toBe(names.length);
     expect(addresses.every(address => ipaddr.parse(address).range() === 'unicast')).toBe(true);
@@ -100,7 +100,7 @@ describe('mapped names', () => {
     expect(names.map(name => other.addressesOf(name))).toEqual(names.map(name => hosts.addressesOf(name)));
   });
 
-  it('are the only ones that are known', () => {
+  it('are the only known ones', () => {
     expect(hosts.addressesOf('other.example.com')).toBeUndefined();
     expect(hosts.addressesOf('not a name')).toBeUndefined();
     expect(hosts.portOf('other.example.com')).toBeUndefined();
@@ -116,7 +116,7 @@ describe('a hosts file', () => {
     expect(hosts.portOf('a.example.com')).toBeUndefined();
     expect(hosts.portOf('fixed.example.com')).toBe(5);
     for (let port = 9_000; port < 9_050; port += 1) {
-      write({ 'a.example.com': `http://127.0.0.1:${port}` }); // the same size within the same moment
+      write({ 'a.example.com': `http://127.0.0.1:${port}` }); // the same size within the same millisecond
       expect(hosts.portOf('a.example.com')).toBe(port);
     }
     write({});
@@ -131,7 +131,7 @@ describe('a hosts file', () => {
     expect(hosts.addressesOf('site.example.com')).toEqual(['10.0.0.1']);
   });
 
-  it('that is malformed, half written or gone leaves the last good one in force', () => {
+  it('that is malformed, half written or deleted leaves the last good one in force', () => {
     write({ 'a.example.com': 'http://127.0.0.1:9000' });
     const hosts = makeHostMap({ builtIn, mappings: new Map(), hostsFile });
     expect(hosts.portOf('a.example.com')).toBe(9_000);

@@ -7,7 +7,7 @@ import { type LocalFunction, makeLocalFunction, makeStartLock } from '../../../s
 import { type RuntimeContext, writeRuntimeFiles } from '../../../src/local/lambda/runtime-context.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy computer
 
 const directory = temporaryDirectory();
 let runtimeContext: RuntimeContext;
@@ -50,7 +50,7 @@ afterAll(() => {
 });
 
 describe('an invocation', () => {
-  it('has the event, the context of Lambda and an environment of its own', async () => {
+  it('has the event, the context of Lambda and its own environment', async () => {
     const local = functionOf(
       'whole',
       `export const handler = async (event, context) => ({ event, context, left: context.getRemainingTimeInMillis(), variables: process.env });`,
@@ -77,7 +77,7 @@ describe('an invocation', () => {
     expect(JSON.stringify(answer.variables)).not.toContain('terminatorPort');
   });
 
-  it('reuses an idle process and starts others when several come at once, up to the concurrency', async () => {
+  it('reuses an idle process and starts others for simultaneous invocations, up to the concurrency', async () => {
     const local = functionOf(
       'counting',
       `let count = 0; export const handler = async ({ milliseconds }) => {
@@ -96,7 +96,7 @@ describe('an invocation', () => {
 });
 
 describe('processes', () => {
-  /** Writes when its start began and ended, and waits in between. */
+  /** Records the start and end of its startup, and waits in between. */
   const slowStart = (name: string) =>
     `import { appendFileSync } from 'node:fs';
      appendFileSync('starts', 'begin ${name}\\n');
@@ -112,7 +112,7 @@ describe('processes', () => {
     const starts = readFileSync(join(directory, 'starts'), 'utf8').trim().split('\n');
     expect(starts.length).toBeGreaterThanOrEqual(4);
     const pairs = starts.flatMap((line, at) => (at % 2 === 0 ? [[line, starts[at + 1]]] : []));
-    const over = pairs.filter(([, end]) => end !== undefined); // the last may be under way, with nothing left to do
+    const over = pairs.filter(([, end]) => end !== undefined); // the last may be in flight, with no work left
     for (const [begin, end] of over) expect(end).toBe(begin?.replace('begin', 'end'));
   });
 
@@ -132,7 +132,7 @@ describe('processes', () => {
     }
   });
 
-  it('are used most recently used first; those idle for three minutes end', async () => {
+  it('are reused most recently used first, and end after three idle minutes', async () => {
     for (const { end } of made) end(); // their timers would be counted below
     await wait(200);
     const local = functionOf(
@@ -153,7 +153,7 @@ describe('processes', () => {
     };
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      /** Idle processes have a timer each, and nothing else has one then. */
+      /** Counts timers: each idle process has one, and the tests have no others at that time. */
       const idle = (count: number) => vi.waitFor(() => expect(vi.getTimerCount()).toBe(count), { timeout: 10_000 });
       const both = await Promise.all([returned(local, { meets: true }), returned(local, { meets: true })]);
       expect(new Set(both).size).toBe(2);
@@ -178,7 +178,7 @@ describe('processes', () => {
 });
 
 describe('a function that fails', () => {
-  it('reports what its handler threw, and keeps its process', async () => {
+  it('reports the error that its handler threw, and keeps its process', async () => {
     const local = functionOf(
       'throwing',
       `export const handler = async ({ bad }) => { if (bad) throw new RangeError('too far'); return process.pid; };`,

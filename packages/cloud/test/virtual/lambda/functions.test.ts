@@ -14,7 +14,7 @@ function makeCloud(definition: Definition, faults: FaultPlan = {}) {
   return makeVirtualCloud({ seed: 1, start: 0, queues: [{ name: 'q', visibilityTimeout: 60 }], functions, faults });
 }
 
-/** Has the process die at its first call. */
+/** Kills the process at its first call. */
 function dyingOnce(): FaultPlan {
   const fates = ['dies_after' as const];
   return { fateOf: () => fates.shift() };
@@ -33,7 +33,7 @@ describe('an invocation', () => {
     expect(await makeCloud(definition).invoke('f', {})).toMatchObject(outcome);
   });
 
-  it('has a context: its function, its id, and the time that remains', async () => {
+  it('has a context: its function, its id, and the remaining time', async () => {
     const start: Definition['start'] = runtime => async (_, context) => {
       await runtime.time.pause(1_000);
       return { ...context, remaining: context.getRemainingTimeInMillis() };
@@ -42,7 +42,7 @@ describe('an invocation', () => {
     expect(await makeCloud({ start }).invoke('f', {})).toMatchObject({ result: { ...about, remaining: 9_000 } });
   });
 
-  it('leaves what it did not wait for until the next one thaws the process', async () => {
+  it('freezes pending work until the next one thaws the process', async () => {
     const start: Definition['start'] = runtime => () => void runtime.time.after(500, () => runtime.log('timer'));
     const cloud = makeCloud({ start });
     await cloud.invoke('f', {});
@@ -71,8 +71,8 @@ describe('an invocation', () => {
     expect(outcomes).toEqual(['g 2 throttled', 'g 0 answered', 'f 1 answered', 'g 2000 answered']);
   });
 
-  // Bug: the death gave back its execution a second time, and a later invocation was given to the dead process.
-  it('whose process dies once it has answered leaves the executions of the account as they are', async () => {
+  // Regression: a death released its execution twice, and a later invocation was assigned to the dead process.
+  it("whose process dies after the response leaves the account's executions unchanged", async () => {
     const start: Definition['start'] =
       ({ call, time }) =>
       event => {
@@ -94,7 +94,7 @@ describe('an invocation', () => {
     expect(outcomes).toEqual(['first answered', 'third throttled', 'second answered', 'fourth answered']);
   });
 
-  it('comes by a schedule', async () => {
+  it('is started by a schedule', async () => {
     const begun: number[] = [];
     const start: Definition['start'] = runtime => () => begun.push(runtime.time.now());
     await makeCloud({ schedule: { every: 60_000 }, start }).run(200_000);
@@ -103,7 +103,7 @@ describe('an invocation', () => {
 });
 
 describe('an event source', () => {
-  it('deletes what succeeded; what failed comes back', async () => {
+  it('deletes successful messages; failed ones return', async () => {
     const received: string[][] = [];
     const start = () => (event: SQSEvent) => {
       received.push(event.Records.map(({ body }) => body));
@@ -118,7 +118,7 @@ describe('an event source', () => {
     expect(cloud.queue('q').bodies()).toEqual([]);
   });
 
-  it('a process that dies gives its batch back when the visibility is over, and another one takes it', async () => {
+  it('receives the batch of a dead process again once its visibility timeout is over', async () => {
     const start: Definition['start'] = runtime => async () =>
       void (await runtime.call({ service: 'other', operation: 'Do' }, () => ({})));
     const cloud = makeCloud({ sources, start }, dyingOnce());
