@@ -21,7 +21,7 @@ export interface NewUser {
   readonly password?: string;
 }
 
-/** Letters and digits that nothing else has. */
+/** Unique letters and digits. */
 export function unique(): string {
   return randomBytes(9).toString('hex');
 }
@@ -33,7 +33,7 @@ export function createClient(outputsFile: string, ...options: readonly string[])
   return askOps(outputsFile, ['clients', 'create', '--name', `test ${unique()}`, ...args, ...anyAccount]);
 }
 
-/** Creates a user with the operator's command line; by default the admin of an account of their own. */
+/** Creates a user with the operator's command line; by default the admin of a new account. */
 export async function createUser(
   outputsFile: string,
   { account = `test-${unique()}`, role = 'admin', password = `Senha-${unique()}-ção` }: NewUser = {},

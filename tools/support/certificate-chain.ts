@@ -1,12 +1,12 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A key that certificates of a chain may have. Nobody need hold it: a signature costs as much to refuse as to accept. */
+/** A key for certificates of a chain. Its private part is not needed: an invalid signature costs as much to check as a valid one. */
 export interface ChainKey {
   /** The SubjectPublicKeyInfo (RFC 5280 section 4.1). */
   readonly publicKey: Buffer;
   /** The AlgorithmIdentifier of its signatures. */
   readonly algorithm: Buffer;
-  /** Signs, or makes something of a signature's form. */
+  /** Signs, or generates bytes in the form of a signature. */
   sign(content: Buffer): Buffer;
 }
 
@@ -22,7 +22,7 @@ export function randomRsaKey(bits: number, exponent: Buffer): ChainKey {
   };
 }
 
-/** Returns an RSA key of this size that signs. */
+/** Returns an RSA key of this size that can sign. */
 export function signingRsaKey(bits: number): ChainKey & { readonly privateKey: KeyObject } {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: bits });
   return {
@@ -33,7 +33,7 @@ export function signingRsaKey(bits: number): ChainKey & { readonly privateKey: K
   };
 }
 
-/** Returns a key of ML-DSA (FIPS 204) that signs. */
+/** Returns a key of ML-DSA (FIPS 204) that can sign. */
 export function signingLatticeKey(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87'): ReturnType<typeof signingRsaKey> {
   const { publicKey, privateKey } = generateKeyPairSync(kind);
   const last = { 'ml-dsa-44': 17, 'ml-dsa-65': 18, 'ml-dsa-87': 19 }[kind];
@@ -46,8 +46,8 @@ export function signingLatticeKey(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87')
 }
 
 /**
- * Makes a server certificate, and the chain of authorities above it up to the root, all under one key. The server's certificate
- * has this many bytes more than usual.
+ * Creates a server certificate, and the chain of authorities above it up to the root, all under one key. The server's
+ * certificate is this many bytes larger than usual.
  */
 export function makeSignedChain(host: string, length: number, key: ReturnType<typeof signingRsaKey>, more = 0) {
   const names = sequence(objectId('551d11'), octets(sequence(tagged(0x82, Buffer.from(host))))); // subjectAltName
@@ -68,8 +68,8 @@ export function makeSignedChain(host: string, length: number, key: ReturnType<ty
 }
 
 /**
- * Makes a server certificate on P-256 with a chain of about `bytes` bytes above it, each certificate under the key of the
- * next one. Every certificate's issuer is found, so that a client checks every signature, though none is right.
+ * Creates a server certificate on P-256 with a chain of about `bytes` bytes above it, each certificate under the key of
+ * the next one. Every certificate has an issuer, so that a client checks every signature, although all are invalid.
  */
 export function makeChain(host: string, bytes: number, makeKey: () => ChainKey) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -154,8 +154,8 @@ const nothing = Buffer.alloc(0);
 const sha256WithRsa = sequence(objectId('2a864886f70d01010b'), asnNull);
 const isTrue = Buffer.of(1, 1, 0xff);
 const isAuthority = sequence(objectId('551d13'), isTrue, octets(sequence(isTrue))); // basicConstraints, critical
-/** An extension that nobody knows, of this many bytes. */
+/** An unknown extension of this many bytes. */
 const filling = (bytes: number) => sequence(objectId('2b060104018200'), octets(Buffer.alloc(bytes)));
 
-/** As much as key ids, policies, addresses of lists and timestamps (RFC 6962) take in a certificate of a public authority. */
+/** The typical size of key ids, policies, addresses of lists and timestamps (RFC 6962) in a certificate of a public authority. */
 const usual = 700;

@@ -3,7 +3,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 
-/** The outputs that say where queues and tables are. A deployed stage has no endpoints: there the account's own are used. */
+/** The outputs with the addresses of queues and tables. A deployed stage has no endpoints: the account's own are used there. */
 export interface EngineOutputs {
   readonly Region?: string;
   readonly DynamoDbEndpoint?: string;
@@ -11,22 +11,22 @@ export interface EngineOutputs {
   readonly SnsEndpoint?: string;
 }
 
-/** Makes a client of a service's queues. `sender` is the access key id that it signs with, where that is not checked. */
+/** Creates a client of a service's queues. `sender` is the access key id of its signatures, if the service does not check them. */
 export function sqsClientOf({ Region, SqsEndpoint }: EngineOutputs, sender?: string): SQSClient {
   return new SQSClient(settings(Region, SqsEndpoint, sender));
 }
 
-/** Makes a client of a service's topics. */
+/** Creates a client of a service's topics. */
 export function snsClientOf({ Region, SnsEndpoint }: EngineOutputs): SNSClient {
   return new SNSClient(settings(Region, SnsEndpoint));
 }
 
-/** Makes a client of a service's tables. */
+/** Creates a client of a service's tables. */
 export function documentClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): DynamoDBDocumentClient {
   return makeDocumentClient(settings(Region, DynamoDbEndpoint));
 }
 
 function settings(region: string | undefined, endpoint: string | undefined, accessKeyId = 'local') {
-  const credentials = { accessKeyId, secretAccessKey: 'local' }; // local engines take any
+  const credentials = { accessKeyId, secretAccessKey: 'local' }; // local engines accept any
   return { ...(region !== undefined && { region }), ...(endpoint !== undefined && { endpoint, credentials }) };
 }

@@ -7,11 +7,11 @@ import { type RecordWriter, sessionTicket } from './tls-records.ts';
 /** Traffic of a receiver that costs us more than it costs the receiver. */
 export interface Flood {
   readonly name: string;
-  /** Makes what is sent again and again. */
+  /** Creates the repeated bytes. */
   readonly burst: (records: RecordWriter) => Buffer;
   /** The bytes sent before it, as HTTP. */
   readonly first?: string;
-  /** True when it begins only once `first` was a whole answer, and the connection is idle. */
+  /** True if the flood starts once `first` was a complete response, and the connection is idle. */
   readonly whenIdle?: boolean;
   readonly version?: 'TLSv1.2';
 }
@@ -21,16 +21,16 @@ const requestedKeyUpdates = (records: RecordWriter) => times(20, () => records.k
 const emptyRecords = (records: RecordWriter) => times(20, () => records.record('data', Buffer.alloc(0)));
 const packedTickets = (records: RecordWriter) => records.record('handshake', times(800, sessionTicket));
 
-/** A body that does not end. */
+/** An endless body. */
 const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
 const answered = 'HTTP/1.1 204 No Content\r\n\r\n';
 
 /** Floods before the last header, in a body, and of idle connections. */
 export const floods: readonly Flood[] = [
   { name: 'KeyUpdates', burst: keyUpdates },
-  { name: 'KeyUpdates that want one back', burst: requestedKeyUpdates },
-  { name: 'KeyUpdates that want one back, in a body', burst: requestedKeyUpdates, first: begun },
-  { name: 'KeyUpdates that want one back, idle', burst: requestedKeyUpdates, first: answered, whenIdle: true },
+  { name: 'KeyUpdates that request one back', burst: requestedKeyUpdates },
+  { name: 'KeyUpdates that request one back, in a body', burst: requestedKeyUpdates, first: begun },
+  { name: 'KeyUpdates that request one back, idle', burst: requestedKeyUpdates, first: answered, whenIdle: true },
   { name: 'empty records', burst: emptyRecords },
   { name: 'empty records, in a body', burst: emptyRecords, first: begun },
   { name: 'records of one byte', burst: records => times(20, () => records.record('data', Buffer.from('\n'))) },
@@ -56,7 +56,7 @@ export const floods: readonly Flood[] = [
   },
 ];
 
-/** Sends a burst again and again until the connection is closed. */
+/** Sends a burst repeatedly until the connection is closed. */
 export async function pour({ records, write, isOpen }: HostileConnection, burst: Flood['burst']): Promise<void> {
   while (isOpen()) {
     await write(burst(records));
@@ -64,7 +64,7 @@ export async function pour({ records, write, isOpen }: HostileConnection, burst:
   }
 }
 
-/** Returns what the receiver of a flood does with a request. */
+/** Returns a flood receiver's reaction to a request. */
 export function playFlood({ burst, first, whenIdle }: Flood): Act {
   return async connection => {
     if (first !== undefined) await connection.write(text(connection.records, first));
@@ -73,7 +73,7 @@ export function playFlood({ burst, first, whenIdle }: Flood): Act {
   };
 }
 
-/** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */
+/** Starts a receiver whose certificate chain has the largest RSA keys that OpenSSL accepts. */
 export async function startHugeChain(host: string) {
   const { key, certificate } = makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1)));
   const server = createServer({ key, cert: certificate, ciphers: 'DEFAULT:@SECLEVEL=0' });
@@ -89,5 +89,5 @@ function times(count: number, make: () => Buffer): Buffer {
   return Buffer.concat(Array.from({ length: count }, make));
 }
 
-/** By then the client has read the answer and keeps the connection, in milliseconds. */
+/** Milliseconds after which the client has read the response and pooled the connection. */
 const idleAfter = 20;

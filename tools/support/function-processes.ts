@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time in milliseconds that a function's processes have used, among this process's descendants. Reads `/proc`: Linux only. */
+/** Returns the processor time in milliseconds of a function's processes among this process's descendants. Reads `/proc`: Linux only. */
 export function processorTime(functionName: RegExp): number {
   const processes = readProcesses();
   const own = functionProcesses(functionName, process.pid, processes);
@@ -13,13 +13,13 @@ export function functionProcesses(functionName: RegExp, ancestor: number, proces
   return descendants(processes, ancestor).filter(id => functionName.test(nameIn(read(`/proc/${id}/environ`))));
 }
 
-/** Returns the processes below one: another run's on the same machine are not among them. */
+/** Returns the descendants of a process, without those of other runs on the same computer. */
 export function descendants(processes: ReadonlyMap<number, Pick<ProcessState, 'parent'>>, ancestor: number): number[] {
   const children = [...processes].filter(([, { parent }]) => parent === ancestor).map(([id]) => id);
   return children.flatMap(id => [id, ...descendants(processes, id)]);
 }
 
-/** Reads `/proc/<id>/stat`. A process's name stands in brackets, and may hold anything, brackets too. */
+/** Reads `/proc/<id>/stat`. A process's name is in brackets, and may contain any characters, including brackets. */
 export function parseState(stat: string): ProcessState | undefined {
   const end = stat.lastIndexOf(') ');
   if (end === -1) return undefined;

@@ -5,10 +5,10 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { listen } from './listen.ts';
 import { makeTls12Writer, makeTls13Writer, type RecordWriter } from './tls-records.ts';
 
-/** A connection whose handshake was ordinary, and whose further records its receiver writes itself. */
+/** A connection with a regular handshake, whose further records its receiver writes itself. */
 export interface HostileConnection {
   readonly records: RecordWriter;
-  /** Writes bytes. Resolves when the kernel has taken them, and also when the connection is closed. */
+  /** Writes bytes. Resolves when the kernel has accepted them, or when the connection is closed. */
   write(bytes: Buffer): Promise<void>;
   isOpen(): boolean;
   /** Closes the connection by a reset. */
@@ -23,7 +23,7 @@ export interface HostileIdentity {
   readonly key: string;
   readonly certificate: string;
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
-  /** Cuts the handshake's plain records into ones of this many bytes. */
+  /** Splits the handshake's plain records into ones of this many bytes. */
   readonly fragment?: number;
 }
 
@@ -36,13 +36,13 @@ export interface HostileReceiver {
 }
 
 /**
- * Starts a receiver that can send any TLS record after its handshake. Node does the handshake, over a stream of this
- * receiver's own; the keys come from the event with which Node writes key logs.
+ * Starts a receiver that can send any TLS record after its handshake. Node performs the handshake over a stream of this
+ * receiver; the keys come from Node's key log event.
  */
 export async function startHostileReceiver(act: Act, identity: HostileIdentity): Promise<HostileReceiver> {
   const { key, certificate: cert, version = 'TLSv1.3', fragment = Number.POSITIVE_INFINITY } = identity;
   const ciphers = version === 'TLSv1.3' ? 'TLS_AES_128_GCM_SHA256' : 'ECDHE-ECDSA-AES128-GCM-SHA256';
-  const secureOptions = constants.SSL_OP_NO_TICKET; // each handshake is a whole one
+  const secureOptions = constants.SSL_OP_NO_TICKET; // each handshake is a full one
   const versions = { minVersion: version, maxVersion: version };
   const secureContext = createSecureContext({ key, cert, ciphers, secureOptions, ...versions });
   const sockets = new Set<Socket>();
@@ -69,7 +69,7 @@ export async function startHostileReceiver(act: Act, identity: HostileIdentity):
 
 function shakeHands(socket: Socket, secureContext: SecureContext, act: Act, fragment: number): void {
   let firstFlight = Buffer.alloc(0);
-  /** From the client's Finished on, what Node writes under TLS 1.3 would use up sequence numbers: its session tickets. */
+  /** After the client's Finished, Node's TLS 1.3 session tickets would use up sequence numbers. */
   let isOurs = false;
   const stream = new Duplex({
     read: () => undefined,
@@ -114,7 +114,7 @@ function shakeHands(socket: Socket, secureContext: SecureContext, act: Act, frag
   }
 }
 
-/** Cuts the plain handshake records at the beginning of a chunk. */
+/** Splits the plain handshake records at the start of a chunk. */
 function fragmented(chunk: Buffer, most: number): Buffer {
   if (chunk[0] !== handshakeType || most === Number.POSITIVE_INFINITY) return chunk;
   const end = headerLength + chunk.readUInt16BE(3);
@@ -130,5 +130,5 @@ function fragmented(chunk: Buffer, most: number): Buffer {
 const handshakeType = 22;
 const headerLength = 5;
 
-/** In a ServerHello: behind the record's header (5), the message's (4) and the version (2). */
+/** In a ServerHello: after the record's header (5), the message's (4) and the version (2). */
 const serverRandomAt = 11;

@@ -33,7 +33,7 @@ export interface LocalOutputs {
   readonly OperationsTopicArn: string;
 }
 
-/** A local run with one user: the one who started it. */
+/** A local run whose only user is the one who started it. */
 export interface LocalRun {
   readonly outputs: LocalOutputs;
   readonly outputsFile: string;
@@ -42,14 +42,14 @@ export interface LocalRun {
   /** From the command to ready, in milliseconds. */
   readonly readyMs: number;
   readonly processId: number;
-  /** Ends it. Returns its whole output. */
+  /** Ends it. Returns its complete output. */
   stop(): Promise<string>;
 }
 
 /**
- * Starts a local run on free ports. When this resolves no function has been called yet, but the one that makes the keys.
+ * Starts a local run on free ports. When it resolves, only the function that creates the keys has been called.
  *
- * @throws when it ends before it is ready.
+ * @throws if it ends before it is ready.
  */
 export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-run-'));
@@ -79,7 +79,7 @@ export function spawnLocalRun(folder: string, ...options: string[]) {
   const log = openSync(logFile, 'a');
   const run = spawn(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', outputsFile, ...options], {
     cwd: root,
-    // It ends with this process, as with npm, however that ends. Files are named from the root.
+    // The run ends with this process, as with npm, regardless of the cause. Files are relative to the root.
     env: { ...process.env, npm_lifecycle_event: 'start', INIT_CWD: root },
     stdio: ['ignore', log, log],
   });

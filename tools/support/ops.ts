@@ -12,7 +12,7 @@ export interface OpsResult {
   readonly stderr: string;
 }
 
-/** Runs the operator's command line in this process: a command does the same there, in a tenth of the time. */
+/** Runs the operator's command line in this process: same behaviour in a tenth of the time. */
 export async function runOpsInProcess(args: readonly string[], input = '', runtime?: OpsRuntime): Promise<OpsResult> {
   const streams = { stdout: '', stderr: '' };
   const into = (name: keyof typeof streams) => ({
@@ -46,21 +46,21 @@ export async function runOpsOn(
 }
 
 /**
- * Runs a command against the service that an outputs file describes. Returns its `--json` answer.
+ * Runs a command against the service that an outputs file describes. Returns its `--json` response.
  *
- * @throws when the command fails.
+ * @throws if the command fails.
  */
 export async function askOps<Answer>(outputsFile: string, args: readonly string[], input?: string): Promise<Answer> {
   return answerOf(args, await runOpsInProcess(['--outputs', outputsFile, '--json', '--yes', ...args], input));
 }
 
-/** Returns the `--json` answer of a command. @throws when it failed. */
+/** Returns the `--json` response of a command. @throws if it failed. */
 export function answerOf<Answer>(args: readonly string[], { code, stdout, stderr }: OpsResult): Answer {
   if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }
 
-/** Returns the commands that leave a line in the audit trail, as they declare it themselves. */
+/** Returns the commands that write to the audit log, as they declare it themselves. */
 export async function auditedCommands(): Promise<readonly string[]> {
   const loaded = await Promise.all(Object.values(nouns).map(load => load(process)));
   const commands = loaded.flatMap(noun => noun.commands);

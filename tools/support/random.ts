@@ -1,7 +1,7 @@
 /** Draws from [0, 1); the same draws for the same seed (mulberry32). */
 export type Random = () => number;
 
-/** Makes a generator from a seed. */
+/** Creates a generator from a seed. */
 export function makeRandom(seed: number): Random {
   let state = seed >>> 0;
   return function random() {
@@ -12,12 +12,12 @@ export function makeRandom(seed: number): Random {
   };
 }
 
-/** Returns one of a list that is not empty. */
+/** Returns a random element of a non-empty list. */
 export function pick<Value>(values: readonly Value[], random: Random): Value {
   return values[Math.floor(random() * values.length)] as Value;
 }
 
-/** Returns the same values in any order. */
+/** Returns the same values in random order. */
 export function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
   const keyed = values.map(value => ({ value, key: random() }));
   return keyed.sort((one, other) => one.key - other.key).map(({ value }) => value);

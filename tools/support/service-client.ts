@@ -32,17 +32,17 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; `undefined` if it is none. */
+  /** The body as JSON; `undefined` if it is not JSON. */
   readonly json: Record<string, unknown> | undefined;
 }
 
-/** The fields of a form; as pairs if one is given twice. */
+/** The fields of a form; as pairs if a field is repeated. */
 export type Form = Readonly<Record<string, string>> | readonly [string, string][];
 
 interface ApiRequest {
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string or bytes are sent as they are, without a content type. */
+  /** Sent as JSON; a string or bytes are sent unchanged, without a content type. */
   readonly body?: unknown;
 }
 
@@ -79,14 +79,14 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     });
   }
 
-  /** Exchanges a grant for tokens. @throws when the token endpoint refuses it. */
+  /** Exchanges a grant for tokens. @throws if the token endpoint refuses it. */
   async function getTokens(form: Form): Promise<Tokens> {
     const { status, text, json } = await postForm('token', form);
     if (status !== 200) throw new Error(`Token endpoint: ${status} ${text}`);
     return tokensSchema.parse(json);
   }
 
-  /** Registers a webhook, and returns its signing secret. @throws when the API refuses it. */
+  /** Registers a webhook, and returns its signing secret. @throws if the API refuses it. */
   async function register(token: string, webhook: NewWebhook): Promise<string> {
     const answer = await callApi('POST', '/v1/webhooks', { token, body: webhook });
     if (answer.status !== 201) throw new Error(`Registering ${webhook.evento}: ${answer.status} ${answer.text}`);
@@ -95,7 +95,7 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
 }
 
 async function send(url: string, request: RequestInit): Promise<Answer> {
-  const signal = AbortSignal.timeout(30_000); // longer than the gateway waits for a function that starts
+  const signal = AbortSignal.timeout(30_000); // longer than the gateway waits for a starting function
   const response = await fetch(url, { ...request, redirect: 'error', signal });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parseJson(text) };
@@ -113,7 +113,7 @@ const tokensSchema = z.object({
   access_token: z.string(),
   token_type: z.string(),
   expires_in: z.number(),
-  /** Empty where the client may not refresh. */
+  /** Empty if the client may not refresh. */
   refresh_token: z.string().default(''),
   scope: z.string().optional(),
 });

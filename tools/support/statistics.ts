@@ -1,11 +1,11 @@
-/** Returns the middle one of the values, or the mean of the two in the middle. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
   return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
-/** Returns the value that such a share of the values does not exceed; of few values, one of the largest. */
+/** Returns the value that this share of the values does not exceed; of few values, one of the largest. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -23,7 +23,7 @@ export function percentilesOf(times: readonly number[]): Percentiles {
   return { p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99) };
 }
 
-/** Returns the same values, beginning with another one in each round: nothing is always measured first, or after the same. */
+/** Returns the same values, rotated by one in each round, so that their order does not bias measurements. */
 export function rotated<Value>(values: readonly Value[], round: number): Value[] {
   const start = round % values.length;
   return [...values.slice(start), ...values.slice(0, start)];

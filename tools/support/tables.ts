@@ -1,9 +1,9 @@
 import type { AttributeDefinition, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
 
-/** The name of a table, as tests and the laboratory have it. */
+/** The name of a table in tests and the laboratory. */
 export type TableName = (typeof tables)[number]['name'];
 
-/** A table's keys and indexes, as `CreateTable` and CloudFormation take them. */
+/** A table's keys and indexes, as in `CreateTable` and CloudFormation. */
 export interface TableDefinition {
   readonly AttributeDefinitions: AttributeDefinition[];
   readonly KeySchema: KeySchemaElement[];
@@ -14,7 +14,7 @@ export function tableNames(): readonly TableName[] {
   return tables.map(({ name }) => name);
 }
 
-/** Returns the definition of a table. @throws {RangeError} where there is none of that name. */
+/** Returns the definition of a table. @throws {RangeError} if the table does not exist. */
 export function tableDefinition(name: TableName): TableDefinition {
   const table: TableKeys | undefined = tables.find(each => each.name === name);
   if (!table) throw new RangeError(`There is no table ${name}.`);

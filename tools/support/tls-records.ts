@@ -1,6 +1,6 @@
 import { createCipheriv, hash } from 'node:crypto';
 
-/** Writes the records of a server under the keys of one connection: also those that no TLS library would write. */
+/** Writes the records of a server under the keys of one connection, including records that TLS libraries never write. */
 export interface RecordWriter {
   /** Encrypts a record. `padding` adds zeros, which TLS 1.3 allows (RFC 8446 section 5.4). */
   record(type: ContentType, content: Uint8Array, padding?: number): Buffer;
@@ -8,10 +8,10 @@ export interface RecordWriter {
   keyUpdate(isRequested: boolean): Buffer;
 }
 
-/** The type of what a record holds (RFC 8446 section 5.1). */
+/** The type of a record's content (RFC 8446 section 5.1). */
 type ContentType = keyof typeof contentTypes;
 
-/** Makes the writer of a connection with TLS_AES_128_GCM_SHA256, from the server's first secret for application data. */
+/** Creates the writer of a connection with TLS_AES_128_GCM_SHA256, from the server's first secret for application data. */
 export function makeTls13Writer(firstSecret: Buffer): RecordWriter {
   let secret = firstSecret;
   let keys = keysOf(secret);
@@ -39,8 +39,8 @@ export function makeTls13Writer(firstSecret: Buffer): RecordWriter {
 }
 
 /**
- * Makes the writer of a connection with TLS 1.2 and ECDHE-ECDSA-AES128-GCM-SHA256 (RFC 5246 section 6.3, RFC 5288 section 3),
- * for what follows the server's Finished.
+ * Creates the writer of a connection with TLS 1.2 and ECDHE-ECDSA-AES128-GCM-SHA256 (RFC 5246 section 6.3, RFC 5288
+ * section 3), for the records after the server's Finished.
  */
 export function makeTls12Writer(masterSecret: Buffer, clientRandom: Buffer, serverRandom: Buffer): RecordWriter {
   const block = expandTls12(masterSecret, 'key expansion', Buffer.concat([serverRandom, clientRandom]), 40);
@@ -63,7 +63,7 @@ export function makeTls12Writer(masterSecret: Buffer, clientRandom: Buffer, serv
   };
 }
 
-/** Returns a session ticket's handshake message (RFC 8446 section 4.6.1), about as short as can be. */
+/** Returns a session ticket's handshake message (RFC 8446 section 4.6.1) of nearly minimal length. */
 export function sessionTicket(): Buffer {
   const body = Buffer.from('00001c2001020304010300010700' + '00', 'hex'); // lifetime, age, nonce, ticket, no extensions
   return Buffer.concat([Buffer.from([newSessionTicketType, 0, 0, body.length]), body]);
@@ -98,7 +98,7 @@ function expandTls12(secret: Buffer, label: string, random: Buffer, length: numb
   return expanded.subarray(0, length);
 }
 
-/** HMAC-SHA-256 (RFC 2104) of two plain hashes: several times as fast as Node's own, and a flood must be. */
+/** Computes HMAC-SHA-256 (RFC 2104) by two plain hashes: several times as fast as Node's own, as a flood requires. */
 function hmac(key: Buffer, data: Buffer): Buffer {
   const inner = Buffer.alloc(blockLength, 0x36);
   const outer = Buffer.alloc(blockLength, 0x5c);
