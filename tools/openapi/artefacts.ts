@@ -8,10 +8,10 @@ import { eventSchemaFiles } from './event-schemas.ts';
 import { operations } from './operations.ts';
 import { type StageUrls, writeStageDocuments } from './stage-documents.ts';
 
-/** The folder that holds what is generated, and nothing else. */
+/** The folder of the generated files. It contains no other files. */
 export const artefactsFolder = 'docs/api';
 
-/** Returns everything that describes the service to programs of others: file (its path from the root of the tree) -> content. */
+/** Returns all published documents about the service: file (its path from the repository's root) -> content. */
 export function artefacts(): ReadonlyMap<string, string> {
   const documents: readonly Artefact[] = [
     ['docs/api/auth.openapi.json', openApiDocument(operations, 'auth')],
@@ -28,7 +28,7 @@ const root = path.join(import.meta.dirname, '../..');
 
 if (import.meta.main) process.exitCode = run(process.argv.slice(2)); // `npm run openapi`
 
-/** Writes what is published; with `--auth` and `--base` the documents of a stage alone. Returns the exit code. */
+/** Writes the published documents; with `--auth` and `--base` only those of a stage. Returns the exit code. */
 function run(words: readonly string[]): number {
   if (words.length === 0) {
     writeArtefacts();
@@ -48,20 +48,20 @@ function run(words: readonly string[]): number {
   }
 }
 
-/** Returns the addresses of a stage and the folder for its documents, or what is wrong with the words of the command line. */
+/** Returns the addresses of a stage and the folder for its documents, or the error of the command line. */
 function stageOptions(words: readonly string[]): (StageUrls & { readonly out: string }) | string {
   try {
     const options = { auth: { type: 'string' }, base: { type: 'string' }, out: { type: 'string' } } as const;
     const { auth, base, out = path.join(root, '.local') } = parseArgs({ args: [...words], options }).values;
     if (auth === undefined || base === undefined) return 'the addresses of a stage are missing.';
     const wrong = [auth, base].find(url => !/^https?:$/.test(URL.parse(url)?.protocol ?? ''));
-    return wrong === undefined ? { auth, base, out } : `"${wrong}" is not a URL that begins with https:// or http://.`;
+    return wrong === undefined ? { auth, base, out } : `"${wrong}" is not a URL that starts with https:// or http://.`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-/** Writes them, and removes what no longer is one. */
+/** Writes the files, and removes files that are no longer generated. */
 function writeArtefacts(): void {
   const written = artefacts();
   for (const [file, content] of written) {

@@ -28,7 +28,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Get tokens',
     description:
-      'Exchanges a user name and a password, or a refresh token, for an access token and a refresh token. Each refresh token works once; the same one gives the same successor again for 30 seconds, in case an answer was lost. Clients authenticate by HTTP Basic, or in the form.',
+      'Exchanges a user name and a password, or a refresh token, for an access token and a refresh token. Each refresh token works once; for 30 seconds, it returns the same successor again in case a response was lost. Clients authenticate by HTTP Basic or in the form.',
     body: {
       required: true,
       schema: 'TokenRequest',
@@ -64,11 +64,11 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Revoke a token',
     description:
-      'Ends the login that a token belongs to, and with it all its tokens (RFC 7009). A token that is unknown counts as revoked.',
+      'Ends the session of a token, which revokes all its tokens (RFC 7009). An unknown token counts as revoked.',
     body: tokenBody,
     success: {
       status: 200,
-      description: 'It is revoked.',
+      description: 'The token is revoked.',
       schema: 'Revocation',
       examples: { revoked: { value: {} } },
     },
@@ -77,11 +77,11 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Introspect a token',
     description:
-      'Tells whether a token works, and what it opens (RFC 7662). A client sees its own tokens; one that is marked for introspection sees all.',
+      'Returns whether a token is active, and its scopes (RFC 7662). A client sees its own tokens; one that is marked for introspection sees all.',
     body: tokenBody,
     success: {
       status: 200,
-      description: 'What is known of the token.',
+      description: 'The properties of the token.',
       schema: 'Introspection',
       examples: {
         access: {
@@ -94,30 +94,30 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
           },
         },
         refresh: { summary: 'A refresh token', value: introspected },
-        inactive: { summary: 'A token that does not work, or is not yours to see', value: { active: false } },
+        inactive: { summary: 'A token that is inactive, or belongs to another client', value: { active: false } },
       },
     },
   },
   getKeys: {
     tag: 'Discovery',
     summary: 'Get the public keys',
-    description: 'The keys that verify access tokens (RFC 7517). A key is published a day before its first use.',
+    description: 'Returns the keys that verify access tokens (RFC 7517). A key is published a day before use.',
     success: { status: 200, description: 'The keys.', schema: 'KeySet' },
   },
   getServerMetadata: {
     tag: 'Discovery',
     summary: 'Get the metadata of the authorization server',
-    description: 'Names the endpoints and what they support (RFC 8414).',
+    description: 'Returns the endpoints and their capabilities (RFC 8414).',
     success: { status: 200, description: 'The metadata.', schema: 'ServerMetadata' },
   },
 };
 
-/** The operations of {base_url} that belong to no resource of an account. */
+/** The operations of {base_url} outside the accounts' resources. */
 export const apiDescriptions: BaseDescriptions<typeof apiRoutes> = {
   getProtectedResourceMetadata: {
     tag: 'Discovery',
     summary: 'Get the metadata of the API',
-    description: 'Names the authorization server whose tokens the API takes (RFC 9728).',
+    description: 'Returns the authorization server whose tokens the API accepts (RFC 9728).',
     success: { status: 200, description: 'The metadata.', schema: 'ProtectedResourceMetadata' },
   },
 };

@@ -1,4 +1,4 @@
-/** Prints a document as JSON: on one line what fits on one, its members on lines of their own otherwise. */
+/** Prints a document as JSON: on one line if it fits, otherwise with each member on its own line. */
 export function compactJson(document: unknown): string {
   return `${print(JSON.parse(JSON.stringify(document)), '', 0)}\n`;
 }
@@ -8,8 +8,8 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 const lineLength = 140;
 
 /**
- * @param indent - of the line that the value begins on.
- * @param before - the characters of that line before the value, with those that follow it.
+ * @param indent - of the line on which the value starts.
+ * @param before - the characters before the value on that line, and those after it.
  */
 function print(value: Json, indent: string, before: number): string {
   const line = onOneLine(value);

@@ -18,10 +18,10 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'Send a test',
     description:
-      'Sends a sample of the event, whose ids are 0, in one attempt; also while the webhook is suspended, unless by an operator. Ten a minute for the whole account.',
+      'Sends a sample of the event, with ids of 0, in one attempt. It also works while the webhook is suspended, unless an operator suspended it. Limit: 10 a minute for the whole account.',
     success: {
       status: 202,
-      description: 'The test is on its way.',
+      description: 'The test is queued.',
       schema: 'AcceptedDelivery',
       examples: { example: { value: { id: 'teste_0Unh6M0hDjFlJnzs0eQZsx' } } },
       links: links.delivery,
@@ -31,7 +31,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'List deliveries',
     description:
-      'Lists what was sent or waits, newest first. Go on with `cursor` until `proximo_cursor` is null. Deliveries are kept for 30 days from their final state, also when their webhook is deleted.',
+      'Lists sent and pending deliveries, newest first. Continue with `cursor` until `proximo_cursor` is null. Deliveries are kept for 30 days from their final state, even if their webhook is deleted.',
     parameters: [
       queryParameter('estado', 'Only deliveries in this state.', parameterSchema(shape.estado), 'falhou'),
       queryParameter(
@@ -43,11 +43,11 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
       queryParameter('ate', 'Accepted before this time (RFC 3339, with an offset).', time, '2026-11-21T00:00:00-03:00'),
       queryParameter(
         'limite',
-        'The most deliveries of a page.',
+        'The maximum number of deliveries in a page.',
         { ...parameterSchema(shape.limite, 'output'), type: 'integer' },
         20,
       ),
-      queryParameter('cursor', 'The `proximo_cursor` of the page before.', parameterSchema(shape.cursor)),
+      queryParameter('cursor', 'The `proximo_cursor` of the previous page.', parameterSchema(shape.cursor)),
     ],
     success: {
       status: 200,
@@ -73,7 +73,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
   getDelivery: {
     tag: 'Deliveries',
     summary: 'Get a delivery',
-    description: 'Gives a delivery with its body and its latest 30 attempts.',
+    description: 'Returns a delivery with its body and its latest 30 attempts.',
     success: {
       status: 200,
       description: 'The delivery.',
@@ -85,10 +85,10 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'Send a delivery again',
     description:
-      'Sends a delivery that has ended again, on a new schedule. One that waits has its next attempt at once, beside its schedule. Sixty a minute for each webhook.',
+      'Sends a completed delivery again, on a new schedule. A pending delivery is attempted at once; if the attempt fails, its schedule stays. Limit: 60 a minute for each webhook.',
     success: {
       status: 202,
-      description: 'It is on its way.',
+      description: 'The delivery is queued.',
       schema: 'AcceptedDelivery',
       examples: { example: { value: { id: delivery.id } } },
       links: links.delivery,
@@ -98,20 +98,20 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Replays',
     summary: 'Start a replay',
     description:
-      'Sends all `falhou` or `retida` deliveries of a span of time again, ten a second, in the background. One replay of a webhook runs at a time. Tests, and deliveries of earlier registrations, are left out.',
+      'Sends all `falhou` or `retida` deliveries of a period again, 10 a second, in the background. A webhook can have one running replay. Tests, and deliveries of earlier registrations, are excluded.',
     body: {
       required: true,
       schema: 'ReplayRequest',
       examples: {
         held: {
-          summary: 'What was held on a day',
+          summary: 'Deliveries held on a day',
           value: { desde: '2026-11-20T00:00:00-03:00', ate: '2026-11-21T00:00:00-03:00', estado: 'retida' },
         },
       },
     },
     success: {
       status: 202,
-      description: 'The replay runs.',
+      description: 'The replay is running.',
       schema: 'Replay',
       examples: { example: { value: replay } },
       headers: { Location: 'ReplayLocation' },
@@ -128,19 +128,19 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
   getReplay: {
     tag: 'Replays',
     summary: 'Get a replay',
-    description: 'Tells how far a replay is. Replays are kept for 30 days.',
+    description: 'Returns the progress of a replay. Replays are kept for 30 days.',
     success: { status: 200, description: 'The replay.', schema: 'Replay', examples: { example: { value: replay } } },
   },
   cancelReplay: {
     tag: 'Replays',
     summary: 'Cancel a replay',
     description:
-      'Cancels a replay that runs: what is queued by then is still sent, for about a minute, and the rest stays as it was. One that has ended is forgotten.',
-    success: { status: 204, description: 'It is cancelled, or forgotten.' },
+      'Cancels a running replay: deliveries already queued are still sent, for about a minute, and the rest stays unchanged. A completed replay is deleted.',
+    success: { status: 204, description: 'The replay is cancelled, or deleted.' },
   },
 };
 
-/** An empty parameter is as good as none. */
+/** An empty parameter counts as absent. */
 function queryParameter(name: string, description: string, schema: Schema, example?: unknown): object {
   return { name, in: 'query', allowEmptyValue: true, description, schema, ...(example !== undefined && { example }) };
 }

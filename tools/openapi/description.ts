@@ -14,7 +14,7 @@ import type { Link } from './links.ts';
 import type { Schema } from './plain-schemas.ts';
 import type { FunctionSchemaName } from './schemas.ts';
 
-/** The descriptions of all operations of a table of routes, and of no other. An operation that takes a body has one here. */
+/** The descriptions of exactly the operations of a table of routes. An operation with a body describes it. */
 export type Descriptions<Table extends RouteTable> = {
   readonly [Id in OperationId<Table>]: Description &
     (OperationOf<Table, Id> extends { readonly takesBody: true }
@@ -22,14 +22,14 @@ export type Descriptions<Table extends RouteTable> = {
       : { readonly body?: never });
 };
 
-/** The same of {base_url}: one that can refuse values tells what can be wrong with them. */
+/** The same for {base_url}: an operation that can reject values describes their errors. */
 export type BaseDescriptions<Table extends RouteTable> = Descriptions<Table> & {
   readonly [Id in OperationId<Table>]: 'validation_failed' extends RefusalOf<Table, Id>
     ? { readonly findings: readonly PossibleFinding[] }
     : { readonly findings?: never };
 };
 
-/** The document's description of an operation beyond its route. */
+/** The document's description of an operation, in addition to its route. */
 interface Description {
   readonly tag: 'Tokens' | 'Discovery' | 'Webhooks' | 'Deliveries' | 'Replays';
   readonly summary: string;
@@ -38,7 +38,7 @@ interface Description {
   readonly parameters?: readonly object[];
   readonly body?: RequestBody | undefined;
   readonly success: Success;
-  /** The possible faults of the body or the query. */
+  /** The possible errors of the body or the query. */
   readonly findings?: readonly PossibleFinding[];
 }
 
@@ -71,7 +71,7 @@ interface Success {
   readonly description: string;
   readonly schema?: SchemaName;
   readonly examples?: Readonly<Record<string, Example>>;
-  /** Beyond those for caches. */
+  /** In addition to those for caches. */
   readonly headers?: HeaderNames;
   /** The requests that it leads to. */
   readonly links?: Readonly<Record<string, Link>>;
@@ -83,7 +83,7 @@ export interface Example {
   readonly value: unknown;
 }
 
-/** The service's own answer with a status. */
+/** The service's own response with a status. */
 export interface OwnResponse {
   readonly description: string;
   readonly mediaType?: string;
@@ -91,14 +91,14 @@ export interface OwnResponse {
   readonly examples?: Readonly<Record<string, Example>>;
   readonly headers: HeaderNames;
   readonly links?: Readonly<Record<string, Link>>;
-  /** The headers that only some answers of that status have. */
+  /** The headers that only some responses with that status have. */
   readonly sometimes?: readonly string[];
 }
 
-/** A refusal of {base_url}, by its name in the table of its room. */
+/** An error of {base_url}, by its name in the table of its folder. */
 export type ProblemName = keyof typeof apiProblems | keyof typeof webhookProblems | keyof typeof deliveryProblems;
 
-/** A thing that can be wrong with a request: where, and what. */
+/** A possible error of a request: its location and its finding. */
 export interface PossibleFinding {
   readonly place: { readonly pointer: string } | { readonly parameter: string };
   readonly finding: FindingTable[string];
@@ -113,12 +113,12 @@ export type SchemaName =
   | 'GatewayMessage'
   | 'OAuthOrGatewayError';
 
-/** Returns a reference to one of them. */
+/** Returns a reference to a component. */
 export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The possible faults of a body besides its fields. */
+/** The possible errors of a body, in addition to those of its fields. */
 export const objectFindings: readonly PossibleFinding[] = [
   { place: { pointer: '' }, finding: apiFindings.object_type },
   { place: { pointer: '/campo' }, finding: apiFindings.unknown_field },

@@ -14,7 +14,7 @@ import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway
 import { notes } from './schema-notes.ts';
 import { describedSchemas } from './schemas.ts';
 
-/** Returns the OpenAPI document of a host; that of {base_url} also has what receivers get. */
+/** Returns the OpenAPI document of a host; that of {base_url} also describes deliveries to receivers. */
 export function openApiDocument(all: readonly Operation[], host: Host): object {
   const operations = all.filter(operation => operation.host === host);
   const responses = Object.fromEntries(operations.map(operation => [operation.id, responsesOf(operation)]));
@@ -60,7 +60,7 @@ function notFound(host: Host): object {
 }
 
 /**
- * Describes a path. Beside the methods that it takes, it has its answer to all others, under `x-method-not-allowed`: OpenAPI has no
+ * Describes a path. `x-method-not-allowed` holds its response to methods that it does not support, since OpenAPI has no
  * place for that.
  */
 function describePath(operations: readonly Operation[], responses: (operation: Operation) => object): object {
@@ -100,7 +100,7 @@ function describe(operation: Operation): object {
   };
 }
 
-/** A client authenticates by HTTP Basic, or with `client_id` and `client_secret` in the form, which OpenAPI has no scheme for. */
+/** A client authenticates by HTTP Basic, or with `client_id` and `client_secret` in the form, for which OpenAPI has no scheme. */
 function securityOf(access: Operation['access']): object[] {
   if (access === 'public') return [];
   return access === 'client' ? [{ clientBasic: [] }, {}] : [{ login: [access] }, { accessToken: [] }];
@@ -133,30 +133,30 @@ function methodNotAllowed(host: Host, allow: string): object {
   const schema = { type: 'string', const: allow };
   return {
     ...response,
-    headers: { ...headers, Allow: { description: 'The methods that the path takes.', required: true, schema } },
+    headers: { ...headers, Allow: { description: 'The methods that the path supports.', required: true, schema } },
   };
 }
 
-/** Returns the schemas of what API Gateway answers by itself, before or after a function. */
+/** Returns the schemas of API Gateway's own responses, before or after a function. */
 function ofGateway(): Record<string, Schema> {
   const { OAuthError = {} } = describedSchemas(notes);
   return {
     GatewayMessage: opened(gatewayMessage),
     OAuthOrGatewayError: {
       ...union([OAuthError, opened(gatewayMessage)]),
-      description: 'Why a request was refused: by the service, with `error`, or by the gateway, with `message`.',
+      description: 'The reason for an error: of the service, in `error`, or of the gateway, in `message`.',
     },
   };
 }
 
 const gatewayMessage = {
   type: 'object',
-  description: 'An answer of the gateway itself, without `code`.',
+  description: 'A response of the gateway itself, without `code`.',
   properties: { message: { ...orNull('string'), examples: ['Too Many Requests'] } },
   required: ['message'],
 };
 
-/** Returns the schemas that a text refers to, and those that they refer to. */
+/** Returns the schemas that a text refers to, directly or indirectly. */
 function referredTo(schemas: Record<string, Schema>, text: string): Record<string, Schema> {
   const [found, others] = [true, false].map(wanted =>
     Object.fromEntries(

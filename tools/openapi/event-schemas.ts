@@ -6,7 +6,7 @@ import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { furtherFields } from './plain-schemas.ts';
 import { checkPattern } from './text-pattern.ts';
 
-/** A JSON Schema (draft 2020-12) of an object, made of the keywords that the events need. */
+/** A JSON Schema (draft 2020-12) of an object, limited to the keywords that the events need. */
 export interface ObjectSchema {
   readonly title: string;
   readonly description: string;
@@ -31,9 +31,9 @@ interface FieldSchema {
 }
 
 /**
- * Returns the two schemas of each event as files of their own: file -> document.
+ * Returns the two schemas of each event as separate files: file -> document.
  *
- * @throws if the pattern of a text does not mean the same everywhere
+ * @throws if implementations could interpret the pattern of a text differently
  */
 export function eventSchemaFiles(events: EventFormat): readonly (readonly [file: string, document: object])[] {
   for (const [name, field] of Object.entries(events.fields)) {
@@ -54,7 +54,7 @@ export function eventSchemaFiles(events: EventFormat): readonly (readonly [file:
 export function messageSchema(events: EventFormat, event: EventName): ObjectSchema {
   return {
     title: `${event}: message to the events queue`,
-    description: `${events.rows[event].description} What a publisher sends; the service ignores fields that are not listed here.`,
+    description: `${events.rows[event].description} The message that a publisher sends; the service ignores fields that are not listed here.`,
     ...converted(events.messageSchemas[event], ['id_conta', 'event', ...Object.keys(events.fields), 'id'], {
       ...fieldDescriptions,
       ...describedFields(events, ({ description }) => `${description}.`),
@@ -69,7 +69,7 @@ export function deliverySchema(events: EventFormat, event: EventName): ObjectSch
   const schema = events.bodySchema(event);
   return {
     title: `${event}: body of the delivery`,
-    description: `${events.rows[event].description} What the registered URL gets by POST; further fields may come. In a test, whose webhook-id begins with teste_, the ids are 0.`,
+    description: `${events.rows[event].description} The body of the POST to the registered URL; further fields may be added. In a test, whose webhook-id starts with teste_, the ids are 0.`,
     ...converted(schema, Object.keys(schema.shape), {
       ...fieldDescriptions,
       ...describedFields(events, field => `${field.description}; ${sampleOf(field)} in a test.`),
@@ -79,19 +79,19 @@ export function deliverySchema(events: EventFormat, event: EventName): ObjectSch
   };
 }
 
-/** Returns the schema of any delivery, today's or a later one: fields that only some events have are not required. */
+/** Returns the schema of any current or future delivery: fields that only some events have are optional. */
 export function anyDeliverySchema(events: EventFormat) {
   const schemas = EVENT_NAMES.map(event => deliverySchema(events, event));
   const { pattern: _, ...link } = Object.assign({}, ...schemas.map(({ properties }) => properties.link));
   const event = {
     type: 'string',
-    description: `The name of the event. Today: ${EVENT_NAMES.map(name => `\`${name}\``).join(', ')}. Others may come.`,
+    description: `The name of the event. Today: ${EVENT_NAMES.map(name => `\`${name}\``).join(', ')}. Others may be added.`,
     'x-extensible-enum': EVENT_NAMES,
   };
   return {
     title: 'Event',
     description:
-      'What the registered URL gets by POST, whatever the event. Answer one that you do not know with 2xx, and drop it.',
+      'The body of the POST to the registered URL, for any event. Respond to an unknown one with 2xx, and ignore it.',
     type: 'object',
     properties: { ...Object.assign({}, ...schemas.map(({ properties }) => properties)), event, link },
     required: ['event'],
@@ -120,11 +120,11 @@ function describedFields({ fields }: EventFormat, describe: (field: EventField) 
 const fieldDescriptions: Readonly<Record<string, string>> = {
   id_conta: 'The account that the event belongs to.',
   event: 'The name of the event.',
-  id: 'The publisher’s own id of the event: of messages with the same account, event and id one is delivered. Without it the message id of SQS stands in. Characters are code points.',
+  id: 'The publisher’s own id of the event: of messages with the same account, event and id, one is delivered. Without it, the message id of SQS is used. Characters are code points.',
   link: 'The page of the demand, or of its proposal.',
 };
 
-/** Returns zod's JSON Schema of a schema, its fields in this order and each described. */
+/** Returns zod's JSON Schema of a schema, with its fields in this order and a description for each. */
 function converted(schema: z.core.$ZodType, order: readonly string[], descriptions: Readonly<Record<string, string>>) {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   const fields = order.filter(field => field in properties);
@@ -139,7 +139,7 @@ function converted(schema: z.core.$ZodType, order: readonly string[], descriptio
   };
 }
 
-/** A slash needs no escape in a JSON Schema. Generators take an integer for one of 32 bits unless its format says otherwise. */
+/** A slash needs no escape in a JSON Schema. Generators treat an integer as 32 bits unless its format is different. */
 function asWritten(field: ZodField): ZodField {
   return {
     ...field,

@@ -6,8 +6,8 @@ import { anyDeliverySchema, deliverySchema, exampleBody } from './event-schemas.
 import type { Schema } from './plain-schemas.ts';
 
 /**
- * Returns what receivers get, with its headers, and the answers that they may send: one POST for any event, and beside it one for
- * each that there is today.
+ * Returns the deliveries to receivers, with their headers and the possible responses: one POST for any event, and one
+ * for each current event.
  */
 export function eventWebhooks(events: EventFormat): Record<string, object> {
   const samples = EVENT_NAMES.map(name => [name, { summary: `Event ${name}`, value: exampleBody(events, name) }]);
@@ -24,34 +24,29 @@ export function eventBodies(events: EventFormat): Record<string, Schema> {
 }
 
 /**
- * The headers of each delivery. `Authorization` is a security scheme, `Content-Type` is with the body, and the operation's
- * description names `Accept`: OpenAPI ignores a parameter of that name.
+ * The headers of each delivery. `Authorization` is a security scheme, `Content-Type` is with the body, and the
+ * operation's description names `Accept`: OpenAPI ignores a parameter of that name.
  */
 const deliveryHeaders = [
   header(
     'webhook-id',
-    'The id of the event. It is the same in each repetition: keep it, and drop what you have had already. That of a test begins with `teste_`.',
+    'The id of the event. It is the same in each repetition: store it, and ignore ids that you have already received. That of a test starts with `teste_`.',
     { type: 'string', pattern: deliveryIdForm.source },
     'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
   ),
   header(
     'webhook-timestamp',
-    'When the attempt was begun, in seconds since the epoch. Refuse what is more than five minutes away.',
+    'When the attempt started, in seconds since the epoch. Reject values that differ from your clock by more than five minutes.',
     { type: 'string', pattern: '^[0-9]{10}$' },
     '1795181091',
   ),
   header(
     'webhook-signature',
-    'One signature for each secret that signs, separated by spaces: `v1,` and the base64 of HMAC-SHA-256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
+    'One signature for each active secret, separated by spaces: `v1,` and the base64 of HMAC-SHA-256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
     { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=){0,4}$' },
     'v1,rsgB5n9tLejWj3To5KZ8xB1HrRJt1PU/tYqg7L1E0Ko=',
   ),
-  header(
-    'Accept-Encoding',
-    'Answers are to be sent as they are, not compressed.',
-    { type: 'string', const: 'identity' },
-    'identity',
-  ),
+  header('Accept-Encoding', 'Responses must not be compressed.', { type: 'string', const: 'identity' }, 'identity'),
   header('User-Agent', 'The version of the service.', { type: 'string', pattern: '^Emissor/' }, 'Emissor/0.2.0'),
 ];
 
@@ -68,12 +63,13 @@ function deliveryOfEvent(events: EventFormat, name: EventName): object {
 function deliveryOf(operationId: string, summary: string, schema: SchemaName, examples: object): object {
   return {
     operationId,
-    // Otherwise generators make a client that sends deliveries; that in Python does not compile. The bodies are made in any case.
+    // Otherwise generators create a client that sends deliveries; the Python one does not compile. The bodies are
+    // generated in any case.
     'x-internal': true,
     tags: ['Events'],
     summary,
     description:
-      'A POST to the URL that is registered for the event. Verify its signature, store it, and answer within 15 seconds. It may come again, and no order is promised. It has the header `Accept: */*`.',
+      'A POST to the registered URL of the event. Verify its signature, store it, and respond within 15 seconds. It may arrive more than once, and in any order. It has the header `Accept: */*`.',
     security: [{ receiverAuthorization: [] }, {}],
     parameters: deliveryHeaders,
     requestBody: {
@@ -86,20 +82,20 @@ function deliveryOf(operationId: string, summary: string, schema: SchemaName, ex
       },
     },
     responses: {
-      '2XX': { description: 'Delivered, whatever the body says.' },
+      '2XX': { description: 'Delivered, regardless of the body.' },
       '410': {
         description:
-          'Nobody wants it any more: the webhook is suspended at once (`gone`). Not by the answer to a test.',
+          'The receiver no longer wants the event: the webhook is suspended at once (`gone`), except by the response to a test.',
       },
       '429': later,
       '503': later,
-      default: { description: 'Tried again: ten attempts over about three days. Redirects are not followed.' },
+      default: { description: 'Retried: ten attempts over about three days. Redirects are not followed.' },
     },
   };
 }
 
 const later = {
-  description: 'Tried again, no earlier than `Retry-After` says, and within 24 hours.',
+  description: 'Retried, no earlier than `Retry-After` requires, and within 24 hours.',
   headers: {
     'Retry-After': { description: 'Seconds, or an HTTP date.', schema: { type: 'string' }, example: '120' },
   },

@@ -1,2 +1,2 @@
-/** The addresses that stand in the published documents where a stage has its own. */
+/** The addresses in the published documents. Each stage has its own. */
 export const exampleUrls = { auth: 'https://auth.emissor.example', base: 'https://api.emissor.example' } as const;

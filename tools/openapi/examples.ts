@@ -1,9 +1,9 @@
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { exampleBody } from './event-schemas.ts';
 
-/* Bodies that several examples show. */
+/* Bodies that several examples share. */
 
-/** The secret that is shown in examples. It opens nothing. */
+/** The secret in examples. It is not in use. */
 export const segredo = 'whsec_163Fd+W5bPf1ikojOPHYw3vZfUuPVn31jvO4VmC32HU=';
 
 /** A webhook's record. */
@@ -20,10 +20,10 @@ export const webhook = {
   atualizado_em: '2026-11-20T13:24:50.601Z',
 };
 
-/** An event that came without a webhook. */
+/** An event that arrived without a webhook. */
 export const eventWithoutWebhook = { evento: 'mensagem.recebida', ultimo_em: '2026-11-20T11:02:17.204Z' };
 
-/** A delivery as lists show it. */
+/** A delivery in a list. */
 export const delivery = {
   id: 'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
   estado: 'entregue',
@@ -34,7 +34,7 @@ export const delivery = {
   ultimo_status: 200,
 };
 
-/** The same with its attempts. */
+/** The same delivery with its attempts. */
 export const deliveryDetail = {
   ...delivery,
   corpo: JSON.stringify(exampleBody(businessEvents, 'proposta.recebida')),
@@ -51,5 +51,5 @@ export const deliveryDetail = {
   ],
 };
 
-/** A replay that runs. */
+/** A running replay. */
 export const replay = { id: 'reenvio_0Unh6M0hDjFlJnzs0eQZsx', estado: 'em_andamento', enviadas: 50 };

@@ -3,30 +3,28 @@ import { refreshTokenRule } from '../../lambdas/auth/grants/refresh-token.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { union } from './plain-schemas.ts';
 
-/*
- * The forms of {auth_url}. Their functions read them field by field (`lambdas/auth/form-request.ts`), without a schema. JSON
- * Schema counts characters where the functions count bytes of UTF-8, hence the descriptions.
- */
+/* The forms of {auth_url}. Their functions read them field by field (`lambdas/auth/form-request.ts`), without a schema.
+ * JSON Schema counts characters, but the functions count bytes of UTF-8, hence the descriptions. */
 
 const client = {
-  client_id: { type: 'string', description: 'The client, where it does not authenticate by HTTP Basic.' },
+  client_id: { type: 'string', description: 'The client, if it does not authenticate by HTTP Basic.' },
   client_secret: {
     type: 'string',
     format: 'password',
-    description: 'Its secret, where it does not authenticate by HTTP Basic.',
+    description: 'Its secret, if it does not authenticate by HTTP Basic.',
   },
 };
 
 const scope = {
   type: 'string',
   description:
-    'The scopes to ask for, separated by spaces. Without it, all that the user and the client have, or all that were granted.',
+    'The requested scopes, separated by spaces. Without it, all that the user and the client have, or all that were granted.',
   pattern: `^(?:${scopes.join('|')})(?: +(?:${scopes.join('|')}))*$`,
   examples: [scopes.join(' ')],
 };
 
 const token = { type: 'string', minLength: 1, description: 'An access token or a refresh token.' };
-const hint = { type: 'string', description: 'Not needed, and ignored: `access_token` or `refresh_token`.' };
+const hint = { type: 'string', description: 'Optional and ignored: `access_token` or `refresh_token`.' };
 
 const passwordGrant = {
   type: 'object',
@@ -63,7 +61,7 @@ const refreshTokenGrant = {
 
 const ignoredFields = { description: 'Other fields are ignored (RFC 6749 section 3.2).' };
 
-/** The schemas of the forms. A field given twice is refused; empty ones are absent. */
+/** The schemas of the forms. A repeated field is refused; empty ones are absent. */
 export const formSchemas = {
   TokenRequest: {
     ...union([passwordGrant, refreshTokenGrant]),

@@ -1,31 +1,31 @@
-/** The headers of responses. `Content-Type` is no header in OpenAPI: it stands with the content. */
+/** The headers of responses. `Content-Type` is not a header in OpenAPI: it is part of the content. */
 export const headers = {
   NoStore: {
-    description: 'Nobody may keep the answer.',
+    description: 'Caches must not store the response.',
     schema: { type: 'string', const: 'no-store' },
   },
   RequestId: {
-    description: 'The id of the request: support finds the request by it.',
+    description: 'The id of the request, for support.',
     schema: { type: 'string' },
     example: 'AbCdEfGhIjKlMnO=',
   },
   PublicCache: {
-    description: 'How long anybody may keep the answer.',
+    description: 'How long any cache may store the response.',
     schema: { type: 'string', pattern: '^public, max-age=[0-9]+$' },
     example: 'public, max-age=300',
   },
   Pragma: { description: 'For caches of HTTP/1.0.', schema: { type: 'string', const: 'no-cache' } },
   ContentLanguage: {
-    description: 'The language of `title` and `detail`: the one that `Accept-Language` prefers.',
+    description: 'The language of `title` and `detail`, as preferred by `Accept-Language`.',
     schema: { type: 'string', 'x-extensible-enum': ['en', 'pt-BR'] },
   },
   RetryAfter: {
-    description: 'Seconds to wait before the next try.',
+    description: 'Seconds to wait before the next request.',
     schema: { type: 'integer', minimum: 1 },
     example: 30,
   },
   BearerChallenge: {
-    description: 'How to authenticate (RFC 6750), what is wrong with the token, and where the metadata is (RFC 9728).',
+    description: 'How to authenticate (RFC 6750), the problem of the token, and the metadata URL (RFC 9728).',
     schema: { type: 'string', pattern: '^Bearer realm="webhooks"' },
     example:
       'Bearer realm="webhooks", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"',
@@ -34,14 +34,14 @@ export const headers = {
     description: 'How clients authenticate.',
     schema: { type: 'string', const: 'Basic realm="oauth", error="invalid_client"' },
   },
-  Accept: { description: 'The media type to send.', schema: { type: 'string', const: 'application/json' } },
+  Accept: { description: 'The required media type.', schema: { type: 'string', const: 'application/json' } },
   WebhookLocation: {
     description: 'The path of the new webhook.',
     schema: { type: 'string', pattern: '^/v1/webhooks/[a-z_.]+$' },
     example: '/v1/webhooks/proposta.recebida',
   },
   ReplayLocation: {
-    description: 'The path of the replay: of the new one, or of the one that is under way.',
+    description: 'The path of the replay: of the new one, or of the running one.',
     schema: { type: 'string', pattern: '^/v1/webhooks/[a-z_.]+/reenvios/reenvio_[A-Za-z0-9]{22}$' },
     example: '/v1/webhooks/proposta.recebida/reenvios/reenvio_0Unh6M0hDjFlJnzs0eQZsx',
   },

@@ -1,28 +1,28 @@
 import { exampleUrls } from './example-urls.ts';
 
-/* What the documents say of all operations: about the service, the host, and how callers authenticate. */
+/* The documents' texts about all operations: the service, the host, and the authentication of callers. */
 
-/** There is no address for all: and generators refuse a relative one here. */
+/** Support has no common address, and generators reject a relative one here. */
 const contact = { name: 'Support, by the channel agreed in the contract' };
 
 const license = { name: 'Apache 2.0', identifier: 'Apache-2.0' };
 
-const conventions = `HEAD is not listed: it works wherever GET does, and answers as GET does, without the content.
+const conventions = `HEAD is not listed: every GET operation supports it, with the same response but without the content.
 
-Every path answers methods that it does not take with 405 and \`Allow\` (\`x-method-not-allowed\`); other paths are 404 (\`x-not-found\`). \`{"message"}\` comes from the gateway before the service: it throttles, and refuses what is too large.
+Every path responds to unsupported methods with 405 and \`Allow\` (\`x-method-not-allowed\`); unknown paths return 404 (\`x-not-found\`). \`{"message"}\` comes from the gateway in front of the service: it throttles requests, and refuses those that are too large.
 
-Answers and events may get further fields, and lists further values: \`x-extensible-enum\` has today's. Skip what you do not know. In schemas made of several forms \`x-forms\` says which fields come together.`;
+Responses and events may get further fields, and lists further values: \`x-extensible-enum\` has the current ones. Ignore unknown fields and values. In schemas with several forms, \`x-forms\` lists the combinations of fields.`;
 
-/** The introduction of each document: who it is about, where that is, and its groups of operations. */
+/** The introduction of each document: its subject, its host, and its groups of operations. */
 export const introductions = {
   auth: {
     info: {
       title: 'Emissor: tokens',
       version: '1',
       summary: 'The authorization server, {auth_url}.',
-      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This is its authorization server; \`webhooks.openapi.json\` is the API that takes the tokens.
+      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This is its authorization server; \`webhooks.openapi.json\` describes the API that accepts the tokens.
 
-Refusals have \`error\` (RFC 6749).
+Errors have \`error\` (RFC 6749).
 
 ${conventions}`,
       contact,
@@ -41,7 +41,7 @@ ${conventions}`,
         type: 'http',
         scheme: 'basic',
         description:
-          'Client id and client secret. Or both in the form, as `client_id` and `client_secret`; never in both ways.',
+          'Client id and client secret. Alternatively send both in the form, as `client_id` and `client_secret`, but never both ways.',
       },
     },
   },
@@ -52,11 +52,11 @@ ${conventions}`,
       summary: 'Webhooks of the marketplace, {base_url}.',
       description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This is its API; the tokens come from the authorization server, which \`auth.openapi.json\` describes.
 
-Refusals are \`application/problem+json\` with a \`code\`.
+Errors are \`application/problem+json\` with a \`code\`.
 
 ${conventions}
 
-\`webhooks\` describes what receivers get.`,
+\`webhooks\` describes the requests that receivers get.`,
       contact,
       license,
     },
@@ -65,23 +65,23 @@ ${conventions}
       { name: 'Webhooks', description: 'Register URLs for events.' },
       {
         name: 'Deliveries',
-        description: 'See what was sent, and send it again.',
+        description: 'See sent deliveries, and send them again.',
       },
       {
         name: 'Replays',
-        description: 'Send the deliveries of a span of time again.',
+        description: 'Send the deliveries of a period again.',
       },
       { name: 'Discovery', description: 'Documents that libraries read.' },
       {
         name: 'Events',
-        description: 'What receivers get.',
+        description: 'The requests that receivers get.',
       },
     ],
     securitySchemes: {
       login: {
         type: 'oauth2',
         description:
-          'Logs in by itself, for tests only: the tool then has the secret of the client and the password of the user. `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+          'Logs in automatically, for tests only: the tool then has the secret of the client and the password of the user. `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
         flows: {
           password: {
             tokenUrl: `${exampleUrls.auth}/oauth/v1/token`,
@@ -94,7 +94,7 @@ ${conventions}
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: 'An access token of the authorization server, with the scope that `login` lists.',
+        description: 'An access token of the authorization server, with the scope listed under `login`.',
       },
       receiverAuthorization: {
         type: 'apiKey',
@@ -106,20 +106,20 @@ ${conventions}
   },
 } as const;
 
-/** The header that chooses the language of refusals. */
+/** The header that selects the language of error messages. */
 export const acceptLanguage = {
   name: 'Accept-Language',
   in: 'header',
-  description: 'The language of refusals: Portuguese where it prefers `pt`, else English.',
+  description: 'The language of error messages: Portuguese if it prefers `pt`, otherwise English.',
   schema: { type: 'string' },
   example: 'pt-BR, en;q=0.5',
 };
 
-/** Every stage has addresses of its own: the document's is a variable. */
+/** Every stage has its own addresses, so the document's address is a variable. */
 function serverOf(example: string, description: string) {
   return {
     url: '{url}',
     description,
-    variables: { url: { default: example, description: 'Its address at your stage.' } },
+    variables: { url: { default: example, description: 'The address of your stage.' } },
   };
 }

@@ -2,7 +2,7 @@ import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { OperationId } from '../../lambdas/platform/route-table.ts';
 import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 
-/** A request that an answer leads to. */
+/** A request that a response leads to. */
 export interface Link {
   readonly operationId: OperationId<typeof webhookRoutes & typeof deliveryRoutes>;
   readonly description: string;
@@ -12,7 +12,7 @@ export interface Link {
 
 const evento = '$request.path.evento';
 
-/** The links of answers: name -> link. */
+/** The links of responses: name -> link. */
 export const links = {
   webhook: {
     registered: {
@@ -24,7 +24,7 @@ export const links = {
   delivery: {
     delivery: {
       operationId: 'getDelivery',
-      description: 'What became of it.',
+      description: 'The state of the delivery.',
       parameters: { evento, id: '$response.body#/id' },
     },
   },
@@ -36,7 +36,7 @@ export const links = {
     },
     first: {
       operationId: 'getDelivery',
-      description: 'The first delivery of the page, where it has one.',
+      description: 'The first delivery of the page, if there is one.',
       parameters: { evento, id: '$response.body#/entregas/0/id' },
     },
   },
@@ -48,7 +48,7 @@ export const links = {
     },
     cancel: {
       operationId: 'cancelReplay',
-      description: 'The end of the replay.',
+      description: 'Cancels the replay.',
       parameters: { evento, id: '$response.body#/id' },
     },
   },

@@ -2,7 +2,7 @@ import { formCases, type OAuthTable, oauthCases, serviceCases } from '../../lamb
 import { type AuthOperation, type OwnResponse, ref } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
-/** Returns the responses for what an operation of {auth_url} refuses, by status. */
+/** Returns the error responses of an operation of {auth_url}, by status. */
 export function oauthResponses({ access, refusals }: AuthOperation): Record<string, OwnResponse> {
   const listed = Object.fromEntries(refusals.map(name => [name, oauthCases[name]]));
   const cases: OAuthTable = { ...(access === 'client' && formCases), ...listed, ...serviceCases };
@@ -12,7 +12,7 @@ export function oauthResponses({ access, refusals }: AuthOperation): Record<stri
   );
 }
 
-/** Returns the response for refusals of one status: their codes and descriptions, with an example of each. */
+/** Returns the error response of one status: its codes and descriptions, with an example of each. */
 export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
   const codes = [...new Set(Object.values(cases).map(([, code]) => code))];
   return {
@@ -32,17 +32,17 @@ export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
   };
 }
 
-/** On every answer that concerns tokens. */
+/** On every response that concerns tokens. */
 export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
 
-/** The meaning of each status of these refusals. */
+/** The meaning of each status of these errors. */
 const reasons: Readonly<Record<number, string>> = {
-  400: 'The request is wrong, or the grant is refused',
+  400: 'The request is invalid, or the grant is refused',
   401: 'The client is not authenticated',
-  404: 'There is nothing at this path',
-  405: 'The path does not take this method',
+  404: 'The path does not exist',
+  405: 'The path does not support this method',
   413: 'The form is too large',
-  429: 'Too many refusals',
+  429: 'Too many failed attempts',
   500: 'An error of the service',
   503: 'The service is busy',
 };

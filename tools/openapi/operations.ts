@@ -30,7 +30,7 @@ function described(host: Operation['host'], table: RouteTable, descriptions: Rea
   );
 }
 
-/** Returns the parameters that the path of an operation names. */
+/** Returns the parameters in the path of an operation. */
 function pathParameters(path: string): readonly object[] {
   const parameters = {
     '/{evento}': pathParameter('evento', 'The event of the webhook.', ref('EventName'), webhook.evento),

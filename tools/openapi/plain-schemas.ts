@@ -1,6 +1,6 @@
 /**
- * Returns a schema in the forms that generators of clients read: `null` as one of a list of types, and in place of a union of
- * objects one object with the fields of all. Its `x-forms` says which fields come together.
+ * Returns a schema in the forms that client generators support: `null` as one of a list of types, and instead of a
+ * union of objects one object with the fields of all. Its `x-forms` lists the combinations of fields.
  */
 export function plain(schema: Schema): Schema {
   const { anyOf, oneOf, properties, items, ...rest } = schema as Nested;
@@ -17,8 +17,8 @@ export function plain(schema: Schema): Schema {
 }
 
 /**
- * Returns a schema that refuses no field and no value of a list that it does not know. Today's values stand in the description
- * and as `x-extensible-enum`.
+ * Returns a schema that accepts unknown fields and unknown values of a list. The description and `x-extensible-enum`
+ * list the current values.
  */
 export function opened(schema: Schema): Schema {
   const { enum: listed, const: only, properties, items, additionalProperties: _, ...rest } = schema as Nested;
@@ -33,10 +33,10 @@ export function opened(schema: Schema): Schema {
   };
 }
 
-/** Any field beside those that are named. With `true`, openapi-generator before 7.18 took the schemas for closed. */
-export const furtherFields = { description: 'Further fields may come.' } as const;
+/** Accepts additional fields. With `true`, openapi-generator before 7.18 treated the schemas as closed. */
+export const furtherFields = { description: 'Further fields may be added.' } as const;
 
-/** Returns one schema of objects for several: a field is required where all require it. */
+/** Returns one object schema for several: a field is required if all require it. */
 export function union(schemas: readonly Schema[]): Schema {
   const forms = schemas as readonly ObjectForm[];
   const names = [...new Set(forms.flatMap(({ properties }) => Object.keys(properties)))];
@@ -71,7 +71,7 @@ interface ObjectForm extends Schema {
   readonly required?: readonly string[];
 }
 
-/** Returns the type that also takes null; openapi-generator before 7.18 reads the extension alone in a schema with further fields. */
+/** Returns the type that also accepts null; openapi-generator before 7.18 reads the extension alone in a schema with further fields. */
 export function orNull(type: unknown): Schema {
   return { type: [type, 'null'], 'x-nullable': true };
 }
@@ -88,7 +88,7 @@ function merged(variants: readonly Schema[]): Schema {
   return others.length === variants.length ? only : { ...only, ...orNull(only.type) };
 }
 
-/** Returns what several schemas of one field have in common, and all values where each lists its own. */
+/** Returns the common part of several schemas of one field, and all values if each lists its own. */
 function common(schemas: readonly Schema[]): Schema {
   const [first = {}, ...others] = schemas;
   const same = Object.entries(first).filter(([name, member]) =>
@@ -105,4 +105,4 @@ function told(description: string | undefined, values: readonly string[]): strin
   return [description, `Today: ${named.join(', ')}. ${more}`].filter(part => part !== undefined).join(' ');
 }
 
-const more = 'Others may come.';
+const more = 'Others may be added.';

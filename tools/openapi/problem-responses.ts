@@ -13,7 +13,7 @@ import {
 } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
-/** Returns the responses for what an operation of {base_url} refuses, by status. */
+/** Returns the error responses of an operation of {base_url}, by status. */
 export function problemResponses(operation: BaseOperation): Record<string, OwnResponse> {
   const byStatus = Map.groupBy(Object.entries(problemsOf(operation)), ([, { status }]) => status);
   const values = { scope: operation.access };
@@ -26,9 +26,9 @@ export function problemResponses(operation: BaseOperation): Record<string, OwnRe
 }
 
 /**
- * The response for refusals of one status: their codes, with an example of each case in English, and of the first in Portuguese.
+ * Returns the error response of one status: its codes, with an example of each case in English, and of the first in Portuguese.
  *
- * @param values - what stands in the places of their texts.
+ * @param values - replace the placeholders of their texts.
  */
 export function problemResponse(
   status: Status,
@@ -111,7 +111,7 @@ function exampleOf(
   };
 }
 
-/** Returns the refusals of an operation: what it lists stands between those that it has in common with others. */
+/** Returns the errors of an operation: those of its body, its own, and those of protected operations. */
 function problemsOf({ access, takesBody, refusals }: BaseOperation): ProblemTable {
   const listed = Object.fromEntries(refusals.map(name => [name, allProblems[name]]));
   return access === 'public' ? listed : { ...(takesBody && bodyProblems), ...listed, ...protectedProblems };

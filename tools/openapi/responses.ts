@@ -16,7 +16,7 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** Returns the responses of an operation: what the service answers, and what the gateway answers by itself, in its own form. */
+/** Returns the responses of an operation: those of the service, and the gateway's own, in its own form. */
 export function withGateway(own: Readonly<Record<string, OwnResponse>>): Responses {
   const statuses = [...new Set([...Object.keys(own), ...Object.keys(gatewayMessages)])].sort();
   return Object.fromEntries(statuses.map(status => [status, responseOf(own[status], gatewayMessages[status])]));
@@ -28,10 +28,10 @@ export function ownResponse(own: OwnResponse): ResponseObject {
 }
 
 /**
- * Finds the responses that several operations have.
+ * Finds the responses that several operations share.
  *
  * @param all - the responses of each operation, by operation id.
- * @returns those responses by their name under `components`, and the function that refers to them in the responses of an operation.
+ * @returns those responses by their name under `components`, and a function that replaces them by references.
  */
 export function shareResponses(all: Readonly<Record<string, Responses>>): {
   readonly shared: Record<string, object>;
@@ -60,8 +60,8 @@ export function shareResponses(all: Readonly<Record<string, Responses>>): {
 }
 
 /**
- * Returns the headers under `components` that a text refers to. One that only some answers of a status have is apart: it is not
- * required.
+ * Returns the headers under `components` that a text refers to. A header that only some responses of a status have is
+ * separate: it is optional.
  */
 export function sharedHeaders(text: string): Record<string, object> {
   const all = Object.entries(headers).flatMap(([name, header]) => [
@@ -71,7 +71,7 @@ export function sharedHeaders(text: string): Record<string, object> {
   return Object.fromEntries(all.filter(([name]) => text.includes(JSON.stringify(headerReference(name)))));
 }
 
-/** The messages that API Gateway answers by itself, on every path. */
+/** The gateway's own messages, possible on every path. */
 export const gatewayMessages: Readonly<Record<string, string>> = {
   413: 'Request Entity Too Large',
   429: 'Too Many Requests',
@@ -97,10 +97,10 @@ function responseOf(own: OwnResponse | undefined, message: string | undefined): 
   };
 }
 
-/** The headers that the gateway adds to every answer that comes through it. */
+/** The headers that the gateway adds to every response of a function. */
 const everyAnswer: HeaderNames = { 'apigw-requestid': 'RequestId' };
 
-/** @param always - whether each answer with that status has the header. */
+/** @param always - whether each response with that status has the header. */
 function headerReferences(names: HeaderNames, always: (name: string) => boolean): Record<string, object> {
   return Object.fromEntries(
     Object.entries(names).map(([name, key]) => [name, headerReference(always(name) ? key : optional(key))]),
@@ -115,7 +115,7 @@ function optional(name: string): string {
   return `${name}.optional`;
 }
 
-/** Allows either body where service and gateway answer with the same media type. */
+/** Allows either body if service and gateway respond with the same media type. */
 function bothForms(
   own: Record<string, MediaType> | undefined,
   gateway: MediaType | undefined,
@@ -124,7 +124,7 @@ function bothForms(
   if (!gateway || !same) return { ...own, ...(gateway && { [gatewayType]: gateway }) };
   return {
     [gatewayType]: {
-      schema: ref('OAuthOrGatewayError'), // the API's own refusals have a media type of their own
+      schema: ref('OAuthOrGatewayError'), // the API's own errors have a separate media type
       examples: { ...same.examples, ...gateway.examples },
     },
   };
@@ -136,7 +136,7 @@ function gatewayContent(message: string): MediaType {
 
 const gatewayType = 'application/json';
 
-/** Returns the status and the codes that it can have; where that is taken, by the operation that has it first. */
+/** Returns a name from the status and its codes, with the operation's id if the name is already taken. */
 function nameOf(status: string, { description }: ResponseObject, operationId: string, taken: object): string {
   const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code);
   const name = [status, ...codes].join('.');

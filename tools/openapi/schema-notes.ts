@@ -7,18 +7,18 @@ import type { FunctionSchemaName, SchemaNote } from './schemas.ts';
 
 const url = {
   description:
-    'Where deliveries go: `https`, port 443 or one from 1024 up, no user name, password or fragment. The host is a public DNS name or a public IPv4 address. All addresses of the host must be public, and one of them IPv4.',
+    'The destination of deliveries: `https`, port 443 or one from 1024 up, no user name, password or fragment. The host is a public DNS name or a public IPv4 address. All addresses of the host must be public, and at least one must be IPv4.',
   format: 'uri',
   maxLength: maximumUrlLength,
   examples: [examples.webhook.url],
 };
 const autorizacao = {
   description:
-    'The `Authorization` header of each delivery: 1 to 2,048 visible ASCII characters, with spaces between them only. Send the value alone, without `Authorization:` before it. `null` is as good as absent. No answer ever shows it.',
+    'The `Authorization` header of each delivery: 1 to 2,048 visible ASCII characters; spaces are allowed between them. Send the value alone, without `Authorization:` before it. `null` counts as absent. Responses never contain it.',
   examples: ['Bearer our-own-secret'],
 };
 const segredo = {
-  description: 'The secret that deliveries are signed with, as in Standard Webhooks. Only this answer shows it.',
+  description: 'The secret that signs deliveries, as in Standard Webhooks. Only this response contains it.',
   pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
   examples: [examples.segredo],
 };
@@ -29,36 +29,36 @@ const deliveryId = {
 };
 const estadoOfDelivery = {
   description:
-    '`pendente`: it waits for an attempt. `entregue`: the receiver answered 2xx. `falhou`: all attempts are used up, or 10 days are over. `retida`: its webhook is suspended; reactivate it, then replay. `cancelada`: its registration ended before it was sent; of a test, also: an operator suspended its webhook.',
+    '`pendente`: it waits for an attempt. `entregue`: the receiver responded with 2xx. `falhou`: all attempts are used up, or 10 days are over. `retida`: its webhook is suspended; reactivate it, then replay. `cancelada`: its registration ended before it was sent; of a test, also: an operator suspended its webhook.',
 };
 const resultado = {
   description:
-    '`entregue`: 2xx. `http`: another status. `tempo_esgotado`: no complete headers in time. `conexao`, `tls`, `dns`: not reached; `detalhe` says why. `bloqueada`: the URL or an address of its host is not allowed. `lenta`: given up early, and repeated at once. `interno`: a fault of the service, not charged.',
+    '`entregue`: 2xx. `http`: another status. `tempo_esgotado`: no complete headers in time. `conexao`, `tls`, `dns`: not reached; see `detalhe`. `bloqueada`: the URL or an address of its host is not allowed. `lenta`: ended early, and repeated at once. `interno`: an error of the service, which does not count as an attempt.',
 };
 const detalhe = {
   description: [
-    'Why the attempt failed; `null` if nothing is known beyond `resultado`.',
+    'The reason why the attempt failed; `null` if only `resultado` is known.',
     ...Object.values(failureCauses).map(({ word, en }) => `\`${word}\`: ${en}`),
   ].join(' '),
 };
 const webhook = {
-  evento: { description: 'The event whose deliveries go there.' },
-  url: { description: 'Where deliveries go.', format: 'uri' },
-  autorizacao_definida: { description: 'Whether an `autorizacao` is registered.' },
-  estado: { description: 'Whether events are sent (`ativo`), or held back (`suspenso`).' },
+  evento: { description: 'The event that the webhook receives.' },
+  url: { description: 'The destination of deliveries.', format: 'uri' },
+  autorizacao_definida: { description: 'True if an `autorizacao` is registered.' },
+  estado: { description: '`ativo`: events are sent. `suspenso`: they are held.' },
   motivo_suspensao: {
     description:
-      'Why it is suspended. `gone`: the receiver answered 410. `sem_sucesso`: a delivery used up its attempts, or waited 10 days in the queue of slow receivers, and nothing had worked for five days. `operador`: an operator did it, and only an operator ends it.',
+      'The reason for the suspension. `gone`: the receiver responded with 410. `sem_sucesso`: a delivery used up its attempts, or waited 10 days in the queue of slow receivers, and no delivery had succeeded for five days. `operador`: an operator suspended it, and only an operator can reactivate it.',
   },
   falhando_desde: {
     description:
-      'The first failed attempt, a 410 too, since the registration, another URL, a reactivation or a success; `null` if there is none.',
+      'The time of the first failed attempt, including a 410, since the registration, a new URL, a reactivation or a success; `null` without one.',
   },
   lento_desde: {
     description:
-      'Since when the attempts of this event go through the lane of slow receivers. It belongs to account and event, and may be before `criado_em`.',
+      'The time since which the attempts of this event use the lane of slow receivers. It belongs to account and event, and may be before `criado_em`.',
   },
-  segredos_anteriores: { description: 'The replaced secrets that still sign, the latest first. Four at most.' },
+  segredos_anteriores: { description: 'The replaced secrets that still sign, latest first. At most four.' },
 };
 const delivery = {
   id: deliveryId,
@@ -66,69 +66,70 @@ const delivery = {
   criado_em: { description: 'When the event was accepted.' },
   proxima_tentativa_em: { description: 'When the next attempt is due, if there is one.' },
   ultimo_resultado: { description: 'The result of the latest attempt; `null` before the first.' },
-  ultimo_status: { description: 'The status code that answered the latest attempt, if one did.' },
+  ultimo_status: { description: 'The status code of the response to the latest attempt, if there was one.' },
 };
 const range = {
-  desde: { format: 'date-time', pattern: undefined, description: 'From this time of acceptance on.' },
+  desde: { format: 'date-time', pattern: undefined, description: 'The start of the period of acceptance.' },
   ate: {
     format: 'date-time',
     pattern: undefined,
-    description: 'Up to this time of acceptance; the time itself is left out.',
+    description: 'The end of the period of acceptance, exclusive.',
   },
 };
 const problem = {
   type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
-  title: { description: 'What `status` means.' },
-  detail: { description: 'What is wrong, and how to correct it.' },
-  code: { description: 'The reason. Each operation lists its own by status; others may come.' },
+  title: { description: 'The meaning of `status`.' },
+  detail: { description: 'The problem, and how to correct it.' },
+  code: { description: 'The reason. Each operation lists its own by status; others may be added.' },
   requisicao: {
-    description: 'The id of the request, as in the header `apigw-requestid`: support finds the request by it.',
+    description: 'The id of the request, as in the header `apigw-requestid`, for support.',
     examples: ['AbCdEfGhIjKlMnO='],
   },
 };
 
-/** The document's additions to the schemas of the functions: descriptions, and rules that zod cannot say. */
+/** The document's additions to the schemas of the functions: descriptions, and rules that zod cannot express. */
 export const notes = {
   EventName: { description: 'The name of an event.' },
   WebhookRegistration: { properties: { url, autorizacao } },
   WebhookReplacement: {
-    description: 'All of the new registration: an `autorizacao` that is left out is removed.',
+    description: 'The complete new registration: an omitted `autorizacao` is removed.',
     properties: { url, autorizacao },
   },
   SecretRotation: {
-    properties: { imediato: { description: 'Whether the replaced secrets stop signing now, and not after 24 hours.' } },
+    properties: { imediato: { description: 'True to stop the replaced secrets now instead of after 24 hours.' } },
   },
   ReplayRequest: {
-    properties: { ...range, estado: { description: 'Which deliveries to send again.' } },
+    properties: { ...range, estado: { description: 'The state of the deliveries to send again.' } },
   },
   ReplacedSecret: {
-    description: 'A signing secret that was replaced, and signs still.',
-    properties: { valido_ate: { description: 'Until when it signs.' } },
+    description: 'A replaced signing secret that still signs.',
+    properties: { valido_ate: { description: 'The time until which it signs.' } },
   },
-  Webhook: { description: 'A webhook. It never shows `autorizacao` or a secret.', properties: webhook },
+  Webhook: { description: 'A webhook. It never contains `autorizacao` or a secret.', properties: webhook },
   RegisteredWebhook: { description: 'A new webhook, with its signing secret.', properties: { ...webhook, segredo } },
   WebhookList: {
     properties: {
-      webhooks: { description: 'By `evento`: one for each at most.' },
+      webhooks: { description: 'At most one for each event, sorted by `evento`.' },
       eventos_sem_webhook: {
-        description: 'The events that came without a webhook within 30 days and have none now, by `evento`.',
+        description:
+          'The events that arrived without a webhook within 30 days and still have no webhook, sorted by `evento`.',
       },
     },
   },
   EventWithoutWebhook: {
-    description: 'An event that came without a webhook and has none now.',
+    description: 'An event that arrived without a webhook and still has no webhook.',
     properties: {
       evento: { description: 'The event.' },
       ultimo_em: {
         description:
-          'When it last came, true to the hour, while no webhook took it. It was dropped: only events that have a webhook are delivered.',
+          'When the event last arrived without a webhook, precise to the hour. It was dropped: only events with a webhook are delivered.',
       },
     },
   },
   SigningSecret: { properties: { segredo } },
   Delivery: {
-    description: 'A delivery, as lists show it.',
-    properties: { ...delivery, tentativas: { description: 'How many attempts were made.' } },
+    description: 'A delivery in a list.',
+    properties: { ...delivery, tentativas: { description: 'The number of attempts.' } },
   },
   DeliveryDetail: {
     description: 'A delivery, with its body and its latest 30 attempts.',
@@ -141,47 +142,49 @@ export const notes = {
     },
   },
   Attempt: {
-    description: 'An attempt of a delivery: one POST, or what kept it from being made.',
+    description: 'An attempt of a delivery: one POST, or the reason why it was not sent.',
     properties: {
-      numero: { description: 'Counts all attempts; the first is 1.' },
-      iniciada_em: { description: 'When it was begun.' },
-      duracao_ms: { description: 'How long it took, in milliseconds.' },
+      numero: { description: 'The number of the attempt; the first is 1.' },
+      iniciada_em: { description: 'When it started.' },
+      duracao_ms: { description: 'The duration in milliseconds.' },
       resultado,
       detalhe,
-      status: { description: 'The status code of the answer, if there was one.' },
+      status: { description: 'The status code of the response, if there was one.' },
       resposta: {
         description:
-          'The first 1,024 bytes of the answer, as text in its declared charset, or UTF-8; of a compressed answer its encoding and size, such as `[gzip, 512 bytes]`, or `[gzip, over 1024 bytes]` if there is more; what was sent as `autorizacao` is replaced by `***`. Null without an answer, and 60 days after the attempt.',
+          'The first 1,024 bytes of the response, as text in its declared charset, or UTF-8. For a compressed response, its encoding and size, such as `[gzip, 512 bytes]`, or `[gzip, over 1024 bytes]` if there is more. The value of `autorizacao` is replaced by `***`. Null without a response, and 60 days after the attempt.',
       },
     },
   },
   DeliveryPage: {
     properties: {
-      entregas: { description: 'May be fewer than `limite`, even none, while there is a next page.' },
+      entregas: { description: 'May contain fewer than `limite`, or be empty, even if there is a next page.' },
       proximo_cursor: { description: 'The `cursor` of the next page; `null` at the end.' },
     },
   },
   AcceptedDelivery: { properties: { id: deliveryId } },
   Replay: {
     properties: {
-      estado: { description: 'Whether it runs (`em_andamento`), is over (`concluido`) or was ended (`cancelado`).' },
+      estado: {
+        description: '`em_andamento`: it is running. `concluido`: it is complete. `cancelado`: it was cancelled.',
+      },
       id: { pattern: replayIdForm.source, examples: [examples.replay.id] },
-      enviadas: { description: 'How many were queued for sending.' },
+      enviadas: { description: 'The number of deliveries queued for sending.' },
     },
   },
   Problem: {
-    description: 'Why a request was refused (RFC 9457). `code` is for programs, `detail` for people.',
+    description: 'The reason why a request was refused (RFC 9457). `code` is for programs, `detail` for people.',
     properties: problem,
   },
   ValidationProblem: {
-    description: 'Why a request was refused, with everything that is wrong with it.',
-    properties: { ...problem, errors: { description: 'Everything that is wrong.', minItems: 1 } },
+    description: 'The reason why a request was refused, with all its problems.',
+    properties: { ...problem, errors: { description: 'All problems of the request.', minItems: 1 } },
   },
   Finding: {
-    description: 'One thing that is wrong with a request.',
+    description: 'One problem of a request.',
     properties: {
-      pointer: { description: 'The place in the body, as a JSON Pointer (RFC 6901); empty for the body itself.' },
-      parameter: { description: 'Or the query parameter.' },
+      pointer: { description: 'The location in the body, as a JSON Pointer (RFC 6901); empty for the body itself.' },
+      parameter: { description: 'The query parameter, instead of `pointer`.' },
       code: { description: 'The reason, for programs.' },
       detail: { description: 'The reason, and how to correct it.' },
     },
@@ -189,15 +192,15 @@ export const notes = {
   TokenResponse: {
     properties: {
       access_token: { description: 'A JWT (RFC 9068), for `Authorization: Bearer`.' },
-      expires_in: { description: 'How long the access token lives, in seconds.', minimum: 1 },
-      refresh_token: { description: 'For the refresh grant. It works once. Absent where the client may not refresh.' },
-      scope: { description: 'What the access token opens, separated by spaces. Absent where it opens nothing.' },
+      expires_in: { description: 'The lifetime of the access token, in seconds.', minimum: 1 },
+      refresh_token: { description: 'For the refresh grant. It works once. Absent if the client may not refresh.' },
+      scope: { description: 'The scopes of the access token, separated by spaces. Absent if it has no scopes.' },
     },
   },
-  Revocation: { description: 'Nothing: RFC 7009 gives no content.' },
+  Revocation: { description: 'An empty response (RFC 7009).' },
   Introspection: {
-    description: 'What is known of a token (RFC 7662): of one that does not work `active` alone.',
-    properties: { active: { description: 'Whether the token works.' } },
+    description: 'The properties of a token (RFC 7662); of an inactive one only `active`.',
+    properties: { active: { description: 'True if the token works.' } },
   },
   ServerMetadata: { description: 'Authorization server metadata (RFC 8414).' },
   PublicKey: {
@@ -207,10 +210,10 @@ export const notes = {
   KeySet: { description: 'The public keys that verify access tokens (RFC 7517).' },
   ProtectedResourceMetadata: { description: 'Protected resource metadata (RFC 9728).' },
   OAuthError: {
-    description: 'Why a request was refused (RFC 6749 section 5.2).',
+    description: 'The reason why a request was refused (RFC 6749 section 5.2).',
     properties: {
-      error: { description: 'The reason, for programs. Each operation lists its own by status; others may come.' },
-      error_description: { description: 'What is wrong, in ASCII.' },
+      error: { description: 'The reason, for programs. Each operation lists its own by status; others may be added.' },
+      error_description: { description: 'The problem, in ASCII.' },
     },
   },
 } as const satisfies Partial<Record<FunctionSchemaName, SchemaNote>>;

@@ -19,7 +19,7 @@ export type SchemaNote = {
   readonly [member: string]: unknown;
 };
 
-/** Returns the schemas of the functions, and what is noted of them: those of requests to {base_url} are closed, those of answers open. */
+/** Returns the schemas of the functions with their notes: those of requests to {base_url} are closed, those of responses open. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {
@@ -33,7 +33,7 @@ export function describedSchemas(
   ]);
 }
 
-/** Returns the schema of a parameter: as it is written, or, by `output`, as it is read. */
+/** Returns the schema of a parameter: as it is written, or, by `output`, as it is parsed. */
 export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: simplify });
   return rest;
@@ -83,7 +83,7 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
   );
 }
 
-/** Tells the two bodies of a refusal apart: findings come with status 422, and with no other. */
+/** Distinguishes the two bodies of an error: only status 422 has findings. */
 function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Record<string, Schema> {
   const { properties, required } = ValidationProblem as { properties: Record<string, Schema>; required: string[] };
   const { errors, ...others } = properties;
@@ -99,8 +99,8 @@ function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Re
 }
 
 /**
- * Leaves out what says nothing to a reader: the calendar as a pattern, and the largest integers of JavaScript. Generators take an
- * integer for one of 32 bits unless its format says otherwise.
+ * Removes members that do not help a reader: the calendar as a pattern, and the largest integers of JavaScript.
+ * Generators treat an integer as 32 bits unless its format is different.
  */
 function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
@@ -111,13 +111,13 @@ function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }):
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }
 
-/** Adds to a schema, and to what it holds, what zod does not say. @throws for a note on what is not there. */
+/** Adds notes to a schema and its parts. @throws for a note on a missing part. */
 function describe(schema: Schema, note: SchemaNote | undefined): Schema {
   if (!note) return schema;
   const { properties: notes = {}, items: noteOnItems, ...own } = note;
   const { properties, items } = schema as { properties?: Record<string, Schema>; items?: Schema };
   const unknown = Object.keys(notes).filter(name => !properties?.[name]);
-  if (unknown.length > 0 || (noteOnItems && !items)) throw new Error(`A note is on what is not there: ${unknown}.`);
+  if (unknown.length > 0 || (noteOnItems && !items)) throw new Error(`These notes have no schema: ${unknown}.`);
   const described = Object.entries(properties ?? {}).map(([name, property]) => [name, describe(property, notes[name])]);
   return {
     ...own,

@@ -10,10 +10,10 @@ export interface StageUrls {
 }
 
 /**
- * Writes the OpenAPI documents of a stage into a folder: the published ones with its addresses in place of the examples, so that
- * tools log in there by themselves. Where one cannot be written, none is left.
+ * Writes the OpenAPI documents of a stage into a folder: the published ones with its addresses instead of the examples,
+ * so that tools log in there automatically. If one cannot be written, all are removed.
  *
- * @param prefix - what the names of the files begin with.
+ * @param prefix - of the names of the files.
  * @returns the files, with the texts.
  */
 export function writeStageDocuments(folder: string, urls: StageUrls, prefix = ''): ReadonlyMap<string, string> {
@@ -35,7 +35,7 @@ export function writeStageDocuments(folder: string, urls: StageUrls, prefix = ''
   return written;
 }
 
-/** Removes them, but for what another has written there since. */
+/** Removes the files, except for those that another program has overwritten since. */
 export function removeStageDocuments(documents: ReadonlyMap<string, string>): void {
   for (const [file, text] of documents) {
     if (existsSync(file) && readFileSync(file, 'utf8') === text) rmSync(file);

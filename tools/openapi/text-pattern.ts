@@ -1,9 +1,9 @@
 /**
- * Refuses what a pattern of a text may not be: it judges input of strangers in linear time, and means the same in JavaScript,
- * Python and JSON Schema. Such a pattern is a sequence of ASCII characters and classes of them between `^` and `$`, each with a
- * count. Wherever a count may end, the next character says whether it does.
+ * Rejects unsafe or ambiguous patterns: a pattern must match input of strangers in linear time, and mean the same in
+ * JavaScript, Python and JSON Schema. It is a sequence of ASCII characters and classes between `^` and `$`, each with a
+ * count. The next character decides whether a count ends.
  *
- * @throws where the pattern is another; the error says what to mend.
+ * @throws if the pattern has another form; the error names what to fix.
  */
 export function checkPattern(field: string, { source, flags }: RegExp): void {
   const fault = faultOf(source, flags);
@@ -13,12 +13,12 @@ export function checkPattern(field: string, { source, flags }: RegExp): void {
 function faultOf(source: string, flags: string): string | undefined {
   if (flags !== '') return 'has flags, which JSON Schema does not have';
   const [, inner] = /^\^(.+)\$$/.exec(source) ?? [];
-  if (inner === undefined) return 'does not begin with ^ and end with $';
+  if (inner === undefined) return 'does not start with ^ and end with $';
   const parts = partsOf(inner);
   if (!parts)
     return 'is more than ASCII characters and classes, each with one count, and no \\, ^, [, &, | or ~ in a class';
   const at = parts.findIndex((_, index) => isAmbiguous(parts, index));
-  return at === -1 ? undefined : `is ambiguous: where "${parts[at]?.text}" ends, what follows may go on`;
+  return at === -1 ? undefined : `is ambiguous: the part after "${parts[at]?.text}" may continue it`;
 }
 
 /** A character or a class, with its count. */
@@ -39,7 +39,7 @@ function partsOf(inner: string): readonly Part[] | undefined {
   }));
 }
 
-/** A backslash, and in a class also a bracket, ^, &, | and ~, are left out: languages differ in what they mean there. */
+/** Excludes the backslash, and in classes brackets, ^, &, | and ~, whose meanings differ between languages. */
 const memberOfClass = "[ !-%'-,.-Z_-z{}]";
 const membersOfClass = `-?(?:${memberOfClass}(?:-${memberOfClass})?)+-?`;
 const characterAlone = '[ !"#%&\',0-9:;<=>@A-Z_`a-z~-]';
@@ -57,7 +57,7 @@ function countOf(sign: string): { readonly least: number; readonly most: number 
   return { least: Number(least), most: most === '' ? Number.POSITIVE_INFINITY : Number(most) };
 }
 
-/** Returns whether a part of variable length shares a character with one that may come right after it. */
+/** Returns whether a part of variable length shares a character with one that may follow it. */
 function isAmbiguous(parts: readonly Part[], index: number): boolean {
   const [first, ...others] = parts.slice(index);
   if (!first || first.least === first.most) return false;

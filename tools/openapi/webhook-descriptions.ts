@@ -22,7 +22,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'List webhooks',
     description:
-      'Lists the webhooks of the account: one for each event at most. Beside them stand the events that came lately and were dropped, since no webhook takes them.',
+      'Lists the webhooks of the account: at most one for each event. Also lists recent events that were dropped because they had no webhook.',
     success: {
       status: 200,
       description: 'The webhooks.',
@@ -34,7 +34,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'Register a webhook',
     description:
-      'Registers a URL for an event. The answer shows the signing secret, this once. Where an operator has suspended the webhook of that event, the new one is suspended too.',
+      'Registers a URL for an event. Only this response contains the signing secret. If an operator has suspended the webhook of that event, the new one is suspended, too.',
     body: {
       required: true,
       schema: 'WebhookRegistration',
@@ -62,14 +62,14 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
   getWebhook: {
     tag: 'Webhooks',
     summary: 'Get a webhook',
-    description: 'Gives the webhook of an event.',
+    description: 'Returns the webhook of an event.',
     success: { status: 200, description: 'The webhook.', schema: 'Webhook', examples: { example: { value: webhook } } },
   },
   replaceWebhook: {
     tag: 'Webhooks',
     summary: 'Replace a webhook',
     description:
-      'Replaces URL and `autorizacao`; the signing secret stays. Another URL ends the suspensions `gone` and `sem_sucesso`, and `falhando_desde`; the same URL neither. Deliveries that wait go to the new URL.',
+      'Replaces URL and `autorizacao`; the signing secret stays. A new URL ends the suspensions `gone` and `sem_sucesso`, and `falhando_desde`; the same URL does not. Pending deliveries go to the new URL.',
     body: {
       required: true,
       schema: 'WebhookReplacement',
@@ -77,7 +77,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     },
     success: {
       status: 200,
-      description: 'The webhook as it is now.',
+      description: 'The updated webhook.',
       schema: 'Webhook',
       examples: { example: { value: webhook } },
     },
@@ -86,14 +86,14 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
   deleteWebhook: {
     tag: 'Webhooks',
     summary: 'Delete a webhook',
-    description: 'Deletes the webhook of an event. Deliveries that wait are not sent. Their history stays readable.',
-    success: { status: 204, description: 'It is deleted.' },
+    description: 'Deletes the webhook of an event. Pending deliveries are not sent. Their history stays readable.',
+    success: { status: 204, description: 'The webhook is deleted.' },
   },
   rotateSecret: {
     tag: 'Webhooks',
     summary: 'Get a new signing secret',
     description:
-      'Gives a new signing secret, this once. The replaced one signs too for 24 hours: a delivery then has a signature by each. At most four replaced ones sign.',
+      'Returns a new signing secret, which only this response contains. The replaced one also signs for 24 hours: until then, a delivery has a signature by each. At most four replaced secrets sign.',
     body: {
       required: false,
       schema: 'SecretRotation',
@@ -111,10 +111,10 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'End a suspension',
     description:
-      'Makes a suspended webhook active; on an active one it changes nothing. What is `retida` stays so until it is replayed.',
+      'Reactivates a suspended webhook; an active one stays unchanged. Deliveries that are `retida` stay so until they are replayed.',
     success: {
       status: 200,
-      description: 'The webhook, active.',
+      description: 'The active webhook.',
       schema: 'Webhook',
       examples: { example: { value: webhook } },
     },
