@@ -50,7 +50,7 @@ export function makeTopics(
   /** Performs an operation. @throws {ServiceError} if SNS rejects it. */
   function perform(operation: string, input: object): Readonly<Record<string, string>> {
     const act = operations[operation];
-    if (!act) throw new TypeError(`This SNS does not know ${operation}.`);
+    if (!act) throw new TypeError(`This SNS does not support ${operation}.`);
     return act(input as never);
   }
 }

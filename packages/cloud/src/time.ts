@@ -25,7 +25,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
    * @param isQuiet - the event settles no promise, so settling is skipped
    */
   function at(moment: number, act: () => void, isQuiet = false): () => void {
-    if (Number.isNaN(moment)) throw new RangeError('An event needs a moment.');
+    if (Number.isNaN(moment)) throw new RangeError('An event needs a time.');
     const event: Planned = { moment: Math.max(moment, present), order: order++, isQuiet, act };
     planned.push(event);
     return function cancel() {
@@ -50,7 +50,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   }
 
   async function run(mayGoOn: (next: number) => boolean): Promise<void> {
-    if (isRunning) throw new Error('Time runs already.');
+    if (isRunning) throw new Error('Time is already running.');
     isRunning = true;
     const settling = makeSettling();
     try {

@@ -7,7 +7,7 @@ export function validationError(message: string): ServiceError {
 
 /** Creates the error for a DynamoDB feature that is not emulated. Its type differs from DynamoDB's errors, so that tests cannot confuse them. */
 export function notKnown(what: string): Error {
-  return new Error(`This DynamoDB does not know ${what}.`);
+  return new Error(`This DynamoDB does not support ${what}.`);
 }
 
 /** @throws if a request has an unknown option, which would otherwise be ignored. */

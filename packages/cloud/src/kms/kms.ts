@@ -39,7 +39,7 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
         PrivateKeyCiphertextBlob: wrapping.wrap(KeyId, plaintext, EncryptionContext),
       };
     }
-    throw new TypeError('This KMS does not know that command.');
+    throw new TypeError('This KMS does not support that command.');
   }
 
   /** Replaces the SDK's client. */
@@ -81,6 +81,6 @@ function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
 
 function rsaKey(spec = ''): KeyObject {
   const [, bits] = /^RSA_(\d+)$/.exec(spec) ?? [];
-  if (bits === undefined) throw new TypeError(`This KMS does not know key pairs of ${spec}.`);
+  if (bits === undefined) throw new TypeError(`This KMS does not support key pairs of ${spec}.`);
   return generateKeyPairSync('rsa', { modulusLength: Number(bits) }).privateKey;
 }

@@ -19,7 +19,7 @@ export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
-    throw new StartError(`The directory ${directory} cannot be made: ${messageOf(error)}`);
+    throw new StartError(`The directory ${directory} cannot be created: ${messageOf(error)}`);
   }
 }
 

@@ -59,7 +59,7 @@ export async function startDynamoDb({
     const existing = tables.definition(definition.TableName);
     if (!existing) tables.operations.CreateTable?.(definition as never);
     else if (designOf(existing) !== designOf(definition)) {
-      throw new StartError(`The kept table ${definition.TableName} has other keys or indexes now`, 'data-unfit');
+      throw new StartError(`The stored table ${definition.TableName} has different keys or indexes`, 'data-unfit');
     }
   }
 }

@@ -102,7 +102,7 @@ export async function startAwsJsonService(
     const caller = callerOf(headers.authorization);
     intercept(interceptors, { service, operation: name, input: Object(input), caller });
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
-    if (!operation) throw new ServiceError('UnknownOperationException', `The local ${service} does not know ${name}.`);
+    if (!operation) throw new ServiceError('UnknownOperationException', `This ${service} does not support ${name}.`);
     return operation(input, { caller, gone });
   }
 }

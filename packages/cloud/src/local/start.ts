@@ -150,7 +150,7 @@ function openFaults({ faultsFile: file, terminal }: LocalCloudRequest, cleanup: 
     else terminal.note('faults', `${problem} The shares stay as they were.`, 'warn');
   });
   cleanup.push(unwatch);
-  return readFaults(file, Math.random(), fault => terminal.note('faults', `${fault}, as ${file} asks`, 'warn'));
+  return readFaults(file, Math.random(), fault => terminal.note('faults', `${fault}, as set in ${file}`, 'warn'));
 }
 
 /** Creates the resources of the template, then enables requests, messages and schedules. */

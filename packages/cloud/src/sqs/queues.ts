@@ -78,7 +78,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
   /** Performs an operation. It never waits for messages: see {@link poll}. @throws {ServiceError} if SQS rejects it. */
   function perform(operation: string, input: object, sender: string): object {
     const act = operations[operation];
-    if (!act) throw new TypeError(`This SQS does not know ${operation}.`);
+    if (!act) throw new TypeError(`This SQS does not support ${operation}.`);
     return act(queueOf(input), input as never, sender);
   }
 
@@ -110,7 +110,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     const { MessageGroupId: group } = sent;
     requireWithin('DelaySeconds', DelaySeconds, 0, 900);
     if (body === '') throw new ServiceError('MissingParameter', 'The request must contain the parameter MessageBody.');
-    if (notInXml.test(body)) throw new ServiceError('InvalidMessageContents', 'XML knows no such character.');
+    if (notInXml.test(body)) throw new ServiceError('InvalidMessageContents', 'The body is invalid in XML.');
     if (group !== undefined && !groupForm.test(group)) throw invalid(`MessageGroupId ${group} is invalid.`);
     if (sizeOf(sent) > queue.maxMessageSize)
       throw invalid(`Message must be shorter than ${queue.maxMessageSize} bytes.`);
@@ -118,7 +118,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     if (all.length > 10) throw invalid('A message has at most 10 attributes.');
     const isWrong = ({ DataType = '', StringValue = '' }: sdk.MessageAttributeValue) =>
       DataType === '' || StringValue === '' || notInXml.test(StringValue);
-    if (all.some(isWrong)) throw invalid('A message attribute needs a type and a text: this SQS knows no bytes.');
+    if (all.some(isWrong)) throw invalid('A message attribute needs a type and a string, not bytes.');
     accepted(sent);
     return {
       MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender),

@@ -130,13 +130,13 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     functionOf(name).invoke(structuredClone(event), outcome => ended.push(outcome));
     await time.runUntilSo(() => ended.length > 0);
     const [outcome] = ended;
-    if (!outcome) throw new Error(`${name} never answers.`);
+    if (!outcome) throw new Error(`${name} never responds.`);
     return outcome;
   }
 
   function functionOf(name: string): VirtualFunction {
     const found = functions.get(name);
-    if (!found) throw new Error(`There is no function ${name}.`);
+    if (!found) throw new Error(`Function ${name} does not exist.`);
     return found;
   }
 

@@ -49,7 +49,7 @@ test.each<readonly [string, TablesCommand<object>]>([
   ['sets', new PutCommand({ TableName, Item: { ...Key, all: new Set([1]) } })],
   ['the statement', new BatchExecuteStatementCommand({ Statements: [{ Statement: 'SELECT * FROM "Things"' }] })],
 ])("an unknown feature throws an error that is not one of DynamoDB's: %s", (what, command) => {
-  expect(() => make().execute(command)).toThrow(`This DynamoDB does not know ${what}`);
+  expect(() => make().execute(command)).toThrow(`This DynamoDB does not support ${what}`);
 });
 
 test('a reserved word may name an attribute', () => {

@@ -46,7 +46,7 @@ describe('a data directory', () => {
 
   it.each([['file'], ['file/below']])('cannot be created at %s', name => {
     writeFileSync(join(parent, 'file'), '');
-    expect(() => openDataDirectory(join(parent, name))).toThrow(/cannot be made: E/);
+    expect(() => openDataDirectory(join(parent, name))).toThrow(/cannot be created: E/);
   });
 });
 

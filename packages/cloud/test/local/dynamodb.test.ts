@@ -115,7 +115,7 @@ describe('DynamoDB stores tables', () => {
     ensureTable(definitionOf({ AttributeDefinitions: properties.AttributeDefinitions.toReversed() }));
     expect(() => ensureTable(definitionOf(changes))).toThrow(
       expect.objectContaining({
-        message: 'The kept table App-Deliveries has other keys or indexes now',
+        message: 'The stored table App-Deliveries has different keys or indexes',
         problem: 'data-unfit',
       }),
     );
@@ -125,8 +125,8 @@ describe('DynamoDB stores tables', () => {
 describe('DynamoDB rejects a malformed request', () => {
   const wrongType = 'SerializationException';
   it.each<[string, operation: string, body: unknown, code: string, message: RegExp]>([
-    ['an unknown operation', 'ExportTable', {}, 'UnknownOperationException', /does not know ExportTable/],
-    ['an inherited property name', 'constructor', {}, 'UnknownOperationException', /does not know constructor/],
+    ['an unknown operation', 'ExportTable', {}, 'UnknownOperationException', /does not support ExportTable/],
+    ['an inherited property name', 'constructor', {}, 'UnknownOperationException', /does not support constructor/],
     ['no JSON', 'GetItem', '{"TableName"', wrongType, /not JSON/],
     ['no object', 'GetItem', null, wrongType, /expected object/],
     ['an invalid table name', 'GetItem', { TableName: 5 }, wrongType, /expected string.*TableName/s],

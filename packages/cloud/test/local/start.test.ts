@@ -103,7 +103,7 @@ it('that cannot start stops everything it has started, and names the reason', as
     expect(start({ ...own, ...request })).rejects.toThrow(reason);
   await refuse('The stacks have no output "OtherUrl", which the local run needs.', { apis: { OtherUrl: 0 } });
   await refuse('missing.json cannot be used', { hostsFile: join(root, 'missing.json') });
-  await refuse('is no cloud assembly', { app: { assemblyDirectory: root } });
+  await refuse('is not a cloud assembly', { app: { assemblyDirectory: root } });
   const spoilt = join(root, 'spoilt.out');
   for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {
     cpSync(assemblyDirectory, spoilt, { recursive: true });

@@ -53,7 +53,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
   it.each([
     ['--bogus', 2, /^unknown option '--bogus' [^\n]*\n$/],
     ['--outputs /dev/null', 1, /^The outputs cannot be written to \/dev\/null: [^\n]*\n$/],
-    ['--data /dev/null', 1, /^The directory \/dev\/null cannot be made: [^\n]*\n$/],
+    ['--data /dev/null', 1, /^The directory \/dev\/null cannot be created: [^\n]*\n$/],
     ['--faults /no/file', 1, /^The faults file \/no\/file cannot be used: [^\n]*\n$/],
     ['--hosts /no/file', 1, /^The hosts file \/no\/file cannot be used: [^\n]*\n$/],
   ])('with one line, before any work, for %s', (words, status, stderr) => {

@@ -43,7 +43,7 @@ describe('the command line', () => {
     [['--port', '-1'], /whole number from 0 to 65530/],
     [['--set', 'authDomain=auth.example.com'], /authDomain: a local run cannot have custom domains/],
     [['--map', 'nonsense'], /HOST=http:\/\/127\.0\.0\.1:PORT/],
-    [['--map', 'a.example.com=http://10.0.0.1:80'], /must lead to http:\/\/127\.0\.0\.1:PORT/],
+    [['--map', 'a.example.com=http://10.0.0.1:80'], /must map to http:\/\/127\.0\.0\.1:PORT/],
     [['--set', 'novalue'], /KEY=VALUE/],
     [['--set', 'stage=prod'], /always of stage "local"/],
     [['--set', 'nonsense=1'], /Unknown stage value "nonsense"/],

@@ -79,7 +79,7 @@ export function readAssembly(directory: string): Assembly {
     }
     return { stacks, assets };
   } catch (error) {
-    throw new StartError(`${directory} is no cloud assembly: ${messageOf(error)}`);
+    throw new StartError(`${directory} is not a cloud assembly: ${messageOf(error)}`);
   }
 }
 

@@ -43,7 +43,7 @@ export function makeResolver(stacks: readonly Stack[], addresses: Addresses): Re
     const intrinsic = intrinsics[name];
     if (intrinsic && entries.length === 1) return intrinsic(argument, stack);
     if (name.startsWith('Fn::'))
-      throw new StartError(`${stack.name} uses ${name}, which the local cloud does not know.`);
+      throw new StartError(`${stack.name} uses ${name}, which the local cloud does not support.`);
     return Object.fromEntries(entries.map(([key, value]) => [key, resolve(value, stack)]));
   }
 
@@ -53,7 +53,7 @@ export function makeResolver(stacks: readonly Stack[], addresses: Addresses): Re
     const parameter = stack.template.Parameters?.[name];
     if (!parameter) return attribute(stack, name, 'Ref');
     const value = storedValue(parameter.Default);
-    if (value === undefined) throw new StartError(`${stack.name} has a parameter without a value of its own: ${name}.`);
+    if (value === undefined) throw new StartError(`${stack.name} has a parameter without a value: ${name}.`);
     return value;
   }
 

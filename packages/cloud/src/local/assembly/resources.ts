@@ -29,7 +29,7 @@ export function resolveTemplate({ stacks, assets }: Assembly, addresses: Address
     Object.entries(stack.template.Resources).flatMap(([logicalId, { Type: type, Properties = {} }]) => {
       if (inertTypes.has(type)) return [];
       const name = physicalName(stack.name, logicalId);
-      if (!isLive(type)) throw new StartError(`The local cloud does not know the resource type ${type} (${name}).`);
+      if (!isLive(type)) throw new StartError(`The local cloud does not support the resource type ${type} (${name}).`);
       return [{ stack: stack.name, logicalId, name, type, properties: resolve(Properties, stack) }];
     }),
   );

@@ -19,7 +19,7 @@ export function scheduleOf(resource: LiveResource): Schedule {
     throw new StartError(`${resource.name}: the schedule ${expression} does not run locally.`);
   const [{ Arn }] = Targets;
   const functionName = functionNameIn(Arn);
-  if (!functionName) throw new StartError(`${resource.name}: schedules run functions only, not ${Arn}.`);
+  if (!functionName) throw new StartError(`${resource.name}: schedules can only run functions, not ${Arn}.`);
   return { period, functionName };
 }
 

@@ -30,7 +30,7 @@ export function routesOf(resources: readonly LiveResource[]): readonly Route[] {
   return ofType(resources, 'AWS::ApiGatewayV2::Route').map(resource => {
     const { ApiId: apiId, RouteKey: routeKey, Target } = readProperties(routeSchema, resource);
     const functionName = functionNames.get(Target);
-    if (!functionName) throw new StartError(`${resource.name} leads to no function.`);
+    if (!functionName) throw new StartError(`${resource.name} has no function.`);
     return { apiId, routeKey, functionName, throttle: throttleOf(apiId, routeKey) };
   });
 }

@@ -20,7 +20,7 @@ export function parseMapping(text: string): { readonly name: string; readonly po
   const name = normaliseName(text.slice(0, Math.max(at, 0)));
   if (name === undefined) throw new TypeError('It must be HOST=http://127.0.0.1:PORT.');
   const port = portOf(text.slice(at + 1));
-  if (port === undefined) throw new TypeError(`"${name}" must lead to http://127.0.0.1:PORT.`);
+  if (port === undefined) throw new TypeError(`"${name}" must map to http://127.0.0.1:PORT.`);
   return { name, port };
 }
 

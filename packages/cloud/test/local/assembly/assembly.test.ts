@@ -35,5 +35,5 @@ it('can be cancelled', async () => {
 });
 
 it('rejects a directory without an assembly', () => {
-  expect(() => readAssembly(root)).toThrow(/is no cloud assembly: ENOENT/);
+  expect(() => readAssembly(root)).toThrow(/is not a cloud assembly: ENOENT/);
 });

@@ -69,7 +69,7 @@ it.each([
   [{ Ref: 'Nothing' }, /App-Data refers to "Nothing"/],
   [{ 'Fn::ImportValue': 'nobody' }, /No stack exports "nobody"/],
   [{ 'Fn::Join': ['-', 'not a list'] }, /needs a list/],
-  [{ Ref: 'Secret' }, /parameter without a value of its own: Secret/],
+  [{ Ref: 'Secret' }, /parameter without a value: Secret/],
   [{ 'Fn::GetAtt': ['Queue', 'Color'] }, /App-Data-Queue: .* no attribute "Color" for AWS::SQS::Queue/],
 ])('rejects %j with an error that names it', (node, message) => {
   expect(() => resolve(node, data)).toThrow(StartError);
@@ -90,6 +90,6 @@ describe('a template', () => {
 
   it('with an unknown resource type is rejected', () => {
     const refused = () => resolveWith({ Bucket: { Type: 'AWS::S3::Bucket' } });
-    expect(refused).toThrow('does not know the resource type AWS::S3::Bucket (App-Data-Bucket)');
+    expect(refused).toThrow('does not support the resource type AWS::S3::Bucket (App-Data-Bucket)');
   });
 });

@@ -18,7 +18,7 @@ it.each([
   ['rate(0 minutes)', sweep, 'App-Thing: the schedule rate(0 minutes) does not run locally.'],
   ['rate(25 days)', sweep, 'does not run locally'],
   ['cron(0 12 * * ? *)', sweep, 'does not run locally'],
-  ['rate(1 day)', 'arn:aws:sqs:x', 'schedules run functions only'],
+  ['rate(1 day)', 'arn:aws:sqs:x', 'schedules can only run functions'],
 ])('%s of %s is rejected', (expression, target, message) => {
   expect(() => read(expression, target)).toThrow(message);
 });

@@ -38,12 +38,12 @@ describe('a mapping of the command line', () => {
     ['a.example.com', /HOST=/],
     ['=http://127.0.0.1:9000', /HOST=/],
     ['a b=http://127.0.0.1:9000', /HOST=/],
-    ['a.example.com=https://127.0.0.1:9000', /must lead to/],
-    ['a.example.com=http://127.0.0.1', /must lead to/],
-    ['a.example.com=http://127.0.0.1:0', /must lead to/],
-    ['a.example.com=http://127.0.0.1:65536', /must lead to/],
-    ['a.example.com=http://10.0.0.1:80', /must lead to/],
-    ['a.example.com=http://127.0.0.1:80/path', /must lead to/],
+    ['a.example.com=https://127.0.0.1:9000', /must map to/],
+    ['a.example.com=http://127.0.0.1', /must map to/],
+    ['a.example.com=http://127.0.0.1:0', /must map to/],
+    ['a.example.com=http://127.0.0.1:65536', /must map to/],
+    ['a.example.com=http://10.0.0.1:80', /must map to/],
+    ['a.example.com=http://127.0.0.1:80/path', /must map to/],
   ])('%s is rejected', (text, message) => {
     expect(() => parseMapping(text)).toThrow(message);
   });
