@@ -73,7 +73,7 @@ interface Success {
   readonly examples?: Readonly<Record<string, Example>>;
   /** In addition to those for caches. */
   readonly headers?: HeaderNames;
-  /** The requests that it leads to. */
+  /** Links to follow-up requests. */
   readonly links?: Readonly<Record<string, Link>>;
 }
 
@@ -113,7 +113,6 @@ export type SchemaName =
   | 'GatewayMessage'
   | 'OAuthOrGatewayError';
 
-/** Returns a reference to a component. */
 export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }

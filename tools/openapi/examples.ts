@@ -6,7 +6,6 @@ import { exampleBody } from './event-schemas.ts';
 /** The secret in examples. It is not in use. */
 export const segredo = 'whsec_163Fd+W5bPf1ikojOPHYw3vZfUuPVn31jvO4VmC32HU=';
 
-/** A webhook's record. */
 export const webhook = {
   evento: 'proposta.recebida',
   url: 'https://hooks.example.com/emissor',
@@ -51,5 +50,4 @@ export const deliveryDetail = {
   ],
 };
 
-/** A running replay. */
 export const replay = { id: 'reenvio_0Unh6M0hDjFlJnzs0eQZsx', estado: 'em_andamento', enviadas: 50 };

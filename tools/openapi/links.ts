@@ -2,7 +2,7 @@ import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { OperationId } from '../../lambdas/platform/route-table.ts';
 import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 
-/** A request that a response leads to. */
+/** A follow-up request of a response. */
 export interface Link {
   readonly operationId: OperationId<typeof webhookRoutes & typeof deliveryRoutes>;
   readonly description: string;

@@ -16,12 +16,10 @@ export function sqsClientOf({ Region, SqsEndpoint }: EngineOutputs, sender?: str
   return new SQSClient(settings(Region, SqsEndpoint, sender));
 }
 
-/** Creates a client of a service's topics. */
 export function snsClientOf({ Region, SnsEndpoint }: EngineOutputs): SNSClient {
   return new SNSClient(settings(Region, SnsEndpoint));
 }
 
-/** Creates a client of a service's tables. */
 export function documentClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): DynamoDBDocumentClient {
   return makeDocumentClient(settings(Region, DynamoDbEndpoint));
 }

@@ -7,7 +7,7 @@ import { type RecordWriter, sessionTicket } from './tls-records.ts';
 /** Traffic of a receiver that costs us more than it costs the receiver. */
 export interface Flood {
   readonly name: string;
-  /** Creates the repeated bytes. */
+  /** Creates the bytes that are sent repeatedly. */
   readonly burst: (records: RecordWriter) => Buffer;
   /** The bytes sent before it, as HTTP. */
   readonly first?: string;
@@ -21,23 +21,23 @@ const requestedKeyUpdates = (records: RecordWriter) => times(20, () => records.k
 const emptyRecords = (records: RecordWriter) => times(20, () => records.record('data', Buffer.alloc(0)));
 const packedTickets = (records: RecordWriter) => records.record('handshake', times(800, sessionTicket));
 
-/** An endless body. */
-const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
+/** A body that never ends. */
+const openBody = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
 const answered = 'HTTP/1.1 204 No Content\r\n\r\n';
 
 /** Floods before the last header, in a body, and of idle connections. */
 export const floods: readonly Flood[] = [
   { name: 'KeyUpdates', burst: keyUpdates },
   { name: 'KeyUpdates that request one back', burst: requestedKeyUpdates },
-  { name: 'KeyUpdates that request one back, in a body', burst: requestedKeyUpdates, first: begun },
+  { name: 'KeyUpdates that request one back, in a body', burst: requestedKeyUpdates, first: openBody },
   { name: 'KeyUpdates that request one back, idle', burst: requestedKeyUpdates, first: answered, whenIdle: true },
   { name: 'empty records', burst: emptyRecords },
-  { name: 'empty records, in a body', burst: emptyRecords, first: begun },
+  { name: 'empty records, in a body', burst: emptyRecords, first: openBody },
   { name: 'records of one byte', burst: records => times(20, () => records.record('data', Buffer.from('\n'))) },
   { name: 'records of padding', burst: records => times(4, () => records.record('data', Buffer.alloc(0), 16_000)) },
   { name: 'session tickets', burst: records => times(20, () => records.record('handshake', sessionTicket())) },
   { name: 'session tickets, 800 in a record', burst: packedTickets },
-  { name: 'session tickets, 800 in a record, in a body', burst: packedTickets, first: begun },
+  { name: 'session tickets, 800 in a record, in a body', burst: packedTickets, first: openBody },
   { name: '100 Continue', burst: records => times(5, () => text(records, 'HTTP/1.1 100 Continue\r\n\r\n')) },
   {
     name: '103 Early Hints',

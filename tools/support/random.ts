@@ -1,7 +1,6 @@
 /** Draws from [0, 1); the same draws for the same seed (mulberry32). */
 export type Random = () => number;
 
-/** Creates a generator from a seed. */
 export function makeRandom(seed: number): Random {
   let state = seed >>> 0;
   return function random() {

@@ -10,7 +10,7 @@ export interface KeyAttribute {
   readonly name: string;
   readonly type: string;
   /** In bytes. */
-  readonly longest: number;
+  readonly maxLength: number;
 }
 
 /** Reads the key of a table or an index from its definition. */
@@ -20,7 +20,7 @@ export function readKey(
 ): Key {
   const [hash, ...ranges] = schema.map(({ AttributeName: name = '', KeyType }) => {
     const type = definitions.find(({ AttributeName }) => AttributeName === name)?.AttributeType ?? '';
-    return { name, type, longest: KeyType === 'HASH' ? 2_048 : 1_024 };
+    return { name, type, maxLength: KeyType === 'HASH' ? 2_048 : 1_024 };
   });
   if (!hash) throw new TypeError('A key has an attribute.');
   return [hash, ...ranges];
@@ -44,9 +44,9 @@ export function checkKey(key: Key, item: Attributes): void {
 }
 
 /** @throws {ServiceError} if a value is empty, too long, or of another type. */
-export function checkKeyValue({ name, type, longest }: KeyAttribute, value: AttributeValue): void {
+export function checkKeyValue({ name, type, maxLength }: KeyAttribute, value: AttributeValue): void {
   const length = value.B?.length ?? Buffer.byteLength(value.S ?? '1');
-  if (typeOf(value) === type && length > 0 && length <= longest) return;
+  if (typeOf(value) === type && length > 0 && length <= maxLength) return;
   const fault = typeOf(value) === type ? `has ${length} bytes` : `is of the type ${typeOf(value)}`;
   throw validationError(`One or more parameter values were invalid: the key ${name} ${fault}`);
 }

@@ -70,7 +70,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
       read += 1;
       size += own;
       if (isWanted(item)) found.push(item);
-      const isFull = size >= largestPage && read < entries.length;
+      const isFull = size >= maxPageSize && read < entries.length;
       if (read < limit && !isFull) continue; // DynamoDB ends a page at the limit even if no items follow
       last = item;
       break;
@@ -99,7 +99,7 @@ function partOf(item: Attributes, names: readonly string[]): Attributes {
 }
 
 /** In bytes. */
-const largestPage = 1_024 * 1_024;
+const maxPageSize = 1_024 * 1_024;
 
 const readOptions = [
   'TableName',

@@ -98,7 +98,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     for (const attribute of [...indexes.values()].flatMap(index => index.key)) {
       if (item[attribute.name]) checkKeyValue(attribute, keyValue(item, attribute));
     }
-    if (itemSize(item) > largestItem) throw validationError('Item size has exceeded the maximum allowed size');
+    if (itemSize(item) > maxItemSize) throw validationError('Item size has exceeded the maximum allowed size');
   }
 
   /** Stores an item. @throws {ServiceError} as `check`. */
@@ -159,4 +159,4 @@ function namesOf(key: Key): readonly string[] {
 const maxLag = 300;
 
 /** In bytes. */
-const largestItem = 400 * 1_024;
+const maxItemSize = 400 * 1_024;

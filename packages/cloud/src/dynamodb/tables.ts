@@ -19,7 +19,6 @@ import { makeWrites } from './writes.ts';
 /** An in-memory DynamoDB. */
 export type Tables = ReturnType<typeof makeTables>;
 
-/** A table and its items. */
 export interface TableSnapshot {
   readonly definition: TableDefinition;
   readonly items: readonly Attributes[];

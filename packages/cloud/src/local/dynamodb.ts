@@ -9,7 +9,6 @@ import { type LiveResource, readProperties } from './assembly/resources.ts';
 import { type AwsJsonService, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 import { messageOf, StartError } from './errors.ts';
 
-/** DynamoDB. */
 export interface DynamoDb extends AwsJsonService {
   /**
    * Creates a table, unless it was stored by an earlier run.

@@ -17,7 +17,6 @@ type Level = keyof typeof styles;
 /** A stream; if it is a terminal, output has colours. */
 export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
 
-/** Opens the terminal. */
 export function openTerminal(output: Output, now: () => Date = () => new Date()): Terminal {
   return { say, note, log, step };
 

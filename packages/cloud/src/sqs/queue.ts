@@ -40,10 +40,8 @@ export type MessageAttributes = Readonly<Record<string, MessageAttributeValue>>;
 /** A message in a snapshot. */
 export type KeptMessage = Readonly<Omit<Message, 'order' | 'cancelReturn'>>;
 
-/** A queue's interface. */
 export type Queue = ReturnType<typeof makeQueue>;
 
-/** Creates a queue. */
 export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, deadLetters }: QueueWorld) {
   const { name, visibilityTimeout = 30, isFair = true } = definition;
   const { maxMessageSize = maxBytes, receiveWait = 0 } = definition;

@@ -6,10 +6,8 @@ import type { Note } from '../virtual/record.ts';
 import { md5OfAttributes, md5OfBody } from './checksums.ts';
 import { type KeptMessage, makeQueue, maxBytes, type Queue, type QueueDefinition } from './queue.ts';
 
-/** SQS. */
 export type Queues = ReturnType<typeof makeQueues>;
 
-/** Creates SQS. */
 export function makeQueues(definitions: readonly QueueDefinition[], world: QueuesWorld) {
   const queues = new Map<string, Queue>();
   /** The messages of a snapshot whose queue does not exist yet. */

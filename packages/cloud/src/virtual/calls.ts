@@ -71,8 +71,8 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
           const arrive = () => {
             if (process.diedAt() <= leavesAt) return;
             const outcome = outcomeOf(fate);
-            const told = outcome.error instanceof Error ? outcome.error.name : '';
-            note('call', `${process.id} ${name} ${resource} ${attempts} ${fate} ${told}`, () => [
+            const errorName = outcome.error instanceof Error ? outcome.error.name : '';
+            note('call', `${process.id} ${name} ${resource} ${attempts} ${fate} ${errorName}`, () => [
               call.input,
               outcome.answer,
             ]);

@@ -91,7 +91,6 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       planWake();
     }
 
-    /** Starts an invocation. */
     function thaw(invocationId: string): void {
       invocation = invocationId;
       if (state === 'frozen') state = 'awake';

@@ -142,7 +142,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 
   function deploy(each: FunctionDefinition<ProcessOutside>): VirtualFunction {
     const ids = randomOf(`invocations of ${each.name}`);
-    const target = makeFunction(each, { time, costs, note, ids, account, startProcess: processes.start, outsideOf });
+    const target = makeFunction(each, { time, costs, note, ids, account, startProcess: processes.start, runtimeOf });
     for (const source of each.sources ?? []) {
       const queue = queues.find(source.queue);
       const process: EventSource['process'] = (batch, done) => {
@@ -161,7 +161,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     }
   }
 
-  function outsideOf(process: Process): ProcessOutside {
+  function runtimeOf(process: Process): ProcessOutside {
     const call = callsOf(process);
     return {
       process,
@@ -209,7 +209,6 @@ function describe(command: Command): Pick<Call, 'operation' | 'resource' | 'entr
   return { operation: command.constructor.name.replace(/Command$/, ''), resource, entries, input: command.input };
 }
 
-/** A command of the SDK. */
 interface Command {
   readonly input: {
     readonly [about in 'QueueUrl' | 'TableName' | 'KeyId' | 'TopicArn']?: string;

@@ -8,7 +8,7 @@ import {
   type VirtualCloudDefinition,
 } from '../../src/virtual/virtual-cloud.ts';
 
-/** Makes a function's call, whose attempts have these outcomes. */
+/** Returns the outcome of a function's calls, whose attempts have these faults. */
 async function run(
   fates: readonly Fate[],
   act: (runtime: ProcessOutside) => Promise<unknown>,

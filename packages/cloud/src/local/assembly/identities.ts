@@ -12,17 +12,14 @@ export function physicalName(stack: string, logicalId: string): string {
   return `${stack}-${logicalId}`;
 }
 
-/** Returns the ARN of a table. */
 export function tableArn(name: string): string {
   return arn('dynamodb', `table/${name}`);
 }
 
-/** Returns the ARN of a queue. */
 export function queueArn(name: string): string {
   return arn('sqs', name);
 }
 
-/** Returns the ARN of a key. */
 export function keyArn(id: string): string {
   return arn('kms', `key/${id}`);
 }
@@ -41,7 +38,6 @@ export interface Addresses {
 
 /** An attribute of a resource: `Ref`, or the attribute name in `Fn::GetAtt`. */
 export interface AttributeQuery {
-  /** The physical name of the resource. */
   readonly name: string;
   readonly resource: Resource;
   readonly attribute: string;

@@ -8,7 +8,6 @@ import { makeResolver } from './intrinsics.ts';
 export interface LiveResource {
   readonly stack: string;
   readonly logicalId: string;
-  /** Its physical name. */
   readonly name: string;
   readonly type: LiveType;
   readonly properties: unknown;
@@ -48,7 +47,6 @@ export function requiredOutput(outputs: Readonly<Record<string, unknown>>, name:
   throw new StartError(`The stacks have no output "${name}", which the local run needs.`);
 }
 
-/** Returns the resources of one type. */
 export function ofType(resources: readonly LiveResource[], type: LiveType): readonly LiveResource[] {
   return resources.filter(resource => resource.type === type);
 }

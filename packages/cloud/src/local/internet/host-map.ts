@@ -31,7 +31,6 @@ export interface NetworkSettings extends HostMapSource {
   readonly terminatorPort: number;
 }
 
-/** Creates the host map. */
 export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): HostMap {
   const snapshotOf = (file: HostTable) => makeSnapshot(new Map([...builtIn, ...file, ...mappings]));
   const always = snapshotOf(new Map());

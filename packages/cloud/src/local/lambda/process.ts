@@ -22,7 +22,6 @@ export interface ProcessEvents {
   onLine(line: string): void;
 }
 
-/** Starts a process of a function. */
 export function startProcess(
   definition: FunctionDefinition,
   runtimeContext: RuntimeContext,

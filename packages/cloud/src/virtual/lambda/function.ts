@@ -5,13 +5,12 @@ import type { Process } from '../processes.ts';
 import type { Note } from '../record.ts';
 import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './definition.ts';
 
-/** A function's interface. */
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
 /** Creates a function: it starts processes on demand and keeps them. */
 export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, world: FunctionWorld<Runtime>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
-  const { time, costs, note, ids, account, startProcess, outsideOf } = world;
+  const { time, costs, note, ids, account, startProcess, runtimeOf } = world;
   /** The most recently used process is used first. */
   const idle: Running[] = [];
   let alive = 0;
@@ -53,7 +52,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
   }
 
   function load(process: Process, use: (handler: Handler) => void, end: (outcome: Outcome) => void): void {
-    begin(() => definition.start(outsideOf(process))).then(use, error => {
+    callAsync(() => definition.start(runtimeOf(process))).then(use, error => {
       onDeath(process, end, { status: 'failed', error });
       process.kill('its handler could not be made');
     });
@@ -81,7 +80,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
     process.work(work);
     process.deliver(() => {
       note('invocation', `${label} begins`, () => event);
-      begin(() => handler(event, context satisfies InvocationContext)).then(
+      callAsync(() => handler(event, context satisfies InvocationContext)).then(
         result => settle({ status: 'answered', result }),
         error => settle({ status: 'failed', error }),
       );
@@ -113,7 +112,7 @@ interface FunctionWorld<Runtime> {
   /** The executions that the account may still start, of all functions. */
   readonly account: { free: number };
   readonly startProcess: (functionName: string, number: number) => Process;
-  readonly outsideOf: (process: Process) => Runtime;
+  readonly runtimeOf: (process: Process) => Runtime;
 }
 
 interface Running {
@@ -122,7 +121,7 @@ interface Running {
 }
 
 /** A synchronous throw rejects, too. */
-async function begin<Result>(act: () => Result | Promise<Result>): Promise<Result> {
+async function callAsync<Result>(act: () => Result | Promise<Result>): Promise<Result> {
   return act();
 }
 
