@@ -7,9 +7,8 @@ import type { Streams } from './command-line/terminal.ts';
 
 /**
  * Runs the operator's command line.
- *
- * @param streams - the process's own, but for tests; a question that is asked at a terminal goes to the process's in any case.
- * @returns the exit code: 0; 1 for a command that was refused or failed; 2 for one that was not understood.
+ * @param streams - those of the process, except in tests; a question at a terminal always uses those of the process.
+ * @returns the exit code: 0; 1 for a command that was refused or failed; 2 for an invalid command line.
  */
 export async function runOps(args: readonly string[], streams: Streams = process): Promise<number> {
   const asJson = args.includes('--json'); // commander may fail before it parses it
@@ -58,8 +57,8 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
 }
 
 /**
- * The nouns in the order of the help. One is loaded when it is named, or when none is: the SDK takes longer to load than the rest takes
- * to run.
+ * The nouns in the order of the help. Each is loaded when it is used, since loading the SDK is slower than running a
+ * command.
  */
 export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>> = {
   clients: async () => (await import('./tenants/clients.command.ts')).clients,
@@ -93,7 +92,7 @@ function addNoun(program: Command, { name, about = '', notes, commands }: Noun, 
   for (const { addTo } of commands) addTo(noun, run);
 }
 
-/** Parses the name of a stage that has a file; refuses any other with a message that says how to make one. */
+/** Parses the name of a stage that has a file; rejects any other with a message on how to create one. */
 function stageName(name: string, program: Command): string {
   try {
     return knownStage(name);
@@ -103,12 +102,12 @@ function stageName(name: string, program: Command): string {
   }
 }
 
-/** The error of commander for a noun without a verb, after it has shown the help. */
+/** The error of commander for a noun without a verb, after it has printed the help. */
 const helpInstead = '(outputHelp)';
 
 /**
- * A message of commander on one line, and without the arguments that are too many and the value of an unknown option: they may be a
- * password. Commander puts its suggestions on a second line.
+ * Returns a message of commander on one line, without surplus arguments and the value of an unknown option: they may be
+ * a password. Commander puts its suggestions on a second line.
  */
 function tidy(message: string): string {
   return message
@@ -118,7 +117,7 @@ function tidy(message: string): string {
     .trim();
 }
 
-/** An error for programs: one object on standard error, and nothing on standard output. */
+/** Writes an error for programs: one object on standard error. Standard output stays empty. */
 function writeJsonError(output: Streams['stderr'], message: string, exitCode: number, details: object = {}): void {
   const code = exitCode === 2 ? 'usage' : 'refused';
   output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode, ...details })}\n`);

@@ -13,7 +13,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** The target of a command by ids: no e-mail address, name or secret is one. What is unknown is left out. */
+/** The target of a command by ids, never by an e-mail address, a name or a secret. Unknown ids are left out. */
 export interface Subject {
   readonly client?: string | undefined;
   readonly user?: string | undefined;
@@ -26,14 +26,14 @@ export interface Subject {
   /** A release, and the functions whose aliases were moved to it, with their versions. */
   readonly release?: string | undefined;
   readonly functions?: readonly string[] | undefined;
-  /** Kinds of keys, with the generations that were made and deleted. */
+  /** Kinds of keys, with the generations that were created and deleted. */
   readonly keys?: readonly string[] | undefined;
   readonly table?: string | undefined;
-  /** The kind of keys, or the reason of dead letters, where a command works on all of them. */
+  /** The kind of keys or the reason of dead-letter messages, if a command works on all of them. */
   readonly all?: string | undefined;
   /** The number of things that were changed. */
   readonly count?: number | undefined;
-  /** Where a command works on several: of many it names the first ones. */
+  /** If a command works on several accounts, the first ones. */
   readonly accounts?: readonly string[] | undefined;
   readonly users?: readonly string[] | undefined;
 }
@@ -44,7 +44,7 @@ export type Listed = 'messages' | 'users';
 /** The changes that a command makes, by the names of its options: roles, scopes, times, never a secret, a name or an address. */
 export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** One command of an operator, as its audit line tells it. */
+/** One command of an operator, as its audit line records it. */
 export type AuditRecord = z.output<typeof auditLine>;
 
 /** A command with the targets of its further lines. */
@@ -54,7 +54,7 @@ export interface ListedCommand extends AuditRecord {
 
 export type BegunLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['begin']>>;
 
-/** Opens the target's audit trail: lines of a log group, in a stream for each day. @throws {CliError} where it has none. */
+/** Opens the target's audit trail: a log group with a stream for each day. @throws {CliError} if it has none. */
 export function openAuditLog(target: Target) {
   const { clock, connect, makeId } = target;
   const logs = connect(CloudWatchLogsClient, 'LogsEndpoint');
@@ -75,7 +75,7 @@ export function openAuditLog(target: Target) {
     }
   }
 
-  /** Returns the ARN of the credentials, or who works at this machine: a local run takes any credentials. */
+  /** Returns the ARN of the credentials; for a local run, which accepts any credentials, the user of this machine. */
   async function findCaller(): Promise<string> {
     if (target.outputs.LogsEndpoint !== undefined) {
       await logs.send(new DescribeLogStreamsCommand({ logGroupName, limit: 1 }));
@@ -92,7 +92,7 @@ export function openAuditLog(target: Target) {
     try {
       await logs.send(new CreateLogStreamCommand({ logGroupName, logStreamName }));
     } catch (error) {
-      if (!isNamed(error, 'ResourceAlreadyExistsException')) throw error; // another command's was the first of the day
+      if (!isNamed(error, 'ResourceAlreadyExistsException')) throw error; // another command wrote first today
     }
   }
 
@@ -112,13 +112,13 @@ export function openAuditLog(target: Target) {
       await write(begun);
       let named: { readonly kind: Listed; readonly ids: string[] } = { kind: 'messages', ids: [] };
 
-      /** Writes a further line, which names more of the target than one line holds. */
+      /** Writes a further line with targets that did not fit in the first one. */
       function continueLine(subject: Subject): Promise<void> {
         const [id, target] = [makeId(22), shown(subject)];
         return write({ ...begun, message: 'operator.continued', id, target, of: begun.id, outcome: 'done' });
       }
 
-      /** Writes a further line of those that were named one by one. */
+      /** Writes a further line with the targets collected so far. */
       async function nameRest(): Promise<void> {
         const { kind, ids } = named;
         named = { kind, ids: [] };
@@ -127,13 +127,13 @@ export function openAuditLog(target: Target) {
 
       return {
         continue: continueLine,
-        /** Names one of many, of one kind for each command: a line is written when it is full. */
+        /** Adds one of many ids, all of one kind, and writes a line when it is full. */
         name: async (kind: Listed, id: string): Promise<void> => {
           named = { kind, ids: [...named.ids, id] };
           if (named.ids.length === maxListed) await nameRest();
         },
         nameRest,
-        /** Writes how the command ended. Of an error it tells the name, never the message. */
+        /** Writes how the command ended. It records the name of an error, never its message. */
         complete: (outcome: 'done' | 'failed', more: Subject, error?: unknown): Promise<void> =>
           write({
             ...begun,
@@ -147,8 +147,8 @@ export function openAuditLog(target: Target) {
     },
 
     /**
-     * Returns the latest commands since then, at most `limit`, the newest first, with their further lines. Where there are many of
-     * these `onCutOff` is told back to when it read.
+     * Returns at most `limit` commands since a time, newest first, with their further lines. `onCutOff` receives the
+     * time reached if there are more lines than are read.
      */
     list: async function listCommands(
       since: number,
@@ -157,7 +157,7 @@ export function openAuditLog(target: Target) {
     ): Promise<readonly ListedCommand[]> {
       const found = new Map<string, AuditRecord>();
       const parts = new Map<string, AuditRecord['target'][]>();
-      const open = new Set<string>(); // those whose beginning is not read yet: further lines may stand above it
+      const open = new Set<string>(); // those whose first line is not read yet: further lines may be above it
       let read = 0;
       for await (const { line, at } of newestFirst(logs, logGroupName, since)) {
         const { id, of, target } = line;
@@ -170,7 +170,7 @@ export function openAuditLog(target: Target) {
           if (known) known.push(target);
           else parts.set(of, [target]);
         } else if (!found.has(id) && found.size < limit) {
-          found.set(id, line); // the end of a command stands above its beginning
+          found.set(id, line); // the last line of a command is above its first one
           if (line.outcome !== 'begun') open.add(id);
         } else open.delete(id);
         if (found.size === limit && open.size === 0) break;
@@ -180,32 +180,32 @@ export function openAuditLog(target: Target) {
   };
 }
 
-/** The lines that are read for each command that is asked for. One is written for each hundred users or messages. */
+/** The number of lines read for each requested command. A command writes one for each hundred users or messages. */
 const linesPerCommand = 200;
 
 const auditLine = z.object({
   message: z.enum(['operator.begun', 'operator.continued', 'operator.ended']),
   id: z.string(),
-  /** The line that a further one belongs to. */
+  /** The id of the line that a further one belongs to. */
   of: z.string().optional(),
   at: z.string(),
-  /** The ARN of the caller; on a local run the machine's user. */
+  /** The ARN of the caller; for a local run the user of this machine. */
   caller: z.string(),
   command: z.string(),
   target: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
   change: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
-  /** `begun` where it was never completed: the command was killed, or still runs. */
+  /** `begun` if it was never completed: the command was killed or is still running. */
   outcome: z.enum(['begun', 'done', 'failed']),
   endedAt: z.string().optional(),
   errorName: z.string().optional(),
 });
 
-/** Returns the ids that are known. Of many it names the first ones. */
+/** Returns the known ids, at most `maxListed` of each kind. */
 function shown({ messages, ...subject }: Subject): AuditRecord['target'] {
   return known<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
 }
 
-/** Returns what is known of a subject or of a change. Of a long list it keeps the beginning. */
+/** Returns the known values of a subject or a change. It shortens long lists. */
 function known<Plain extends string | number | boolean>(
   values: Readonly<Record<string, Plain | readonly string[] | undefined>>,
 ): Record<string, Plain | string[]> {
@@ -216,13 +216,13 @@ function known<Plain extends string | number | boolean>(
   return found;
 }
 
-/** The ids that SQS gives: what else was typed for one may be anything. */
+/** The ids that SQS assigns. Any other text was typed by the operator and is not logged. */
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The most ids that a line has of one kind. */
+/** The maximum number of ids of one kind in a line. */
 export const maxListed = 100;
 
-/** Reads the lines of the latest days, and of each day the latest first. */
+/** Reads the lines day by day, newest first. */
 async function* newestFirst(logs: CloudWatchLogsClient, logGroupName: string, since: number) {
   for await (const logStreamName of latestStreams(logs, logGroupName)) {
     if (logStreamName < streamOf(since)) return;
@@ -253,7 +253,7 @@ async function* latestStreams(client: CloudWatchLogsClient, logGroupName: string
   }
 }
 
-/** Parses a line; what is none of ours is left out. */
+/** Parses a line; returns an empty list for lines of other programs. */
 function parseLine(text: string): readonly AuditRecord[] {
   try {
     const parsed = auditLine.safeParse(JSON.parse(text));

@@ -2,37 +2,37 @@ import { CliError, describeError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 import type { BegunLine, Change, Listed, Subject } from './audit-log.ts';
 
-/** A command: it only reads, it writes, or it looks at a body. The last two are audited. */
+/** The effect of a command: it only reads, it writes, or it shows a body. The last two are audited. */
 export type Effect = 'reads' | 'writes' | 'looks';
 
-/** An action with its place in the audit trail: nobody can forget to say what it is. */
+/** An action with the properties of its audit line. */
 export interface Audited<Given, Value> {
   readonly effect: Effect;
   readonly act: (task: AuditedTask, given: Given) => Promise<Value>;
-  /** Returns whether a call writes or discloses anything: otherwise it only reads, and leaves no audit line. */
+  /** Returns whether a call writes or discloses data. Other calls only read and leave no audit line. */
   readonly isAudited?: (given: Given) => boolean;
-  /** Completes what was given before the audit line is begun: that tells it as it is done. */
+  /** Adds the defaults before the audit line is written, so that the line has them. */
   readonly withDefaults?: (task: Pick<Task, 'target'>, given: Given) => Given;
-  /** Names what it works on. It looks up what was typed: a line names nothing that the stage does not hold. */
+  /** Returns the target of the command. It looks up what was typed: a line names only what the stage has. */
   readonly subject?: (task: Pick<Task, 'target'>, given: Given) => Subject | Promise<Subject>;
-  /** Tells what it is asked to change, as its options have it. */
+  /** Returns the requested changes, from the options. */
   readonly change?: (given: Given) => Change;
 }
 
 /** An action as programs call it. */
 export type Act<Given, Value> = (task: Task, given: Given) => Promise<Value>;
 
-/** The task of an action that is audited. */
+/** The task of an audited action. */
 export interface AuditedTask extends Task {
-  /** Names what was done by now: its line has it, and the operator is told of it where the action then fails. What is named later replaces it. */
+  /** Records the results so far, for the audit line and for the error message. The last call wins. */
   readonly recordResult: (subject: Subject) => void;
   /** Writes a further line, for a target that is too long for one. */
   readonly appendTargets: (subject: Subject) => Promise<void>;
-  /** Names one of any number: further lines hold them all, also where the action fails. */
+  /** Records one of any number of targets, which further lines list even if the action fails. */
   readonly recordTarget: (kind: Listed, id: string) => void;
 }
 
-/** Returns an action that does nothing unless its audit line was begun, where it writes or looks at a body. */
+/** Returns an action that writes an audit line before it writes or shows a body, and does nothing if that fails. */
 export function audited<Given, Value>(command: string, row: Audited<Given, Value>): Act<Given, Value> {
   const { effect, isAudited = () => true, withDefaults = (_task, given) => given } = row;
   return async function act(task, asked) {
@@ -42,7 +42,7 @@ export function audited<Given, Value>(command: string, row: Audited<Given, Value
   };
 }
 
-/** Acts between the beginning and the completion of an audit line. @throws {CliError} where the line cannot be begun. */
+/** Runs an action between the first and the last audit line. @throws {CliError} if the first line cannot be written. */
 async function actBetweenLines<Given, Value>(
   command: string,
   { act, subject, change }: Audited<Given, Value>,
@@ -55,7 +55,7 @@ async function actBetweenLines<Given, Value>(
     done = { ...done, ...named };
   };
   const appendTargets = (more: Subject) => complete(task, () => line.continue(more));
-  let written = Promise.resolve(); // one after another: memory does not grow with what is named
+  let written = Promise.resolve(); // one after another: memory stays constant
   const recordTarget = (kind: Listed, id: string) => {
     written = written.then(() => complete(task, () => line.name(kind, id)));
   };
@@ -91,7 +91,7 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
   }
 }
 
-/** The first answers of a command told AWS's time. */
+/** The first responses to a command have set AWS's time. */
 function tellClock({ target, warn }: Task): void {
   const ahead = target.clock.aheadBy();
   if (Math.abs(ahead) <= toleratedMs) return;
@@ -105,7 +105,7 @@ const toleratedMs = 5_000;
 
 const advice = 'docs/runbook.md, "The audit trail", lists the required permissions.';
 
-/** A line that cannot be completed is told. It hides neither the answer nor the error. */
+/** Warns if the last line cannot be written, without hiding the result or the error. */
 async function complete({ target, warn }: Task, write: () => Promise<void>): Promise<void> {
   try {
     await write();

@@ -6,27 +6,27 @@ import { CliError } from '../stage/operator.ts';
 import type { Target } from '../stage/target.ts';
 import { type Act, type Audited, audited, type Effect } from './audit.ts';
 
-/** A command of operators: all that there is to say of it. The command line is made of it. */
+/** A command of operators, from which the command line is built. */
 interface CommandRow<Of extends ArgSpecs, Value> extends Audited<Given<Of>, Value> {
   /** The description in its help. */
   readonly about: string;
-  /** The text that follows in its help. */
+  /** The text below the description in its help. */
   readonly notes?: string;
   /** The arguments and options, by the names of their values. */
   readonly given?: Of;
-  /** Returns what is wrong with what was given together. */
+  /** Returns the problem of a combination of values. */
   readonly refuse?: (given: Given<Of>) => string | false | undefined;
   readonly report: (value: Value, given: Given<Of>, target: Target) => Report;
 }
 
-/** A command, which programs call by `act`: whatever it writes or shows of a tenant's content is audited. */
+/** A command that programs call by `act`. It is audited if it writes or shows a tenant's content. */
 export interface Command<Asked, Value> extends ListedCommand {
   readonly act: Act<Asked, Value>;
 }
 
 /** A command as its noun lists it. */
 interface ListedCommand {
-  /** The words by which it is called and audited: `clients create`. */
+  /** The words that call it, also in the audit trail: `clients create`. */
   readonly name: string;
   readonly effect: Effect;
   readonly addTo: (noun: CommanderCommand, run: Run) => void;
@@ -35,13 +35,13 @@ interface ListedCommand {
 /** A noun of the command line: its commands, or a command itself. */
 export interface Noun {
   readonly name: string;
-  /** Its description, where it is no command itself. */
+  /** The description of a noun that is not a command itself. */
   readonly about?: string;
   readonly notes?: string;
   readonly commands: readonly ListedCommand[];
 }
 
-/** Makes a command. @param name - the words by which it is called and audited: of a noun itself, the noun alone. */
+/** Creates a command. @param name - the words that call and log it; the noun alone if it has no verb. */
 export function command<Value, Of extends ArgSpecs = Readonly<Record<never, never>>>(
   name: string,
   row: CommandRow<Of, Value>,
@@ -56,13 +56,13 @@ export function command<Value, Of extends ArgSpecs = Readonly<Record<never, neve
     for (const [value, word] of Object.entries(words)) word.addTo(made, value);
     if (notes !== undefined) made.addHelpText('after', notes);
     made.action(() => {
-      // AWS's time is not known yet: what is wrong at one time, and not at another, is judged when it is.
+      // AWS's time is not known yet. A problem that depends on the time is only reported once it is known.
       const [refusal, late] = [0, Number.MAX_SAFE_INTEGER].map(now => refuse?.(readGiven(made, now)));
       if (refusal && late) made.error(`error: ${refusal}`);
       let given: Given<Of>;
       return run(
         task => {
-          given = readGiven(made, task.target.clock.now()); // AWS's answers have put the clock right by now
+          given = readGiven(made, task.target.clock.now()); // AWS's responses have corrected the clock by now
           const refused = refuse?.(given);
           if (refused) throw new CliError(refused);
           return act(task, given);
@@ -76,7 +76,7 @@ export function command<Value, Of extends ArgSpecs = Readonly<Record<never, neve
     const read = made.createCommand();
     for (const [name, word] of Object.entries(words)) {
       const value = word.read(made, name, now);
-      if (value !== undefined) read.setOptionValue(name, value); // what was not given is not there
+      if (value !== undefined) read.setOptionValue(name, value); // values that were not given stay absent
     }
     return read.opts<Given<Of>>();
   }

@@ -1,7 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 
-/** A word of a command line, an argument or an option, that gives a value. */
+/** An argument or an option of a command line, which gives a value. */
 export interface ArgSpec<Value> {
   /** Adds it to a command, by the name of its value. */
   readonly addTo: (command: Command, name: string) => void;
@@ -9,10 +9,10 @@ export interface ArgSpec<Value> {
   readonly read: (command: Command, name: string, now: number) => Value;
 }
 
-/** The words of a command by the names of their values. An option is named after its value. */
+/** The arguments and options of a command by the names of their values. An option is named after its value. */
 export type ArgSpecs = Readonly<Record<string, ArgSpec<unknown>>>;
 
-/** The values that words give. One that may be `undefined` may be missing. */
+/** The values of arguments and options. A value that may be `undefined` may be missing. */
 export type Given<Of extends ArgSpecs> = {
   readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? never : Name]: ValueOf<Of[Name]>;
 } & {
@@ -21,22 +21,22 @@ export type Given<Of extends ArgSpecs> = {
 
 type ValueOf<Of extends ArgSpec<unknown>> = ReturnType<Of['read']>;
 
-/** The form of a value: what it is made of, and what is said where the text has another form. */
+/** The form of a value, with the message for text of another form. */
 type Form<Value> = z.ZodType<Value>;
 
-/** Returns an option with a value, which may be left out. */
+/** Returns an optional option with a value. */
 export function option<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value | undefined>;
 export function option<Value>(placeholder: string, about: string, form: Form<Value>, value: Value): ArgSpec<Value>;
 export function option<Value>(placeholder: string, about: string, form: Form<Value>, value?: Value) {
   return optionSpec<Value | undefined>(placeholder, about, made => formed(made, form).default(value));
 }
 
-/** Returns an option that must be given. */
+/** Returns a required option with a value. */
 export function required<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value> {
   return optionSpec<Value>(placeholder, about, made => formed(made, form).makeOptionMandatory());
 }
 
-/** Returns an option that may be given several times, each time with one of these values; a required one at least once. */
+/** Returns an option that may be repeated, each time with one of these values. A required one occurs at least once. */
 export function repeatable<Value extends string>(
   placeholder: string,
   about: string,
@@ -52,12 +52,12 @@ export function requiredRepeatable<Value extends string>(
   return optionSpec<readonly Value[]>(placeholder, about, made => collecting(made, choices).makeOptionMandatory());
 }
 
-/** Returns an option without a value. @param implies - the other options that are given with it. */
+/** Returns an option without a value. @param implies - the options that it includes. */
 export function flag(about: string, implies: Readonly<Record<string, true>> = {}): ArgSpec<true | undefined> {
   return optionSpec<true | undefined>('', about, made => made.implies(implies));
 }
 
-/** Returns the option that takes back what another one sets: `--no-account`. */
+/** Returns the option that removes what another one sets: `--no-account`. */
 export function negation(of: string, about: string): ArgSpec<true | undefined> {
   return {
     addTo: command => void command.option(`--no-${kebab(of)}`, about),
@@ -65,7 +65,7 @@ export function negation(of: string, about: string): ArgSpec<true | undefined> {
   };
 }
 
-/** Returns a word of a form whose value follows from the present time. */
+/** Returns an argument or option whose value depends on the present time. */
 export function timed<Value>(spec: ArgSpec<(now: number) => Value>): ArgSpec<Value>;
 export function timed<Value>(spec: ArgSpec<((now: number) => Value) | undefined>): ArgSpec<Value | undefined>;
 export function timed<Value>({
@@ -79,7 +79,7 @@ export function argument<Value>(placeholder: string, about: string, form: Form<V
   return argumentSpec<Value>(`<${placeholder}>`, about, made => formed(made, form));
 }
 
-/** Returns an argument that may be left out. */
+/** Returns an optional argument. */
 export function optionalArgument<Value>(
   placeholder: string,
   about: string,
@@ -99,7 +99,7 @@ export function variadicArgument<Value>(
   return { addTo, read: (...of) => read(...of) ?? [] };
 }
 
-/** Tells whether the answer is for programs: `--json` is an option of every command. */
+/** The option `--json` of every command: output for programs. */
 export const jsonOutput: ArgSpec<boolean> = {
   addTo: () => {},
   read: command => command.optsWithGlobals().json === true,
@@ -126,7 +126,7 @@ function argumentSpec<Value>(flags: string, about: string, adapt: (made: Argumen
   };
 }
 
-/** Gives an option or an argument its form. Commander says in the help what the choices are. */
+/** Gives an option or an argument its form. Commander lists the choices in the help. */
 function formed<Made extends Option | Argument>(made: Made, form: Form<unknown>): Made {
   if (form instanceof z.ZodEnum) made.choices(form.options.map(String));
   else made.argParser((text: string) => parse(form, text));
@@ -137,7 +137,7 @@ function collecting(made: Option, choices: readonly string[]): Option {
   made.choices(choices);
   const check = made.parseArg;
   return made.argParser((text: string, before: readonly string[] | undefined) => {
-    check?.(text, undefined); // refuses anything but the choices
+    check?.(text, undefined); // rejects all but the choices
     return [...(before ?? []), text];
   });
 }

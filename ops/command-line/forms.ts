@@ -7,11 +7,11 @@ import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { parseEmailAddress } from '../stage/email-address.ts';
 
-// The forms of the values that are typed, each with what is said where a value has another.
+// The forms of typed values, each with the message for a value of another form.
 
 export const accountId = z.string().refine(isAccountId, 'It must be 1 to 64 letters, digits, "_" or "-".');
 
-/** The id of an account that somebody may be given a client, a user or an event of. */
+/** The id of an account that can have clients, users or events. */
 export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(value), {
   error: ({ input }) => `"${input}" is reserved for Emissor itself: "smoke" uses it.`,
 });
@@ -19,10 +19,10 @@ export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(va
 /** An id or a name that is looked up. */
 export const notEmpty = z.string().min(1, 'It must not be empty.');
 
-/** A file, from the folder in which npm was called: it changes to the root of the repository. */
+/** A path relative to the folder in which npm was called: npm changes to the root of the repository. */
 export const filePath = notEmpty.transform(callersPath);
 
-/** The id of a client or of a user: both are made alike. */
+/** The id of a client or of a user. Both have the same form. */
 export const principalId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
 
 /** The text that names a user: an e-mail address or an id. */
@@ -33,7 +33,7 @@ export const userReference = z.string().superRefine((value, context) => {
 
 export const sessionId = notEmpty.regex(/^[A-Za-z0-9-]{1,130}$/, 'It must be letters, digits and "-".');
 
-/** Returns the form of whole numbers from `least` up to `most`; the default is the greatest that JSON represents exactly. */
+/** Returns the form of whole numbers from `least` to `most`, by default the largest safe integer. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   return z
     .string()
@@ -56,7 +56,7 @@ export const displayName = z
     error: `It must be 1 to ${maxName} characters on one line.`,
   });
 
-/** An e-mail address; its value is the stored form. */
+/** An e-mail address. Its value is the stored form. */
 export const emailAddress = z.string().transform((value, context) => {
   const { email, problem } = parseEmailAddress(value);
   return email ?? refuse(context, `It ${problem}.`);
@@ -70,7 +70,7 @@ export const deliveryId = notEmpty.refine(
 
 export const replayId = notEmpty.regex(replayIdForm, 'It must be "reenvio_" and 22 letters or digits.');
 
-/** The id that SQS gave a message. */
+/** The message id that SQS assigned. */
 export const messageId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,128}$/, 'It must be a message id: 1 to 128 letters, digits, "_" or "-".');
@@ -91,11 +91,12 @@ export const publishedName = z
   .string()
   .regex(/^.{1,128}$/s, 'It must be the name under which the event was published, such as demanda.criada.');
 
-/** The forms of a time in the help of an option. */
+/** The accepted forms of a time, for the help of an option. */
 export const momentForms = '2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d';
 
 /**
- * A time, RFC 3339 with `Z` or an offset, or how long ago. Its value returns it, given the present one, in milliseconds since the epoch.
+ * A time: RFC 3339 with `Z` or an offset, or how long ago. Its value takes the present time and returns milliseconds
+ * since the epoch.
  */
 export const moment = z.string().transform((value, context) => {
   const time = timestamp.safeParse(value).success ? Date.parse(value) : undefined;
@@ -118,10 +119,10 @@ const timestamp = z.iso.datetime({ offset: true });
 
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Ten years, the longest that logs are kept. In milliseconds. */
+/** Ten years, the longest retention of logs. In milliseconds. */
 const maxAgo = 3_653 * 86_400_000;
 
-/** Returns the whole path of a file that the caller named. */
+/** Returns the absolute path of a file that the caller named. */
 export function callersPath(file: string): string {
   return path.resolve(process.env.INIT_CWD ?? process.cwd(), file);
 }

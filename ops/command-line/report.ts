@@ -1,31 +1,31 @@
-/** The answer of a command: JSON for programs (`--json`) and text for people. */
+/** The output of a command: JSON for programs (`--json`) and text for people. */
 export interface Report {
   readonly json: unknown;
   readonly text: string;
-  /** The error with which the command ends after it has shown the answer. */
+  /** The error with which the command ends after it has printed the output. */
   readonly failure?: string;
 }
 
-/** The answer of a command that is about one thing: its JSON is an object, to which more may be added. */
+/** The output of a command about one thing: its JSON is an object that can be extended. */
 export interface ObjectReport extends Report {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** One field of a noun. Its value is the item's of that name in JSON, unless it says another. */
+/** One field of a noun. By default its value is the item's property of the same name as in JSON. */
 export type Field<Item> = {
-  /** Its heading for people, in capitals in a table. Without one only programs are shown it. */
+  /** Its heading in the text, in capitals in a table. A field without one is only in the JSON. */
   readonly heading?: string;
-  /** Its heading in a table, where that is another one. */
+  /** Its heading in a table, if it differs. */
   readonly column?: string;
-  /** Its text for people, where that is not the value; `undefined` leaves it out where one item is shown. */
+  /** Its text, if it differs from the value. `undefined` omits the field when one item is shown. */
   readonly text?: (item: Item) => string | undefined;
   /** Its maximum length in a table, in characters. `--json` has the whole value. */
   readonly width?: number;
-  /** The place where people are shown it; in both by default. */
+  /** Limits it to tables or to single items; both by default. */
   readonly in?: 'list' | 'show';
 } & (
   | { readonly json: string & keyof Item; readonly value?: undefined }
-  /** Without a name in JSON only people are shown it. */
+  /** A field without a name in JSON is only in the text. */
   | { readonly json?: string; readonly value: (item: Item) => unknown }
 );
 
@@ -42,14 +42,14 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     table,
     /** Reports one item in lines. */
     show: (item: Item): ObjectReport => ({ json: json(item), text: linesOf(item) }),
-    /** Reports a list. @param isCutOff - whether there are more items, which the text for people says. */
+    /** Reports a list. @param isCutOff - whether there are more items. */
     list:
       (whenEmpty: string, isCutOff = false) =>
       (items: readonly Item[]) => {
         const more = isCutOff ? `\n\nOnly the first ${items.length} are shown. A larger --limit shows more.` : '';
         return { json: items.map(json), text: table(items, whenEmpty) + more };
       },
-    /** Reports a change: a sentence for people. */
+    /** Reports a change in a sentence. */
     tell: (sentence: (item: Item) => string) => (item: Item) => ({ json: json(item), text: sentence(item) }),
   };
 
@@ -59,7 +59,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     );
   }
 
-  /** Writes one item, a field on a line, and further lines. */
+  /** Writes one item, with a field on each line, and further lines. */
   function linesOf(item: Item, more: readonly Line[] = []): string {
     const own = shown.flatMap((field): Line[] => {
       const text = field.heading === undefined ? undefined : textOf(field, item);
@@ -68,7 +68,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     return lines([...own, ...more]);
   }
 
-  /** Writes a table with headings; `whenEmpty` replaces a table without rows. */
+  /** Writes a table with headings, or `whenEmpty` if there are no rows. */
   function table(items: readonly Item[], whenEmpty: string): string {
     if (items.length === 0) return whenEmpty;
     const columns = listed.flatMap(field => {
@@ -86,18 +86,18 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
   }
 }
 
-/** Headings and values, one on a line. */
+/** Writes headings and values, one pair on each line. */
 export function lines(entries: readonly Line[]): string {
   const width = widthOf(entries.map(([heading]) => heading));
   return entries.map(([heading, value]) => `${heading.padEnd(width)}  ${inOneLine(value)}`).join('\n');
 }
 
-/** Untrusted text, with control characters escaped that a terminal would obey, except line breaks. */
+/** Escapes the control characters of untrusted text, which a terminal would obey, except line breaks. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
 }
 
-/** Returns a moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
+/** Returns milliseconds since the epoch as RFC 3339 in UTC; `null` for `undefined`. */
 export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
@@ -126,7 +126,7 @@ function shortened(text: string, width: number): string {
   return text.length > width ? `${text.slice(0, width - 1)}…` : text;
 }
 
-/** Returns the same on one line, so that a value cannot forge another line. */
+/** Returns the text on one line, so that a value cannot forge another line. */
 export function inOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
 }

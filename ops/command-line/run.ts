@@ -3,16 +3,16 @@ import type { Target, TargetOptions, Task } from '../stage/target.ts';
 import type { Report } from './report.ts';
 import { confirm, makeAskPassword, makeProgress, noProgress, type Streams } from './terminal.ts';
 
-/** Runs an action on the target that the options choose, and writes the report of what it returns. */
+/** Runs an action on the target that the options choose, and prints its report. */
 export type Run = <Value>(
   act: (task: Task) => Promise<Value>,
   report: (value: Value, target: Target) => Report,
 ) => Promise<void>;
 
-/** A command that was refused or failed. The message is the one line to show. */
+/** A command that was refused or failed. Its message is the one line to show. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
-  /** The values that `--json` shows beside the message. */
+  /** The values that `--json` shows next to the message. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(message: string, details: Readonly<Record<string, unknown>>) {
@@ -22,9 +22,8 @@ export class CommandFailed extends Error {
 }
 
 /**
- * Makes the runner of commands. What it runs throws {@link CommandFailed}.
- *
- * @param readOptions - returns the options that every command accepts, once they are parsed.
+ * Creates the runner of commands, which throws {@link CommandFailed}.
+ * @param readOptions - returns the options of every command, once they are parsed.
  */
 export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions: () => GlobalOptions): Run {
   return async function run(act, report) {
@@ -65,7 +64,7 @@ export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions
   };
 }
 
-/** The options that every command accepts. Only those that ask look at `yes`. */
+/** The options that every command accepts. Only commands that ask for confirmation read `yes`. */
 export interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
   readonly yes?: boolean;

@@ -10,14 +10,14 @@ export interface Streams {
   readonly stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
   /** Ends a long command early, as a signal to the process does. */
   readonly interruption?: AbortSignal;
-  /** The AWS and the machine of a test. */
+  /** The runtime of a test. */
   readonly runtime?: OpsRuntime;
 }
 
-/** Shows nothing: with `--json`, standard error holds nothing but an error. */
+/** Shows no progress: with `--json`, standard error contains only errors. */
 export function noProgress(_text: string): void {}
 
-/** Creates the progress line of a command that starts now. It shows nothing in the first second. */
+/** Creates the progress line of a command that starts now. It is empty for the first second. */
 export function makeProgress(output: Streams['stderr'], now: () => number = Date.now) {
   const startedAt = now();
   let shownAt = Number.NEGATIVE_INFINITY;
@@ -30,7 +30,7 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
       shownAt = now();
       output.write(output.isTTY ? `${eraseLine}${text}` : `${text}\n`);
     },
-    /** Removes it from a terminal before anything else is written. */
+    /** Clears the progress line, so that other output can follow. */
     clear: function clearProgress(): void {
       if (output.isTTY && latest !== '') output.write(eraseLine);
       latest = '';
@@ -39,10 +39,9 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
 }
 
 /**
- * Asks before what ends sessions or cannot be undone. Without a terminal it refuses, unless the command was given `--yes`. The
- * question goes to standard error, so that standard output holds nothing but the `--json` answer.
- *
- * @param consequences - what the command will do, in a sentence: `This ends every access token of stage prod.`
+ * Asks before an action that ends sessions or cannot be undone. Without a terminal it refuses, unless `--yes` was
+ * given. The question goes to standard error, so that standard output contains only the `--json` answer.
+ * @param consequences - the effect of the command, in a sentence: `This ends every access token of stage prod.`
  * @param yes - whether `--yes` was given.
  * @throws {CliError} unless the answer is yes.
  */
@@ -52,7 +51,7 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
     throw new CliError(`${consequences} There is no terminal to ask at. Add --yes to confirm.`);
   }
   const prompt = createInterface({ input: terminal.stdin, output: terminal.stderr });
-  // The end of the input (Ctrl-D) closes the prompt without an answer, and the question would wait for ever.
+  // The end of the input (Ctrl-D) closes the prompt without an answer, and the question would wait forever.
   const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to continue: `), closed]);
@@ -63,8 +62,8 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
 }
 
 /**
- * Makes what asks for a password: at a hidden prompt, or on standard input where that is no terminal. It takes none from an
- * argument: arguments are seen by every process of the machine and stay in the shell's history.
+ * Creates a function that asks for a password: at a hidden prompt, or on standard input if that is no terminal. An
+ * argument would be visible to every process and stay in the shell's history.
  */
 export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.WritableStream = process.stderr): AskPassword {
   return function askPassword(check) {
@@ -72,7 +71,7 @@ export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.Writable
   };
 }
 
-/** Asks twice, because nothing is shown. The prompt goes to standard error, so that standard output holds the answer only. */
+/** Asks twice, because the input is hidden. Prompts on standard error: standard output has the answer only. */
 async function fromPrompt(
   check: (password: string) => Promise<string | undefined>,
   input: NodeJS.ReadableStream,
@@ -82,7 +81,7 @@ async function fromPrompt(
   const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
     const closed = new AbortController();
     const close = () => closed.abort();
-    input.once('pause', close); // at Ctrl-D or the end of the input, where the prompt would wait for ever
+    input.once('pause', close); // at Ctrl-D or the end of the input, when the prompt would wait forever
     try {
       const place = { input, output, signal: closed.signal };
       return await prompt({ message, mask: true, toggleMask: false, validate }, place);
@@ -100,7 +99,7 @@ async function fromPrompt(
   return password;
 }
 
-/** Returns all of standard input, without the one line break that `echo` and here-documents add. */
+/** Returns all of standard input, without the final line break that `echo` and here-documents add. */
 async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   const bytes = await buffer(stdin);
   try {
@@ -110,10 +109,10 @@ async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   }
 }
 
-/** A command shows no progress for this long, in milliseconds. */
+/** Commands show no progress for this long, in milliseconds. */
 const quietMs = 1_000;
 
-/** Without a terminal every progress is a line of its own, written at most this often. In milliseconds. */
+/** Without a terminal each progress text is a line, written at most this often. In milliseconds. */
 const lineIntervalMs = 5_000;
 
 const eraseLine = '\r\u001b[K';

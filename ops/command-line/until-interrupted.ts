@@ -2,13 +2,12 @@ import { CliError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 
 /**
- * Ends what is under way when the process is interrupted. A signal that comes later ends the process at once: what is under way may
- * take long.
- *
- * @param act - looks at the interruption between two steps, and may throw its reason.
- * @param tell - is told that it ends.
- * @param other - interrupts it, too.
- * @param reason - is said of the interruption.
+ * Ends an action when the process is interrupted. A second signal ends the process at once, since the action may take
+ * long.
+ * @param act - checks the signal between two steps, and may throw its reason.
+ * @param tell - receives the message that it ends.
+ * @param other - another signal that interrupts it.
+ * @param reason - the message of the interruption.
  */
 export async function untilInterrupted<Value>(
   act: (interruption: AbortSignal) => Promise<Value>,
@@ -22,7 +21,7 @@ export async function untilInterrupted<Value>(
     if (firstAt !== undefined && Date.now() - firstAt > echo) process.exit(1);
     if (firstAt !== undefined) return;
     firstAt = Date.now();
-    // At SIGHUP the terminal is gone: what is written to it fails.
+    // At SIGHUP the terminal is gone: writing to it fails.
     if (name !== 'SIGHUP')
       tell('Stopping when the work in flight is finished. Press Ctrl-C again to stop immediately.');
     end.abort(new CliError(reason));
@@ -35,7 +34,7 @@ export async function untilInterrupted<Value>(
   }
 }
 
-/** Acts until it is interrupted: dead letters that it received then show again at once. A program that hears signals itself has its own. */
+/** Runs an action until it is interrupted; its dead-letter messages then reappear at once. */
 export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) => Promise<Value>): Promise<Value> {
   if (task.interruption) return act(task);
   return untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell, undefined, 'Interrupted.');
@@ -43,5 +42,5 @@ export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) 
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm repeats the signal that the terminal sent already. Within this time, in milliseconds, it counts as the same one. */
+/** npm repeats the signal that the terminal has already sent. Within this time, in milliseconds, both count as one. */
 const echo = 500;

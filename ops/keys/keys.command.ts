@@ -100,7 +100,7 @@ export const keys: Noun = {
   commands: [list, rotateKeys],
 };
 
-/** The visible facts of a key: no key material. */
+/** The visible properties of a key, without key material. */
 type KeyView = Awaited<ReturnType<typeof readKeys>>[number];
 
 async function readKeys(target: Target, kinds: readonly KeyKind[]) {
@@ -115,7 +115,7 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
   );
 }
 
-/** @throws {CliError} for encryption keys that were to be revoked, if the operator does not confirm, and if a step fails. */
+/** @throws {CliError} if a step fails, or if the operator does not confirm the revocation of encryption keys. */
 async function rotateAtOnce(
   task: AuditedTask,
   kinds: readonly KeyKind[],
@@ -144,7 +144,7 @@ async function rotateAtOnce(
   return results;
 }
 
-/** Returns the error of a rotation that failed half-way: it says what was done, what is left, and which commands do that. */
+/** Returns the error of a rotation that failed half-way: the results, the rest, and the commands for the rest. */
 function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, left, revoke }: Incomplete): CliError {
   const undeleted = error instanceof RevocationError ? error : undefined;
   const leftOf = (kind: KeyKind) =>
@@ -180,10 +180,9 @@ function textOf({ kind, created, removed }: RotationResult): string {
 }
 
 /**
- * Runs what runs every day. A stage's own function does it: so its role and its code are tried as well, and the alarm
- * `KeysNotRotated`, which listens to that function alone, ends.
- *
- * @throws {CliError} with what the function says, where it fails.
+ * Runs the daily rotation. The stage's own function does it, which tests its role and its code, and ends the alarm
+ * `KeysNotRotated`, which watches only that function.
+ * @throws {CliError} with the error of the function.
  */
 async function runDailyRotation(target: Target): Promise<readonly RotationResult[]> {
   if (!target.deployed) return openRotation(target).rotateKeys();
@@ -199,5 +198,5 @@ async function runDailyRotation(target: Target): Promise<readonly RotationResult
 const rotated = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));
 const failed = z.object({ errorType: z.string().default('error'), errorMessage: z.string().default('') });
 
-/** The tokens that end when the keys of a kind are deleted. Encryption keys are missing: stored secrets would be lost without them. */
+/** The tokens that end with the keys of a kind. Encryption keys are not listed: they protect stored secrets. */
 const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

@@ -1,6 +1,6 @@
 import type { StartError, StartProblem } from '@emissor/cloud/errors';
 
-/** Returns the message of an error, with the option that helps. */
+/** Returns the message of an error with advice on the option to use. */
 export function withAdvice({ message, problem }: StartError): string {
   return problem === undefined ? message : advised[problem](message);
 }

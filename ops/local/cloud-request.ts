@@ -4,22 +4,22 @@ import { type DemoCredentials, provisionDemo } from './demo-data.ts';
 import type { LocalOptions } from './options.ts';
 import { makeReceiver, type ReceivedDelivery } from './receiver.ts';
 
-/** Outputs of a local run that its users rely on. */
+/** The outputs of a local run that its users rely on. */
 export interface ServiceOutputs {
   readonly AuthUrl: string;
   readonly BaseUrl: string;
   readonly EventsQueueUrl: string;
   readonly DeadLetterQueueUrl: string;
   readonly ReceiverUrl: string;
-  /** Without a token: a link that opens it is printed. */
+  /** Has no token: the link with a token is printed. */
   readonly ConsoleUrl: string;
   readonly Demo: DemoCredentials;
 }
 
-/** Directory of the project. */
+/** The root folder of the project. */
 export const root = join(import.meta.dirname, '../..');
 
-/** Returns the local cloud that runs Emissor as the options say. */
+/** Returns the request for a local cloud that runs Emissor with the given options. */
 export function cloudRequest(
   { port, assemblyDirectory, stageValues, ...options }: LocalOptions,
   {
@@ -29,7 +29,7 @@ export function cloudRequest(
   }: { readonly terminal: Terminal; readonly signal: AbortSignal; readonly consoleUrl: string },
 ): LocalCloudRequest<ServiceOutputs> {
   const { dataDirectory } = options;
-  /** The ports follow each other; of 0, each part takes any free one. */
+  /** The ports are consecutive; with 0, each part uses any free one. */
   const portAt = (offset: number) => (port === 0 ? 0 : port + offset);
   return {
     ...options,

@@ -13,13 +13,12 @@ import { type LocalOptions, parseOptions, UsageError } from './options.ts';
 
 /**
  * Runs Emissor on this machine until it is asked to stop.
- *
  * @param words - the command line, without node and script
- * @returns the exit code: 0, 1 for a run that failed, 2 for an invalid command line. An error that the user can correct is
- * printed as one line on stderr.
+ * @returns the exit code: 0, 1 for a run that failed, 2 for an invalid command line. An error that the user can correct
+ * is printed as one line on stderr.
  */
 export async function runLocally(words: readonly string[]): Promise<number> {
-  // Nobody reads it any more; the run goes on.
+  // Its reader is gone; the run continues.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const signal = listenForStop();
   try {
@@ -53,8 +52,8 @@ const stopSignals: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
 /**
- * Stops a run whose npm was killed. The script `start` replaces its shell by this program (`exec`), so that npm passes SIGINT
- * and SIGTERM on to it and waits for its end; SIGKILL is not passed on. (On Windows the id of the parent never changes.)
+ * Stops a run whose npm was killed. The script `start` replaces its shell with this program (`exec`), so npm forwards
+ * SIGINT and SIGTERM and waits for its end. SIGKILL is not forwarded. (On Windows the parent's id never changes.)
  */
 function onParentExit(stop: () => void): void {
   const parent = process.ppid;
@@ -113,7 +112,7 @@ function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
   };
 }
 
-/** Names the documents after the outputs file: others of the same folder are another run's, or the published ones. */
+/** Names the documents after the outputs file: others in that folder belong to other runs or are published. */
 function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: ServiceOutputs) {
   const prefix = `${basename(outputsFile, '.json')}.`;
   try {
@@ -124,10 +123,10 @@ function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: Ser
   }
 }
 
-/** Calls at each Enter, where somebody sits at a terminal. */
+/** Calls a function at each Enter, if there is a terminal. */
 function onEnter(act: () => void): void {
   if (process.stdin.isTTY) createInterface({ input: process.stdin }).on('line', act);
 }
 
-/** npm repeats the signal that the terminal sent already. Within this time, in milliseconds, it counts as the same one. */
+/** npm repeats the signal that the terminal has already sent. Within this time, in milliseconds, both count as one. */
 const echo = 500;

@@ -8,9 +8,8 @@ import { localTarget } from '../stage/target.ts';
 export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
 
 /**
- * Creates the demo client (both grants) and the demo admin, unless those in the file are still there.
- *
- * @param file - keeps the credentials across restarts, because the tables hold hashes only. @default - none
+ * Creates the demo client (both grants) and the demo admin, unless those in the file still exist.
+ * @param file - stores the credentials across restarts, because the tables have only hashes. @default - none
  * @throws {StartError} when the stacks lack a table
  */
 export async function provisionDemo(outputs: RunOutputs, file?: string): Promise<DemoCredentials> {

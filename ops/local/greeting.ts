@@ -1,6 +1,6 @@
 import type { ServiceOutputs } from './cloud-request.ts';
 
-/** Returns the text that is printed when the run is ready: the addresses, a first request, how to stop it. */
+/** Returns the text for a run that is ready: the addresses, a first request, how to stop it. */
 export function greeting(
   outputs: ServiceOutputs & { readonly DynamoDbEndpoint: string },
   { outputsFile, consoleLink, mappings }: GreetingDetails,
@@ -43,7 +43,7 @@ interface GreetingDetails {
   readonly mappings: ReadonlyMap<string, number>;
 }
 
-/** On Windows it is one line, because its shells continue lines in ways of their own. */
+/** Returns one line on Windows, whose shells continue lines differently. */
 function firstRequest({ AuthUrl, Demo }: ServiceOutputs): readonly string[] {
   const lines = [
     `  curl -s ${AuthUrl}/oauth/v1/token -d grant_type=password`,

@@ -7,7 +7,7 @@ import { callersPath } from '../command-line/forms.ts';
 
 /** The options of a local run: the command line, parsed. */
 export interface LocalOptions {
-  /** {auth_url} listens here, the other parts on the next ports; with 0 each takes any free one. */
+  /** The port of {auth_url}, followed by those of the other parts; with 0 each uses any free one. */
   readonly port: number;
   /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
   readonly dataDirectory?: string;
@@ -21,7 +21,7 @@ export interface LocalOptions {
   readonly assemblyDirectory?: string;
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
-  /** The place where the URLs and credentials of this run are written. */
+  /** The file for the URLs and credentials of this run. */
   readonly outputsFile: string;
 }
 
@@ -97,7 +97,7 @@ function makeCommand(defaultOutputsFile: string): Command {
     .exitOverride();
 }
 
-/** commander begins its message with "error: " and puts the parser's reason on a line of its own. */
+/** commander starts its message with "error: " and puts the parser's reason on a separate line. */
 function asUsageError(error: unknown): unknown {
   return error instanceof CommanderError
     ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** A request that the built-in receiver got, as it shows it. */
+/** A request that the built-in receiver received, as its page lists it. */
 export interface ReceivedDelivery {
   /** RFC 3339, UTC. */
   readonly at: string;
@@ -10,11 +10,11 @@ export interface ReceivedDelivery {
   readonly headers: Readonly<Record<string, string>>;
   /** At most the first 16 KiB. */
   readonly body: string;
-  /** The status it was answered with. */
+  /** The status of the response. */
   readonly status: number;
 }
 
-/** Creates the receiver behind `https://receiver.example.com`. At its address on this machine, `/deliveries` lists what it got as JSON. */
+/** Creates the receiver of `https://receiver.example.com`. Its local page `/deliveries` lists requests as JSON. */
 export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): RequestListener {
   let deliveries: ReceivedDelivery[] = [];
 
@@ -52,7 +52,7 @@ function answer(response: ServerResponse, status: number, type: string, body: st
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
 }
 
-/** `/status/503` answers 503, so that retries can be watched; everything else 200. */
+/** Returns 503 for `/status/503`, to demonstrate retries, and 200 for other paths. */
 function statusFor(path: string): number {
   return Number(/^\/status\/([2-5]\d\d)(?:[/?]|$)/.exec(path)?.[1] ?? 200);
 }

@@ -25,7 +25,7 @@ export async function storeIdentity(target: Target, parameter: string, identity:
   await ssm.send(new PutParameterCommand({ Name: parameter, Value, Type: 'SecureString', KeyId, Overwrite: true }));
 }
 
-/** Deletes the parameter. One that does not exist counts as deleted. */
+/** Deletes the parameter. A missing one counts as deleted. */
 export async function deleteParameter(target: Target, parameter: string): Promise<void> {
   try {
     await target.connect(SSMClient).send(new DeleteParameterCommand({ Name: parameter }));

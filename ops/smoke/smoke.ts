@@ -15,15 +15,14 @@ import { createIdentity, deleteParameter, readIdentity, storeIdentity } from './
 interface TestOptions {
   /** In seconds. */
   readonly timeout: number;
-  /** Ends the test early; it deletes its webhook all the same. */
+  /** Ends the test early; the test still deletes its webhook. */
   readonly interruption: AbortSignal;
   readonly onStep: (step: Step) => void;
 }
 
 /**
  * Runs a smoke test against the target.
- *
- * @throws {CliError} if it failed: at which step, why, and what to look at.
+ * @throws {CliError} if it failed: the step, the reason and where to look.
  */
 export async function testStage({ target, recordResult }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
   const queues = openQueues(target);
@@ -62,8 +61,7 @@ export async function testStage({ target, recordResult }: AuditedTask, { timeout
 }
 
 /**
- * Replaces the client and the user of smoke tests, and deletes the former ones. A test that runs at this moment fails.
- *
+ * Replaces the client and the user of smoke tests, and deletes the former ones. A running test fails.
  * @throws {CliError} for a local run, which stores none.
  */
 export async function rotateCredentials({ target, recordResult }: AuditedTask) {
@@ -99,7 +97,7 @@ export async function removeIdentity({ target, confirm, recordResult }: AuditedT
   return removed;
 }
 
-/** Opens the identity of a test: the one that the stage has stored. A local run has no Parameter Store, so a test creates its own. */
+/** Returns the identity stored for the stage's tests. A local run has no Parameter Store, so a test creates its own. */
 function openIdentity(target: Target) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   let opening: Promise<Identity> | undefined;
@@ -111,7 +109,7 @@ function openIdentity(target: Target) {
   }
 
   async function close(): Promise<void> {
-    const identity = await opening?.catch(() => undefined); // it may still be created
+    const identity = await opening?.catch(() => undefined); // it may not be created yet
     if (identity && parameter === undefined) await deleteLogin(target, identity);
   }
 }

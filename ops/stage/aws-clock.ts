@@ -1,29 +1,28 @@
 import * as z from 'zod';
 import type { Clock } from '../../lambdas/platform/clock.ts';
 
-/** The time of a target: the machine's clock, put right by what the target's answers say. */
+/** The time of a target: the machine's clock, corrected by the target's responses. */
 export type AwsClock = ReturnType<typeof makeAwsClock>;
 
-/** Makes a clock that follows the machine's until an answer contradicts it. */
+/** Creates a clock that follows the machine's until a response contradicts it. */
 export function makeAwsClock(machineClock: Clock) {
   let ahead = 0;
   return { now, aheadBy, learn, learnFrom };
 
-  /** Returns AWS's time, which is right to within a second once an answer was seen. */
+  /** Returns AWS's time, with an error of at most a second once a response was seen. */
   function now(): number {
     return machineClock() - ahead;
   }
 
-  /** Returns by how much the machine's clock is ahead of AWS's, in milliseconds; below zero where it is behind. */
+  /** Returns how far the machine's clock is ahead of AWS's, in milliseconds; negative if it is behind. */
   function aheadBy(): number {
     return ahead;
   }
 
   /**
-   * Learns from the `Date` of an answer, which has whole seconds. The time is changed no more than the answer asks for: what it leaves
-   * open is the machine's.
-   *
-   * @param sentAt - when its request was sent, by this machine's clock.
+   * Corrects the clock by the `Date` of a response, which has whole seconds. It changes the time by the least amount
+   * that agrees with the response.
+   * @param sentAt - the time of its request, by this machine's clock.
    */
   function learn(date: string | undefined, sentAt: number): void {
     const earliest = Date.parse(date ?? '');
@@ -33,7 +32,7 @@ export function makeAwsClock(machineClock: Clock) {
     ahead = receivedAt - Math.min(Math.max(now(), earliest), latest);
   }
 
-  /** Learns from the answers that a client gets. Returns the client. */
+  /** Corrects the clock by the responses that a client receives. Returns the client. */
   function learnFrom<Client extends AwsClient>(client: Client): Client {
     client.middlewareStack.add(
       next => async args => {
@@ -55,7 +54,7 @@ export interface AwsClient {
   };
 }
 
-/** A step of every client's calls: it passes on what it is given and returns what comes back. */
+/** A middleware of a client, which leaves calls and results unchanged. */
 type Middleware = <Call, Result extends { readonly response: unknown }>(
   next: (call: Call) => Promise<Result>,
 ) => (call: Call) => Promise<Result>;

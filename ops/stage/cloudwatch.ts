@@ -9,7 +9,7 @@ import {
 import { CliError, type ShowProgress } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** Reads the alarms of a stage: those that CloudFormation named after its stacks, 100 of each stack at most. */
+/** Reads the alarms of a stage: those that CloudFormation named after its stacks, at most 100 of each stack. */
 export async function readAlarms(target: Target) {
   if (!target.deployed) throw new CliError(`${target.label} has no CloudWatch alarms. Name a stage with --stage.`);
   const cloudWatch = target.connect(CloudWatchClient);
@@ -30,8 +30,8 @@ export async function readAlarms(target: Target) {
 }
 
 /**
- * The age of the oldest message of queues, in seconds: CloudWatch's latest value of the last ten minutes, `null` where it has
- * none. SQS itself does not tell it.
+ * Reads the age of each queue's oldest message in seconds: CloudWatch's latest value of the last ten minutes, `null` if
+ * there is none. SQS itself does not return it.
  */
 export async function readAges(target: Target, queueNames: readonly string[]): Promise<readonly (number | null)[]> {
   const cloudWatch = target.connect(CloudWatchClient);
@@ -58,24 +58,24 @@ export async function readAges(target: Target, queueNames: readonly string[]): P
   return queueNames.map((_, index) => MetricDataResults.find(({ Id }) => Id === `age${index}`)?.Values?.[0] ?? null);
 }
 
-/** A line of a function's log: its fields, and when it was written in milliseconds since the epoch. */
+/** A line of a function's log: its fields, and the time it was written in milliseconds since the epoch. */
 export interface LoggedLine {
   readonly at: number;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the value of a field; nothing where it is no text. */
+/** Returns the value of a field if it is a string. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The logs of the functions that deliver, as far as an id is looked for. */
+/** The part of the delivery functions' logs that searches for an id. */
 export type EventLog = Pick<ReturnType<typeof openEventLog>, 'keptSince' | 'find'>;
 
-/** The values of which each field has one. None may hold a quotation mark. */
+/** Filters that require one of several values of each field. Values must not contain a quotation mark. */
 type FieldFilters = Readonly<Record<string, readonly string[]>>;
 
-/** Opens the log groups of the functions that deliver, which are searched as one. */
+/** Opens the log groups of the delivery functions, which are searched as one. */
 export function openEventLog(target: Target, interruption?: AbortSignal) {
   const client = target.connect(CloudWatchLogsClient, 'LogsEndpoint');
   const { clock, pause } = target;
@@ -90,22 +90,21 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
   };
 
   return {
-    /** Returns the time of the oldest lines that are kept. Milliseconds since the epoch. */
+    /** Returns the time of the oldest retained lines. Milliseconds since the epoch. */
     keptSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupKeptSince)))),
 
     /**
-     * Returns the latest lines since then that contain an id, the newest first.
-     *
-     * @throws {CliError} where it is no id: what else stands there would be a part of the query.
+     * Returns the latest lines since a time that contain an id, newest first.
+     * @throws {CliError} if it is not an id: other text could change the query.
      */
     find: async (id: string, since: number, progress: ShowProgress) => {
       if (!/^[A-Za-z0-9+/_=-]{1,128}$/.test(id))
         throw new CliError('This is not an id: an id has at most 128 letters, digits, "-", "_", "+", "/" or "=".');
-      // Two of these mean something else in a regular expression.
+      // "+" and "/" need escapes in a regular expression.
       return search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, maxLines, progress);
     },
 
-    /** Returns the latest lines since then whose fields have one of the values, the newest first. */
+    /** Returns the latest lines since a time whose fields have one of the values, newest first. */
     filter: (filters: FieldFilters, since: number, most: number, progress: ShowProgress) => {
       const named = Object.entries(filters).map(([field, values]) => {
         const list = values.map(value => JSON.stringify(value)).join(', ');
@@ -149,10 +148,10 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
 
 const day = 86_400_000;
 
-/** The most lines of one id: its attempts, and its copies. */
+/** The maximum number of lines for an id: its attempts and its copies. */
 const maxLines = 200;
 
-/** Parses a line of our logger; lines of others are left out. */
+/** Parses a line of our logger; returns an empty list for others. */
 function readLine(row: readonly ResultField[]): LoggedLine[] {
   const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
   try {
@@ -164,5 +163,5 @@ function readLine(row: readonly ResultField[]): LoggedLine[] {
   }
 }
 
-/** Results of CloudWatch Logs Insights are polled at this interval. Milliseconds. */
+/** The polling interval of CloudWatch Logs Insights. Milliseconds. */
 const pace = 500;

@@ -1,6 +1,6 @@
 import { maxEmailBytes, normaliseBoundedEmail } from '../../lambdas/auth/principals/user.ts';
 
-/** Returns an e-mail address in its stored form, or the problem as the rest of a sentence. A problem quotes nothing but an invisible character. */
+/** Returns an e-mail address in its stored form, or its problem, which quotes at most an invisible character. */
 export function parseEmailAddress(value: string): { readonly email?: string; readonly problem?: string } {
   const email = normaliseBoundedEmail(value);
   const [invisible] = /\p{Cf}/u.exec(email ?? '') ?? [];
@@ -11,10 +11,10 @@ export function parseEmailAddress(value: string): { readonly email?: string; rea
   return isDomain(domain) ? { email } : { problem: 'has a domain that is not a valid domain name' };
 }
 
-/** The problem of a value that is no e-mail address at all. */
+/** The problem of a value that is not an e-mail address. */
 export const emailRule = `must be an e-mail address of at most ${maxEmailBytes} bytes`;
 
-/** Returns whether the name ends in a top-level domain, and is no IP address. */
+/** Returns whether the name ends in a top-level domain and is not an IP address. */
 function isDomain(text: string): boolean {
   return /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/.test(text);
 }

@@ -1,8 +1,8 @@
 import type { Connect } from './ops-runtime.ts';
 
 /**
- * Reads which addresses get the mails of a topic (`confirmed`), and which were only asked to confirm. Addresses without a subscription
- * are left out, as is one whose subscription was ended: SNS lists it as `Deleted` for up to three days.
+ * Reads which addresses receive the mails of a topic (`confirmed`), and which have not confirmed yet. It leaves out
+ * addresses without a subscription and ended subscriptions, which SNS lists as `Deleted` for up to three days.
  */
 export async function readMailboxes(connect: Connect, topicArn: string) {
   const { paginateListSubscriptionsByTopic, SNSClient } = await import('@aws-sdk/client-sns');

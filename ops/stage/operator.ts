@@ -1,7 +1,7 @@
-/** An error that the operator can act on. Its message is shown as it is, on one line, without a stack trace. */
+/** An error that the operator can act on. Its message is shown unchanged, on one line, without a stack trace. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  /** The values that the error has beside its message, for programs (`--json`). */
+  /** The values that `--json` shows next to its message. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
@@ -10,23 +10,22 @@ export class CliError extends Error {
   }
 }
 
-/** Shows how far a long action is; each text replaces the one before. */
+/** Shows the progress of a long action; each text replaces the previous one. */
 export type ShowProgress = (text: string) => void;
 
 /**
- * Asks before what ends sessions or cannot be undone: the consequences in a sentence, `This ends every access token of stage prod.`
- *
+ * Asks before an action that ends sessions or cannot be undone, for example `This ends every access token of stage
+ * prod.`
  * @throws {CliError} unless the answer is yes.
  */
 export type Confirm = (consequences: string) => Promise<void>;
 
-/** Asks for a password. `check` returns the problem of one that was typed, which is shown. */
+/** Asks for a password. `check` returns the problem of a typed one, which is then shown. */
 export type AskPassword = (check: (password: string) => Promise<string | undefined>) => Promise<string>;
 
 /**
- * The message for the operator about any failure, on one line.
- *
- * @param unreachable - the message for a target that does not answer.
+ * Returns the operator's message for any failure, on one line.
+ * @param unreachable - the message for a target that does not respond.
  * @param profile - the AWS profile that the SDK uses.
  */
 export function describeError(error: unknown, unreachable: string, profile = process.env.AWS_PROFILE): string {
@@ -46,35 +45,35 @@ export function describeError(error: unknown, unreachable: string, profile = pro
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
 }
 
-/** Returns the operator's command line for a stage, or for the local run (`null`): without its name it works on that one. */
+/** Returns the operator's command line for a stage, or for the local run (`null`), which is the default target. */
 export function opsOf(stage: string | null): string {
   return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
 }
 
-/** Recognises an error by its name, as AWS and our stores give it. */
+/** Recognises an error by the name that AWS or our stores gave it. */
 export function isNamed(error: unknown, name: string): error is Error {
   return error instanceof Error && error.name === name;
 }
 
-/** A part of an answer, or why it could not be read: the other parts are there all the same. */
+/** A part of a result, or the reason why it could not be read while other parts could. */
 export type Part<Value> = Value | Unread;
 
 interface Unread {
   readonly unread: string;
 }
 
-/** Recognises a part that could not be read. */
+/** Returns whether a part could not be read. */
 export function isUnread(part: unknown): part is Unread {
   return typeof part === 'object' && part !== null && 'unread' in part;
 }
 
-/** Recognises a part of which there is more than was read: that nothing needs anybody cannot be said of it. */
+/** Returns whether a part was read incompletely, so that it may have other problems. */
 export function isCutOff(part: unknown): boolean {
   const { isCutOff: isPartial, late } = Object(part);
   return isPartial === true || late?.isCutOff === true;
 }
 
-/** Returns the error and all errors it wraps: its causes and, for a failed connection, one error for each IP address tried. */
+/** Returns the error and all errors it wraps: causes and, for a failed connection, one for each IP address. */
 function unwrap(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [error];
   const inner = error instanceof AggregateError ? error.errors : [];
@@ -101,7 +100,7 @@ function describeCredentials(name: string, message: string, profile: string | un
   const todo = profile
     ? ` in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or choose another profile ("aws configure list-profiles").`
     : ': sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
-  // AWS may repeat a session token. Of the SDK's own words, a command line or a piece of a file may follow a colon.
+  // AWS may repeat a session token. In the SDK's own messages, a command line or a part of a file may follow a colon.
   const [said] = name.endsWith('ProviderError') ? message.split(/: |\n/) : [];
   const why = said ? ` The SDK says: ${said}` : unknownErrors.includes(name) ? ` ${notEnabled}` : '';
   return oneLine(`no usable AWS credentials${todo}${why}`);

@@ -6,21 +6,20 @@ import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
 import type { AwsClient } from './aws-clock.ts';
 
-/** All that actions reach outside themselves: AWS, time and chance. They have it by their target; a test gives its own. */
+/** The environment of actions: AWS, time and randomness. Their target provides it; a test passes its own. */
 export interface OpsRuntime {
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
-  /** Makes the client of DynamoDB that takes and returns items. */
+  /** Creates the DynamoDB client that accepts and returns plain items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;
-  /** The machine's own. Actions ask their target's clock, which AWS's answers put right. */
+  /** The time of this machine. Actions use their target's clock, which AWS's responses correct. */
   readonly time: Time;
   readonly makeId: MakeId;
   readonly hashPassword: (password: string) => Promise<string>;
 }
 
 /**
- * Returns a client of a service; a target's is made once.
- *
- * @param endpoint - the output with the endpoint of a local run's engine; AWS's own where there is no such output.
+ * Returns a client of a service, created once for each target.
+ * @param endpoint - the output with the endpoint of a local run's engine; without such an output AWS's own.
  */
 export type Connect = <Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput) => Client;
 
@@ -30,7 +29,7 @@ export type EndpointOutput = 'DynamoDbEndpoint' | 'KmsEndpoint' | 'LogsEndpoint'
 /** The class of the SDK's client for a service. */
 export type ServiceOf<Client> = new (settings: ConnectionSettings) => Client;
 
-/** The settings of every client. Without a Region or an endpoint it takes those that the SDK finds. */
+/** The settings of every client. Without a Region or an endpoint the SDK's defaults apply. */
 export interface ConnectionSettings {
   readonly maxAttempts: number;
   readonly region?: string;
@@ -38,7 +37,7 @@ export interface ConnectionSettings {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** The world of the program: AWS itself, the machine's clock, and ids that nobody can foresee. */
+/** The runtime of the program: AWS itself, the machine's clock, and unpredictable ids. */
 export const opsRuntime: OpsRuntime = {
   makeClient: (Service, settings) => new Service(settings),
   makeDocumentClient,

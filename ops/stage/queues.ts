@@ -18,33 +18,33 @@ import { requireOutput, type Target } from './target.ts';
 
 type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 
-/** A message of the dead-letter queue. Copies that were put there of one message have the same origin and body. */
+/** A message of the dead-letter queue. Copies of one message have the same origin and body. */
 export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
-  /** The reason why the delivery function sent it there; `null` where SQS moved it after too many receives. */
+  /** The reason why the delivery function sent it there; `null` if SQS moved it after too many receives. */
   readonly reason: RejectedMessage['reason'] | null;
   readonly detail: string | null;
-  /** The IAM id of its publisher; `null` where SQS moved it. */
+  /** The IAM id of its publisher; `null` if SQS moved it. */
   readonly sender: string | null;
   readonly receipt: string;
 }
 
 export type Queues = ReturnType<typeof openQueues>;
 
-/** Options of a pass through the dead letters. */
+/** Options of a pass through the dead-letter messages. */
 interface Look {
   readonly interruption?: AbortSignal | undefined;
-  /** Resolves when nobody works on letters any more that this look gave. */
+  /** Resolves when the caller has finished its work on the messages of this pass. */
   readonly settle?: () => Promise<unknown>;
 }
 
-/** Returns the sentence about dead letters that others have in flight: nobody may say that there are none. */
+/** Returns the sentence about dead-letter messages in flight elsewhere, which the pass could not see. */
 export function lookedAt(inFlight: number): string {
   return `another command is reading about ${inFlight} dead-letter messages, which reappear when it ends, or some minutes later if it was killed`;
 }
 
-/** Returns the sentence about the messages in the events queue. No line of the log tells of one before a function receives it. */
+/** Returns the sentence about the messages in the events queue. They have no log line before their first receive. */
 export function standInQueue(queued: number | undefined, which: string): string {
   if (queued === undefined) return '. The number of messages in the events queue could not be read';
   if (queued === 0) return '';
@@ -52,7 +52,7 @@ export function standInQueue(queued: number | undefined, which: string): string 
   return `. About ${queued} ${wait} in the events queue, and ${which} may be among them ("status")`;
 }
 
-/** Returns what the copies of a dead letter share. An origin alone may be forged: it is an attribute of the message. */
+/** Returns the key that copies of a dead-letter message share. The origin alone may be forged. */
 export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
   return hash('sha256', JSON.stringify([origin.messageId, body]));
 }
@@ -66,7 +66,7 @@ export function openRetryQueue(target: Target): AttemptQueue {
   });
 }
 
-/** Counts the messages of one of the target's queues, as SQS counts them: approximately. */
+/** Counts the messages of one of the target's queues; SQS counts approximately. */
 export async function readDepth(target: Target, queueUrl: string) {
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const { Attributes = {} } = await sqs.send(
@@ -90,7 +90,7 @@ export function openQueues(target: Target) {
   const { clock } = target;
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
-  /** The receipts of dead letters that are hidden from others, and when they show again, the soonest first. */
+  /** The receipts of hidden dead-letter messages and when these reappear, soonest first. */
   const held = new Map<string, number>();
 
   const receive = async (most: number, hiddenSeconds: number): Promise<readonly Message[]> => {
@@ -109,7 +109,7 @@ export function openQueues(target: Target) {
     return Messages;
   };
 
-  /** Hides dead letters for that long from now on, or shows them. If that fails, their visibility timeout shows them. */
+  /** Hides dead-letter messages for a time, or shows them. If that fails, their visibility timeout shows them. */
   const hide = async (receipts: readonly string[], VisibilityTimeout: number): Promise<void> => {
     const batches = inBatches(receipts, maxBatch);
     const QueueUrl = urlOf('DeadLetterQueueUrl');
@@ -122,7 +122,7 @@ export function openQueues(target: Target) {
     await Promise.all(Array.from({ length: callsAtOnce }, work));
   };
 
-  /** Hides those longer that would show soon. */
+  /** Extends the visibility timeout of messages that would reappear soon. */
   const keepHidden = async (hiddenSeconds: number): Promise<void> => {
     const [now, whole] = [clock.now(), hiddenSeconds * 1_000];
     const [soonest = Number.POSITIVE_INFINITY] = held.values();
@@ -136,7 +136,7 @@ export function openQueues(target: Target) {
   };
 
   return {
-    /** Sends a message in the group of its account. Returns the message id. `origin` keeps a redriven message the same event. */
+    /** Sends a message in its account's group and returns its id. `origin` preserves a redriven message's event. */
     send: async (queue: QueueName, body: string, account: string, origin?: Origin): Promise<string> => {
       const answer = await sqs.send(
         new SendMessageCommand({
@@ -150,10 +150,9 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
-     * at the end those that were not removed show again at once.
-     *
-     * @throws {CliError} when letters show again before all were seen, and the reason of an interruption.
+     * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Others cannot see them
+     * meanwhile; messages that were not removed reappear at the end.
+     * @throws {CliError} when messages reappear before all were seen, and the reason of an interruption.
      */
     deadLetters: async function* (limit: number, { interruption, settle }: Look = {}): AsyncGenerator<DeadLetter> {
       const seen = new Set<string>();
@@ -165,7 +164,7 @@ export function openQueues(target: Target) {
         const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
         const most = Math.min(limit - seen.size, maxBatch);
         const answers = most === 0 ? [] : Array.from({ length: calls }, () => receive(most, hiddenSeconds));
-        await Promise.allSettled(answers); // where one fails, the letters of all others are held
+        await Promise.allSettled(answers); // if one fails, the messages of all others are held
         const messages = (await Promise.all(answers)).flat();
         const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
         for (const { MessageId = '' } of messages) seen.add(MessageId);
@@ -184,7 +183,7 @@ export function openQueues(target: Target) {
             yield fromMessage(message);
             await keepHidden(hiddenSeconds);
           }
-          // Those that are in flight for too long show again, perhaps before others.
+          // Messages that are in flight for too long reappear, perhaps before others.
           if (seenAgain > seen.size)
             throw new CliError(`After ${seen.size} messages, SQS returned the same ones again. Repeat the command.`);
         }
@@ -195,19 +194,17 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Returns about how many dead letters are in flight. SQS counts late: of two counts, before and after work of one's own, the
-     * smaller one is what others have in flight. Who says that there is no letter takes the greater one: others may have hidden it
-     * before or meanwhile.
+     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay: of the counts before
+     * and after a pass, the smaller one is what others have in flight. Only if the greater one is 0 there is none.
      */
     countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
 
-    /** Returns about how many messages the events queue has, where it may be read. A lane that is throttled has received some of them. */
+    /** Returns about how many messages the events queue has, if it may be read. Throttled lanes have received some. */
     countQueued: async (): Promise<number | undefined> => {
       const depth = await readDepth(target, urlOf('EventsQueueUrl')).catch(() => undefined);
       return depth && depth.waiting + depth.inFlight + depth.delayed;
     },
 
-    /** Deletes a dead letter. */
     remove: async ({ receipt }: DeadLetter): Promise<void> => {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: urlOf('DeadLetterQueueUrl'), ReceiptHandle: receipt }));
       held.delete(receipt);
@@ -215,24 +212,24 @@ export function openQueues(target: Target) {
   };
 }
 
-/** The most entries of a batch in SQS. */
+/** The maximum number of entries in an SQS batch. */
 const maxBatch = 10;
 
-/** Calls of one kind that are under way at once, where a hundred letters or more wait. */
+/** Concurrent calls of one kind, if a hundred messages or more wait. */
 const callsAtOnce = 10;
 
 /**
- * Returns the visibility timeout of received dead letters, in seconds: what it takes to go through a few thousand. It is renewed as long
- * as there are more. Those of a command that was killed stay hidden for as long.
+ * Returns the visibility timeout of received dead-letter messages in seconds, enough for a few thousand. It is renewed
+ * while there are more. The messages of a killed command stay hidden for as long.
  */
 function hiddenFor(count: number): number {
   return Math.min(Math.ceil(60 + count * secondsToReceive), maxHidden);
 }
 
-/** Ten come with a call of some 150 ms, or fewer. */
+/** A call takes about 150 ms and returns at most ten. */
 const secondsToReceive = 0.1;
 
-/** Renewing 100,000 takes some three minutes. In seconds. */
+/** Renewing 100,000 takes about three minutes. In seconds. */
 const maxHidden = 600;
 
 function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
@@ -250,8 +247,8 @@ function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, Rece
 }
 
 /**
- * Why a message was refused. A message that SQS moved still has its publisher's attributes, which prove nothing: only one
- * that the delivery function would refuse has a reason.
+ * Returns the reason of a rejected message. A message that SQS moved has its publisher's attributes, which prove
+ * nothing: it only has a reason if the delivery function would reject it.
  */
 function refusalOf(reason: string | undefined, body: string): RejectedMessage['reason'] | null {
   const isRefused = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';

@@ -8,7 +8,7 @@ export function listed(items: readonly string[]): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }
 
-/** Returns the name of a table, and of its index where it is one that is throttled. */
+/** Returns the name of a table, followed by that of its index, if any. */
 export function placeOf({ table, index }: { readonly table: string; readonly index: string | null }): string {
   return index === null ? table : `${table}/index/${index}`;
 }

@@ -4,20 +4,20 @@ import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { CliError } from './operator.ts';
 import type { Connect } from './ops-runtime.ts';
 
-/** The stacks that a stage may have. `Data` is deployed first; the CDK deploys the others as their assets are there. */
+/** The stacks that a stage may have. `Data` is deployed first, the others once their assets are published. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
 
-/** The attempts that a call has at a stage. AWS holds callers back: a roll-back asks for every function of a stage at once. */
+/** The attempts of a call to a stage. AWS throttles callers: a roll-back reads all functions of a stage at once. */
 export const attemptsAtStage = 5;
 
-/** One of the stacks of a stage, without the prefix of its stage. */
+/** A stack of a stage, without the prefix of the stage. */
 export type StackName = (typeof stackNames)[number];
 
 export interface DeployedStack {
   readonly name: StackName;
   /** Its name in CloudFormation. */
   readonly stackName: string;
-  /** CloudFormation's description of it; `undefined` where there is no such stack. */
+  /** CloudFormation's description; `undefined` if there is no such stack. */
   readonly found: Stack | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface DeployedStack {
 export interface StageStacks {
   readonly configuration: StageConfiguration;
   readonly region: string;
-  /** The account of the stacks, or of the credentials where there is no stack. */
+  /** The account of the stacks, or of the credentials if there is no stack. */
   readonly account: string;
-  /** Those that the stage's file asks for, found or not, and those that are left over. */
+  /** The stacks in the stage's file, found or not, and those that are left over. */
   readonly stacks: readonly DeployedStack[];
 }
 
@@ -36,10 +36,8 @@ export function stackNameOf(stage: StageName, name: StackName): string {
 }
 
 /**
- * Reads the stacks of a stage in the account and Region that its file names. Without these in the file, the SDK's usual
- * ones are taken.
- *
- * @param connectIn - makes what connects to AWS in a Region, or in the SDK's own.
+ * Reads the stacks of a stage in the account and Region of its file. Without these, the SDK's defaults apply.
+ * @param connectIn - creates the connection to a Region, by default the SDK's own.
  * @throws {CliError} for a file that is not filled in, and for credentials of another account.
  */
 export async function readStageStacks(
@@ -53,22 +51,22 @@ export async function readStageStacks(
   return { configuration, region, account, stacks };
 }
 
-/** Returns the custom domains that a stage's file names. */
+/** Returns the custom domains in a stage's file. */
 export function domainsOf({ authDomain, baseDomain }: StageConfiguration) {
   return [authDomain, baseDomain].filter(domain => domain !== undefined);
 }
 
-/** Returns the stacks that a stage's file asks for. */
+/** Returns the names of the stacks in a stage's file. */
 export function stackNamesOf(configuration: StageConfiguration): readonly StackName[] {
   return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
 }
 
-/** Returns whether a stack is there that the stage's file no longer asks for: no deployment touches it. */
+/** Returns whether a stack exists that is no longer in the stage's file: no deployment changes it. */
 export function isLeftOver({ name, found }: DeployedStack, configuration: StageConfiguration): boolean {
   return found !== undefined && !stackNamesOf(configuration).includes(name);
 }
 
-/** @throws {CliError} where the account of stacks or credentials is not the one that the stage's file names. */
+/** @throws {CliError} if the account of stacks or credentials differs from that in the stage's file. */
 export function requireOwnAccount({ stage, account: own }: StageConfiguration, account: string): void {
   if (own === undefined || account === own) return;
   throw new CliError(
@@ -76,12 +74,12 @@ export function requireOwnAccount({ stage, account: own }: StageConfiguration, a
   );
 }
 
-/** Describes the stacks that a stage's file asks for, and those that are left over, whosever they are. */
+/** Describes the stacks in a stage's file, and those that are left over, whoever owns them. */
 export async function describeStacks(
   configuration: StageConfiguration,
   connect: Connect,
 ): Promise<Pick<StageStacks, 'region' | 'stacks'>> {
-  // Loaded on demand: the SDK takes longer to load than the rest takes to run.
+  // Loaded on demand: loading the SDK takes longer than the rest of a command.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const client = connect(CloudFormationClient);
 
@@ -110,7 +108,7 @@ export function outputsOfStacks(stacks: readonly DeployedStack[]): Readonly<Reco
   return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
 }
 
-/** Returns the account of stacks, which their ids name (`arn:aws:cloudformation:REGION:ACCOUNT:stack/…`). */
+/** Returns the account of stacks from their ids (`arn:aws:cloudformation:REGION:ACCOUNT:stack/…`). */
 export function accountOf(stacks: readonly DeployedStack[]): string | undefined {
   return stacks.map(({ found }) => found?.StackId?.split(':')[4]).find(account => account !== undefined);
 }
@@ -124,7 +122,7 @@ function configurationOf(stage: StageName): StageConfiguration {
   }
 }
 
-/** Asked only where no stack tells the account: a stage is most often missing because the credentials are others. */
+/** Returns the account of the credentials, for a stage without stacks: often the credentials are the wrong ones. */
 async function callersAccount(connect: Connect): Promise<string> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
   return (await connect(STSClient).send(new GetCallerIdentityCommand({}))).Account ?? '';

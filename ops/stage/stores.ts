@@ -40,12 +40,12 @@ export function openSessions(target: Target) {
   return { ...makeSessionList(stored), ...makeSessionStore(stored) };
 }
 
-/** Opens the target's keyring. It lists keys and unwraps none; a new one reads the table anew. */
+/** Opens the target's keyring. It lists keys without unwrapping them; each one reads the table again. */
 export function openKeyring(target: Target) {
   return makeKeyring(keyringIn(target));
 }
 
-/** Opens the target's lockout, and the MAC key that the keys of its items need: who may not use it is refused before anything changes. */
+/** Opens the target's lockout with its MAC key. An operator without access to that key fails before any change. */
 export async function openLockout(target: Target) {
   const stored = keyringIn(target);
   const keyring = makeKeyring({ ...stored, kms: connectKms(target) });
@@ -96,7 +96,7 @@ export function openReplayStore(target: Target) {
   return makeReplayStore({ ...connect(target), table: requireOutput(target, 'DeliveriesTable') });
 }
 
-/** Opens the target's replays, started and driven as the service does it. */
+/** Opens the target's replays, which start and run as in the service. */
 export function openReplays(target: Target) {
   const { findWebhook, history: readHistory, update } = openDeliveries(target);
   const { makeId, pause } = target;
@@ -106,7 +106,7 @@ export function openReplays(target: Target) {
   return { findWebhook, findLatest: replays.findLatest, pause, start: makeStartReplay({ ...shared, run, makeId }) };
 }
 
-/** Since when the attempts of each account and event are made in the slow lane, in milliseconds since the epoch, where they are. */
+/** Reads since when the attempts of an account and event are in the slow lane, if they are. Milliseconds. */
 export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
@@ -129,5 +129,5 @@ function connect(target: Target) {
   return { ...target.time, dynamo: target.dynamo, makeId: target.makeId };
 }
 
-/** Failures need no report here: the sweeper goes on with every replay each minute. */
+/** Failures need no report here: the sweeper continues every replay each minute. */
 const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };

@@ -18,7 +18,7 @@ import {
 } from './ops-runtime.ts';
 import { attemptsAtStage, isLeftOver, outputsOfStacks, readStageStacks, type StageStacks } from './stage-stacks.ts';
 
-/** The outputs of a run or a deployment by their names: queue URLs, table names, endpoints. */
+/** The outputs of a run or a deployment by name: queue URLs, table names, endpoints. */
 type Outputs = Readonly<Record<string, string>>;
 
 /** The facts about the Emissor that a command works on. */
@@ -26,20 +26,20 @@ export interface TargetFacts {
   /** Its name in messages: `the local run`, `stage dev`. */
   readonly label: string;
   readonly outputs: Outputs;
-  /** The stacks of a deployed stage. Some may be missing: `requireOutput` names the one that a command needs. */
+  /** The stacks of a deployed stage. If one is missing, `requireOutput` names the one that a command needs. */
   readonly deployed?: StageStacks;
-  /** The message for when it does not answer. */
+  /** The message if it does not respond. */
   readonly unreachable: string;
 }
 
-/** The Emissor that a command works on, and all that an action reaches outside itself. */
+/** The Emissor that a command works on, with the runtime of its actions. */
 export interface Target extends TargetFacts {
   readonly connect: Connect;
-  /** Returns the client of its tables, which is made when it is first asked for. */
+  /** Returns the client of its tables, created at the first call. */
   readonly documents: () => DynamoDBDocumentClient;
   /** Calls its tables by that client. */
   readonly dynamo: Dynamo;
-  /** AWS's time, as far as its answers have told it. */
+  /** AWS's time, once a response has shown it. */
   readonly clock: AwsClock;
   /** The machine's timers, by that clock. */
   readonly time: Time;
@@ -48,21 +48,21 @@ export interface Target extends TargetFacts {
   readonly hashPassword: (password: string) => Promise<string>;
 }
 
-/** The target of an action, and its ways to reach the operator. */
+/** The target of an action, and its output to the operator. */
 export interface Task {
   readonly target: Target;
   readonly progress: ShowProgress;
-  /** Writes a line that stays, of a command that works on several things; nothing for programs (`--json`). */
+  /** Prints a line that stays, about one of several items; it is not shown with `--json`. */
   readonly tell: (line: string) => void;
-  /** Tells of something that went wrong beside what was asked for. */
+  /** Warns about a problem that does not stop the action. */
   readonly warn: (text: string) => void;
   readonly confirm: Confirm;
   readonly askPassword: AskPassword;
-  /** Interrupts what is done for a program that hears signals itself. */
+  /** Interrupts the action if a program handles signals itself. */
   readonly interruption?: AbortSignal;
 }
 
-/** Makes the target of its facts. Its clients are one for each service, and the clock, which may know AWS's time by now, learns from the answers of all. */
+/** Creates the target from its facts. All its clients share one clock, which their responses correct. */
 export function makeTarget(
   facts: TargetFacts,
   runtime: OpsRuntime = opsRuntime,
@@ -98,7 +98,7 @@ export function makeTarget(
   }
 }
 
-/** Returns the local run with these outputs. Groups of them are flattened. */
+/** Returns the local run with these outputs, whose groups it flattens. */
 export function localTarget(outputs: Readonly<Record<string, unknown>>, runtime?: OpsRuntime): Target {
   return makeTarget({ label: 'the local run', outputs: flatten(outputs), unreachable: notRunning }, runtime);
 }
@@ -110,9 +110,8 @@ export interface TargetOptions {
 }
 
 /**
- * Finds the Emissor to work on: a deployed stage by the outputs of its stacks, or the run that an outputs file describes.
- * Without either, it is the local run.
- *
+ * Finds the Emissor to work on: a deployed stage by the outputs of its stacks, or the run that an outputs file
+ * describes; by default the local run.
  * @throws {CliError}
  */
 export async function findTarget(
@@ -141,9 +140,8 @@ export async function findTarget(
 }
 
 /**
- * One output of the target.
- *
- * @throws {CliError} when the target has no such output: a stack is missing, or another version of Emissor wrote it.
+ * Returns an output of the target.
+ * @throws {CliError} if the target lacks it: a stack is missing, or another version of Emissor wrote the outputs.
  */
 export function requireOutput(target: TargetFacts, name: string): string {
   const value = target.outputs[name];
@@ -153,7 +151,7 @@ export function requireOutput(target: TargetFacts, name: string): string {
   throw new CliError(`${target.label} has no output "${name}". Deploy or start this version first.`);
 }
 
-/** Returns the outputs of a stage. Those of a stack that is left over name what the stage uses no more. */
+/** Returns the outputs of a stage, without those of stacks that are left over. */
 export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, 'account'>): Outputs {
   const own = stacks.filter(stack => !isLeftOver(stack, configuration));
   return { ...outputsOfStacks(own), Region: region };
@@ -181,7 +179,7 @@ const localOutputs = path.join(import.meta.dirname, '../../.local/outputs.json')
 
 const notRunning = 'No local run found. Start one with "npm start", or name a deployed stage with --stage.';
 
-/** Outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
+/** Returns outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
 function flatten(content: Record<string, unknown>): Outputs {
   const entries = Object.entries(content).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null ? Object.entries(value) : [[key, value]],
@@ -191,11 +189,11 @@ function flatten(content: Record<string, unknown>): Outputs {
 
 const fileShape = z.record(z.string(), z.unknown());
 
-/** The attempts that a call has, where it is not one of many at a stage. */
+/** The attempts of a call, except one of many at a stage. */
 const attempts = 3;
 
 /**
- * The embedded engines take any credentials, but the SDK insists on some. The SDK changes the object that it gets, so each client has
- * a copy.
+ * The embedded engines accept any credentials, but the SDK requires some. It changes the object, so each client has a
+ * copy.
  */
 const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };
