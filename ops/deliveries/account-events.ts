@@ -21,28 +21,28 @@ import {
 /** The choice of the events of an account. */
 interface EventsQuery {
   readonly account: string;
-  /** Accepted from then on. Milliseconds since the epoch. */
+  /** Accepted at or after this time. Milliseconds since the epoch. */
   readonly since: number;
   readonly limit: number;
 }
 
-/** One event that came for an account, and what became of it. Its ids are unknown where nothing tells them. */
+/** One event that was published for an account, and its verdict. Ids are missing if no source has them. */
 export interface AccountEvent extends Judgement {
-  /** The moment when it was accepted, or what the log tells was written. Milliseconds since the epoch. */
+  /** The time it was accepted, or the time of its log line. Milliseconds since the epoch. */
   readonly at: number;
   readonly eventName: string | undefined;
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
 }
 
-/** The events of an account, the newest first. */
+/** The events of an account, newest first. */
 export interface AccountEvents extends EventsQuery {
   readonly events: readonly AccountEvent[];
-  /** True where there are more than `limit`. */
+  /** True if there are more than `limit`. */
   readonly isCutOff: boolean;
-  /** The moment from which the log was searched for events that no table holds. Milliseconds since the epoch. */
+  /** The time from which the log was searched for events without a delivery. Milliseconds since the epoch. */
   readonly logSince: number;
-  /** About how many messages the events queue has, where no event came. */
+  /** The approximate number of messages in the events queue, if no event was found. */
   readonly queued: number | undefined;
 }
 
@@ -50,10 +50,10 @@ export interface AccountSources {
   /** The newest deliveries of events accepted since then. */
   listDeliveries(account: string, since: number, limit: number): Promise<readonly Delivery[]>;
   readDeliveries(ids: readonly string[]): Promise<readonly Delivery[]>;
-  /** The registered webhooks, and since when the attempts of an event are slow. */
+  /** The registered webhooks, and since when they are slow. */
   listWebhooks(account: string): Promise<readonly WebhookWithSlowness[]>;
   keptSince(): Promise<number>;
-  /** The newest lines since then with that account and one of these messages. */
+  /** The newest lines since a time with that account and one of these messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
   countQueued(): Promise<number | undefined>;
   now(): number;
@@ -93,8 +93,8 @@ export async function listAccountEvents(
 }
 
 /**
- * Lists what came for an account and what became of it: deliveries by the table, and what had none by the logs of the functions
- * that deliver, as far back as those are kept.
+ * Lists the events of an account: deliveries from the table, and events without one from the logs of the delivery
+ * functions, as far back as these are kept.
  */
 export async function readEvents(
   query: EventsQuery,
@@ -120,7 +120,7 @@ export async function readEvents(
     ...listed.map(delivery => eventOf(delivery, webhooks)),
     ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
-  // More lines than are read tell no further back than the oldest of them.
+  // With more lines than the limit, the search reached back only to the oldest line.
   const reached = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
   const queued = found.length === 0 ? await sources.countQueued() : undefined;
   return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached, queued };
@@ -128,7 +128,7 @@ export async function readEvents(
 
 const day = 86_400_000;
 
-/** The messages of the log that tell of events which no table holds. */
+/** The log messages about events without a delivery. */
 const tellingMessages = [
   'event.without_webhook',
   'event.rejected',
@@ -138,7 +138,7 @@ const tellingMessages = [
   'delivery.outcome_not_stored',
 ];
 
-/** The most lines of one account that are read. */
+/** The maximum number of lines read for one account. */
 const maxLines = 10_000;
 
 function idOf({ deliveryId }: LoggedLine['fields']): string | undefined {
@@ -152,7 +152,7 @@ function eventOf(delivery: Delivery, webhooks: readonly WebhookWithSlowness[]): 
   return { ...judgement, at, eventName, deliveryId, messageId };
 }
 
-/** Keeps the newest line of each message; a message comes as often as it was deferred. */
+/** Keeps the newest line of each message: a deferred message has a line for each time. */
 function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
   const byMessage = new Map<unknown, LoggedLine>();
   for (const line of lines) {
@@ -165,10 +165,9 @@ function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
 }
 
 /**
- * Returns the event that a line tells of; nothing where the table does. A message that became no delivery is told of beside the
- * delivery of another one with its id.
- *
- * @param stored - the message ids of deliveries, by the ids of these.
+ * Returns the event of a log line, unless the table has its delivery. A message that was rejected because another one
+ * had its id is listed in addition to that delivery.
+ * @param stored - the message ids of deliveries, by delivery id.
  */
 function eventIn(
   line: LoggedLine,

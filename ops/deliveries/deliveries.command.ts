@@ -64,7 +64,7 @@ Examples:
 
 const ofDelivery = { id: argument('id', 'as list shows it; its webhook-id header', deliveryId) };
 
-/** A delivery without its body: that is confidential to the webhook's owner. */
+/** A delivery without its body, which is confidential to the webhook's owner. */
 export const delivery = makeShape<Delivery>([
   { json: 'id', heading: 'delivery' },
   { json: 'messageId', heading: 'message', in: 'show' },
@@ -128,7 +128,7 @@ const list = command('deliveries list', {
   refuse: given => noSpan(given) || (given.account === undefined && given.state === 'delivered' && noCount),
   effect: 'reads',
   act: async ({ target, progress }, { account, state, limit, ...given }) => {
-    const choice = { ...given, limit: limit + 1 }; // one more tells whether there are more
+    const choice = { ...given, limit: limit + 1 }; // one more, to know whether there are more
     if (account === undefined) {
       if (state === 'delivered') throw new CliError(noCount);
       const counts = await countUndelivered(target, { ...choice, state }, progress);
@@ -146,7 +146,7 @@ const list = command('deliveries list', {
     counts ? count.list(none, isCutOff)(counts) : delivery.list(none, isCutOff)(found),
 });
 
-/** Shows a delivery with the receiver's answers, and its body where that is asked for. */
+/** Shows a delivery with the receiver's responses, and its body on request. */
 const showDelivery = command('deliveries show', {
   about: "show the state of a delivery, its attempts and the receiver's responses",
   given: { ...ofDelivery, body: flag('also show the body; the audit trail records it') },
@@ -166,7 +166,6 @@ const showDelivery = command('deliveries show', {
   },
 });
 
-/** Sends a delivery again. */
 const resendDelivery = command('deliveries resend', {
   about: 'send a delivery now: on a new schedule, or ahead of its next attempt',
   given: ofDelivery,
@@ -240,7 +239,7 @@ export const deliveries: Noun = {
   commands: [list, showDelivery, resendDelivery, replay],
 };
 
-/** Reports a delivery with its attempts, and with the answers as far as they were read. */
+/** Reports a delivery with its attempts, and with their responses if these were read. */
 export function reportDelivery(found: Delivery): ObjectReport {
   const { json, text } = delivery.show(found);
   const table = attempt.table(found.attempts, 'No attempt yet.');
@@ -248,13 +247,13 @@ export function reportDelivery(found: Delivery): ObjectReport {
   return { json, text: parts.join('\n\n') };
 }
 
-/** Returns what the owner of the receiver can do about each cause of failed attempts. */
+/** Returns advice for the owner of the receiver on each cause of failed attempts. */
 function adviceOn(attempts: Delivery['attempts']): readonly string[] {
   const causes = new Set(attempts.flatMap(({ cause }) => cause ?? []));
   return [...causes].map(cause => `${failureCauses[cause].word}: ${failureCauses[cause].en}`);
 }
 
-/** Returns what the receiver answered an attempt with, if it said anything. */
+/** Returns the receiver's response to an attempt, if it has any text. */
 function answerOf({ number, response }: AttemptRecord): readonly string[] {
   return response ? [`response to attempt ${number}:\n${printable(response)}`] : [];
 }
@@ -268,7 +267,7 @@ const none = 'No such deliveries.';
 
 const noRange = '--state and --since are required.';
 
-/** Refuses a replay without a range, and a cancellation that does not name one webhook's replay alone. */
+/** Rejects a replay without a range, and a cancellation that does not name exactly one webhook's replay. */
 function refuseReplay({ account, event, state, cancel, ...span }: Partial<Record<ReplayWord, string>> & Span) {
   if (event !== undefined && account === undefined) return '--event needs --account.';
   if (cancel === undefined) return state === undefined || span.since === undefined ? noRange : noSpan(span);
@@ -282,7 +281,7 @@ const leftOut = 'Tests and deliveries of earlier registrations are left out.';
 
 const noCount = '--state delivered needs --account.';
 
-/** Refuses a span that ends before it begins. */
+/** Rejects a time range that ends before it starts. */
 function noSpan({ since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Span): string | false {
   return until <= since && '--until must be later than --since.';
 }

@@ -10,7 +10,7 @@ import { openRetryQueue } from '../stage/queues.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** The choice of the deliveries of an account to list. */
+/** The criteria for listing an account's deliveries. */
 interface ListQuery extends AcceptedSpan {
   readonly account: string;
   /** Deliveries of this event only. */
@@ -19,18 +19,18 @@ interface ListQuery extends AcceptedSpan {
   readonly limit: number;
 }
 
-/** A span of times at which events were accepted: from `since` on, before `until`. Milliseconds since the epoch. */
+/** The time range in which events were accepted: from `since`, before `until`. Milliseconds since the epoch. */
 interface AcceptedSpan {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
 
-/** The choice of the undelivered deliveries to count: all by default. */
+/** The criteria for counting undelivered deliveries; all by default. */
 interface UndeliveredQuery extends AcceptedSpan {
   readonly account?: string | undefined;
   readonly event?: string | undefined;
   readonly state?: UndeliveredState | undefined;
-  /** The most counts that are given. */
+  /** The maximum number of counts. */
   readonly limit: number;
 }
 
@@ -40,18 +40,18 @@ export interface UndeliveredCount {
   readonly eventName: EventName;
   readonly state: UndeliveredState;
   readonly count: number;
-  /** The moment when the newest of their events was accepted. */
+  /** The time at which the newest of their events was accepted. */
   readonly newestAcceptedAt: string;
 }
 
-/** Reads the newest deliveries of an account, of as many webhooks as are asked for, each webhook's a page at a time. */
+/** Reads the newest deliveries of an account, page by page for each requested webhook. */
 export async function readDeliveries(
   history: ReadHistory,
   { account, event, limit, ...choice }: ListQuery,
   progress: ShowProgress,
   isWanted: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
-  const most = event === undefined ? maxPage / 4 : maxPage; // of eight webhooks most pages are read in vain
+  const most = event === undefined ? maxPage / 4 : maxPage; // of eight webhooks most pages are not needed
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
     newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
   );
@@ -71,7 +71,7 @@ export async function readDeliveries(
   return found;
 }
 
-/** Counts undelivered deliveries, the greatest numbers first. */
+/** Counts undelivered deliveries, highest numbers first. */
 export async function countUndelivered(
   target: Target,
   { account, event, state, limit, ...span }: UndeliveredQuery,
@@ -86,8 +86,8 @@ export async function countUndelivered(
 }
 
 /**
- * Counts undelivered deliveries of all accounts. It scans the index `undelivered` of the table `Deliveries`, which holds nothing
- * else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
+ * Counts undelivered deliveries of all accounts. It scans the index `undelivered` of table `Deliveries`, which holds
+ * only these: about 5,000 in a page. Expired ones count until DynamoDB has removed them.
  */
 export async function countIndex(
   target: Target,
@@ -124,7 +124,7 @@ export async function countIndex(
   return { counts: greatestFirst, looked, isCutOff };
 }
 
-/** Returns a delivery, without the receiver's answers. @throws {CliError} where there is no such delivery. */
+/** Returns a delivery, without the receiver's responses. @throws {CliError} if it does not exist. */
 export async function requireDelivery(target: Target, id: string): Promise<Delivery> {
   const [delivery] = await openDeliveries(target).read([id]);
   if (delivery) return delivery;
@@ -134,10 +134,9 @@ export async function requireDelivery(target: Target, id: string): Promise<Deliv
 }
 
 /**
- * Sends a delivery again. Returns its state before, whether that changed anything, and whether its queue took it: otherwise the
- * sweeper sends it.
- *
- * @throws {CliError} where it cannot be sent.
+ * Sends a delivery again. Returns its previous state, whether that changed, and whether its queue accepted it; if not,
+ * the sweeper sends it.
+ * @throws {CliError} if it cannot be sent.
  */
 export async function resend(target: Target, id: string) {
   const { read, update, findWebhook } = openDeliveries(target);
@@ -160,7 +159,7 @@ export async function resend(target: Target, id: string) {
   return { state: delivery.state, isResent, isQueued };
 }
 
-/** Yields the deliveries of a webhook, the newest first. */
+/** Yields the deliveries of a webhook, newest first. */
 async function* newestFirst(
   history: ReadHistory,
   {
@@ -177,13 +176,13 @@ async function* newestFirst(
   } while (after !== undefined);
 }
 
-/** Returns the place of the delivery that was accepted last. */
+/** Returns the index of the delivery that was accepted last. */
 function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number {
   const acceptedAt = next.map(({ value }) => value?.createdAt ?? Number.NEGATIVE_INFINITY);
   return acceptedAt.indexOf(Math.max(...acceptedAt));
 }
 
-/** The most deliveries that one page of the history holds. */
+/** The page size of the history. */
 const maxPage = 100;
 
 const refusals: Record<ResendRefusal, string> = {

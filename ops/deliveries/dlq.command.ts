@@ -21,7 +21,7 @@ Examples:
   npm run ops -- dlq discard --reason malformed --yes
   npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
 
-/** A dead letter, and how many copies of it were seen, itself included. */
+/** A dead-letter message, and how many copies of it were seen, including itself. */
 interface ListedDeadLetter extends DeadLetter {
   readonly copies: number;
 }
@@ -42,7 +42,7 @@ const keptDeadLetter = makeShape<KeptDeadLetter>([
   { heading: 'reason', value: ({ detail }) => detail },
 ]);
 
-/** Lists dead letters, copies as one, and about how many more others have in flight; with their bodies only where these are asked for. */
+/** Lists dead-letter messages, copies as one, and how many more are in flight; bodies only on request. */
 const listDeadLetters = command('dlq list', {
   about: 'list messages and why each is here; --json also shows their bodies',
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
@@ -74,7 +74,7 @@ const listDeadLetters = command('dlq list', {
   },
 });
 
-/** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
+/** Sends dead-letter messages that can be processed now back to their queue; the others stay. */
 export const redriveDeadLetters = command('dlq redrive', {
   about: 'return messages to their queue, all or those named, if they can be processed now; the others stay',
   given: {
@@ -117,7 +117,7 @@ const showDeadLetter = command('dlq show', {
   },
 });
 
-/** Takes dead letters off the queue for good. Returns their number, copies counted once. */
+/** Deletes dead-letter messages permanently. Returns their number, copies counted once. */
 const discardDeadLetters = command('dlq discard', {
   about: 'permanently delete messages: those named, or all that were rejected for a reason',
   notes: examples,
@@ -142,7 +142,7 @@ const discardDeadLetters = command('dlq discard', {
       let looked = 0;
       for await (const found of queues.deadLetters(maxDeadLetters)) {
         if (interruption?.aborted) {
-          if (reason === undefined && missing.size === 0) break; // copies are left at most
+          if (reason === undefined && missing.size === 0) break; // only copies can be left
           throw interrupted('discard', missing);
         }
         looked += 1;

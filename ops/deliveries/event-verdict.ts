@@ -16,15 +16,14 @@ export interface Judgement {
 
 /**
  * Judges an event by its delivery and by the webhook that is registered now.
- *
- * @param slowSince - since when the attempts of its event are made in the slow lane, where they are and that is known.
+ * @param slowSince - since when its attempts are made in the slow lane, if they are and that is known.
  */
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt has been made';
   switch (delivery.state) {
     case 'pending':
-      // Its next attempt will find that out and cancel it.
+      // The next attempt will notice that and cancel the delivery.
       if (!isCurrent(delivery, webhook)) return cancelled;
       return { verdict: 'pending', why: whyWaiting(delivery, webhook, last, slowSince) };
     case 'held':
@@ -37,8 +36,7 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, 
 }
 
 /**
- * Judges an event by one line of the log; `undefined` where the line does not say what became of it.
- *
+ * Judges an event by one line of the log; `undefined` if the line does not show its fate.
  * @param unstored - lines of attempts whose outcome could not be stored.
  */
 export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Judgement | undefined {
@@ -72,7 +70,7 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   return { verdict: verdicts[ended], why };
 }
 
-/** Judges an event that waits by a line of the log: if its message should have come again long ago, it says so and hints at where it is. */
+/** Judges a waiting event by a line of the log. If its message is overdue, the verdict hints at where it is. */
 export function judgeOverdue(
   judged: Judgement,
   { at, fields }: LoggedLine,
@@ -83,15 +81,15 @@ export function judgeOverdue(
   return { ...judged, why: `${judged.why}. It is overdue, ${hint}` };
 }
 
-/** Lanes that are busy take a message up later than it may come. */
+/** Busy lanes receive a message later than its visibility timeout ends. */
 const toleratedMs = 15 * 60_000;
 
-/** Returns whether a line tells of an attempt whose outcome could not be stored. */
+/** Returns whether a line is about an attempt whose outcome could not be stored. */
 export function isUnstored({ fields }: LoggedLine): boolean {
   return fields.message === 'delivery.outcome_not_stored';
 }
 
-/** Judges an event that was attempted, and whose webhook was deleted before that could be stored. */
+/** Judges an event whose webhook was deleted before the outcome of an attempt could be stored. */
 function judgeUnstored(fields: LoggedLine['fields']): Judgement {
   const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
   const why = `${describeUnstored(fields)} before its webhook was deleted; there is no record of it`;
@@ -103,7 +101,7 @@ function describeUnstored({ attempt, result, status }: LoggedLine['fields']): st
   return `attempt ${attempt}: ${describeResult(String(results[String(result)]), status)}, and the outcome could not be stored`;
 }
 
-/** Judges a message that reused the id of an earlier event for other content: the fate of that event is not its own. */
+/** Judges a message that reused the id of an earlier event for different content: their fates differ. */
 function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
   const line = lines.find(
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
@@ -114,9 +112,8 @@ function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgeme
 }
 
 /**
- * Judges a message by its own newest line that tells of an end; `undefined` where it became a delivery, or was a copy of one: the
- * fate of that is its own.
- *
+ * Judges a message by its newest own line with a final state; `undefined` if it became a delivery, or is a copy of one,
+ * whose fate it shares.
  * @param unstored - lines of attempts whose outcome could not be stored.
  */
 export function judgeMessage(
@@ -128,12 +125,12 @@ export function judgeMessage(
   return line && endsOwn(line) ? (judgeConflict([line], messageId) ?? judgeLine(line, unstored)) : undefined;
 }
 
-/** Returns whether a line tells that its message became no delivery, whatever became of others with its id. */
+/** Returns whether a line shows that its own message became no delivery, whatever happened to others with its id. */
 export function endsOwn({ fields }: LoggedLine): boolean {
   return String(fields.message).startsWith('event.') && fields.message !== 'event.duplicate';
 }
 
-/** Judges an event by its dead letter. */
+/** Judges an event by its dead-letter message. */
 export function judgeDeadLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
   const said =
     reason === null ? 'could not be processed after 1,000 receives' : `was rejected as ${reason} (${detail})`;
@@ -163,7 +160,7 @@ const cancelled: Judgement = {
   why: 'its webhook was deleted or registered again before it was sent',
 };
 
-/** The verdict while the registration still stands: only a test can have been cancelled then. */
+/** The verdict while the webhook is still registered: only a test can have been cancelled then. */
 const cancelledTest: Judgement = {
   verdict: 'cancelled',
   why: 'an operator suspended its webhook before it was sent',
@@ -185,7 +182,6 @@ function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
     : 'its webhook was suspended and is active again: run "deliveries resend" or "deliveries replay"';
 }
 
-/** Returns why a webhook is suspended. */
 export function reasonOf({ suspensionReason }: Webhook): string {
   return suspensionReason === null ? '-' : inEnglish(wireReasons, wireReasons[suspensionReason]);
 }
@@ -198,7 +194,7 @@ const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
   cancelled: 'cancelled',
 };
 
-/** Returns whether a log line names a final state. The line may outlive the record; a pending delivery still has its record. */
+/** Returns whether a log line has a final state. It may outlive the record; a pending delivery still has its record. */
 function isFinal(value: unknown): value is DeliveryState {
   return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
 }

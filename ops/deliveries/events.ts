@@ -22,7 +22,7 @@ import {
 export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
-  /** Since when the attempts of its account and event are made in the slow lane, where they are. */
+  /** Since when the attempts of its account and event are made in the slow lane, if they are. */
   readSlowSince(delivery: Delivery): Promise<number | undefined>;
   openLog(): EventLog;
   openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight' | 'countQueued'>;
@@ -33,16 +33,16 @@ export interface EventSources {
 /** The id of an event: that of its delivery, or that of its message. */
 export type EventReference = { readonly deliveryId: string } | { readonly messageId: string };
 
-/** The verdict on an event, with what was found of it. */
+/** The verdict on an event, with the data found about it. */
 export interface FoundEvent extends Judgement {
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
   readonly delivery?: Delivery;
-  /** The moment from which the log was searched, if it was. Milliseconds since the epoch. */
+  /** The time from which the log was searched, if it was. Milliseconds since the epoch. */
   readonly logSince?: number;
 }
 
-/** Finds out what became of an event of the target. See {@link findEvent}. */
+/** Finds an event of the target. See {@link findEvent}. */
 export async function findPublished(
   { target, progress, interruption }: Task,
   reference: EventReference,
@@ -62,10 +62,9 @@ export async function findPublished(
 }
 
 /**
- * Finds out what became of an event: from its delivery, else from the logs of the functions that deliver, as far
- * back as those are kept, else from the dead-letter queue.
- *
- * @param since - the log is searched no further back than this, in milliseconds since the epoch.
+ * Finds an event and its verdict: from its delivery, else from the logs of the delivery functions, as far back as these
+ * are kept, else from the dead-letter queue.
+ * @param since - the earliest time to search the log, in milliseconds since the epoch.
  */
 export async function findEvent(
   reference: EventReference,
@@ -105,7 +104,7 @@ export async function findEvent(
   progress('Reading the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
-  // After the last receive SQS moves a message without a line. Of one that was refused the log told.
+  // SQS moves a message after its last receive without a log line. A rejected message has one.
   const isWanted = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
   const { deadLetter, looked } = await findDeadLetter(queues, isWanted, interruption);
   if (deadLetter) {
@@ -128,13 +127,13 @@ export async function findEvent(
   };
 }
 
-/** Returns whether a delivery is that of a message: its own, or that of which it was a copy. */
+/** Returns whether a delivery belongs to a message: its own one, or the one of which it was a copy. */
 function isOfMessage(delivery: Delivery, messageId: string, lines: readonly LoggedLine[]): boolean {
   const isCopy = lines.some(({ fields }) => fields.message === 'event.duplicate' && fields.messageId === messageId);
   return delivery.messageId === messageId || isCopy;
 }
 
-/** Returns the newest line that says what became of the event, and the judgement by it. */
+/** Returns the newest line that shows the event's fate, and the verdict. */
 function judgeNewest(lines: readonly LoggedLine[]) {
   const unstored = lines.filter(isUnstored);
   for (const line of lines) {
@@ -159,11 +158,11 @@ async function findDeadLetter(
 
 interface FoundDeadLetter {
   readonly deadLetter?: DeadLetter;
-  /** The number of dead letters that were looked at. */
+  /** The number of dead-letter messages read. */
   readonly looked: number;
 }
 
-/** Says among which dead letters none is the event's. */
+/** Returns the part of the sentence about the dead-letter messages that were searched. */
 function seenDeadLetters(inFlight: number, looked: number): string {
   const seen =
     looked < maxDeadLetters
@@ -179,13 +178,13 @@ function unknown(since: number, seen: string, queued: number | undefined): Judge
   };
 }
 
-/** Returns the id of its delivery, where its body names the event. */
+/** Returns the delivery id, if the body names the event. */
 function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
   const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
   return parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId;
 }
 
-/** The most dead letters that are looked at. */
+/** The maximum number of dead-letter messages read. */
 const maxDeadLetters = 1_000;
 
 function isOf(deadLetter: DeadLetter, id: string): boolean {

@@ -40,8 +40,8 @@ export interface Destination {
 }
 
 /**
- * Returns where a message belongs, or the reason why it cannot be processed now. An event without an idempotency id gets its original
- * message id as one, so that it keeps its delivery id.
+ * Returns the queue of a message, or the reason why it cannot be processed now. An event without an idempotency id gets
+ * its original message id as one, so that it keeps its delivery id.
  */
 export function destinationOf({ origin, body }: DeadLetter): Destination | { readonly refused: string } {
   const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
@@ -59,8 +59,8 @@ export function destinationOf({ origin, body }: DeadLetter): Destination | { rea
 }
 
 /**
- * Returns the message of an error that is about this dead-letter message alone: one near the queue's limit is too large with the
- * attributes of its origin.
+ * Returns the message of an error that concerns this message alone, such as one that is too large with the attributes
+ * of its origin.
  */
 function rejectionOf(error: unknown): string | undefined {
   const isRejected =
@@ -68,7 +68,7 @@ function rejectionOf(error: unknown): string | undefined {
   return isRejected ? error.message : undefined;
 }
 
-/** Moved, it would reach nobody, and be gone. */
+/** If it were moved, it would be dropped. */
 const tooEarly = 'its account registered the webhook after the event was sent. Ask the publisher to publish it again';
 
 const eventMessage = z.looseObject({ id: z.optional(z.string()) });

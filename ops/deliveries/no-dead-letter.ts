@@ -1,18 +1,18 @@
 import { CliError } from '../stage/operator.ts';
 import { lookedAt } from '../stage/queues.ts';
 
-/** Returns the error about messages that the queue does not show: they are gone, or another program has received them. */
+/** Returns the error about messages that the queue does not show: they are gone, or in flight in another program. */
 export function noDeadLetter(missing: readonly string[], inFlight: number): CliError {
   const hint = inFlight === 0 ? '"dlq list" shows the messages that are there' : lookedAt(inFlight);
   return new CliError(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`);
 }
 
-/** Returns the error about an interrupted command. It has the command for the rest: the missing ones, if messages were named. */
+/** Returns the error about an interrupted command, with the command for the rest or the missing messages. */
 export function interrupted(verb: 'redrive' | 'discard', missing: ReadonlySet<string>): CliError {
   return new CliError(`Interrupted. ${goOn(verb, missing, 'the others')}`);
 }
 
-/** Says which command goes on with letters that were not looked at. */
+/** Returns the command that continues with the remaining messages. */
 export function goOn(verb: 'redrive' | 'discard', missing: ReadonlySet<string>, others = 'them'): string {
   const again = missing.size === 0 ? 'Run the same command again' : `Run "dlq ${verb} ${[...missing].join(' ')}"`;
   return `${again} to continue with ${others}.`;

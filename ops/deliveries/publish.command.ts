@@ -10,7 +10,7 @@ import { eventName, ordinaryAccountId, wholeNumber } from '../command-line/forms
 import { lines } from '../command-line/report.ts';
 import { openQueues } from '../stage/queues.ts';
 
-/** Creates the command that publishes events, with an option for each field that one may have. */
+/** Creates the command that publishes events, with an option for each field of an event. */
 export function makePublish(events: EventFormat) {
   const { fields, requiredFields, rows } = events;
   const optionOf = new Map([
@@ -51,7 +51,7 @@ export function makePublish(events: EventFormat) {
     },
   });
 
-  /** Returns the option of a field. It is required where every event needs the field. */
+  /** Returns the option of a field, which is required if every event needs the field. */
   function wordOf(name: string, { kind, optional }: EventField): ArgSpec<string | number | undefined> {
     const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
     const told = isInAll ? name : `${name}, for the events that have one`;
@@ -66,7 +66,7 @@ export function makePublish(events: EventFormat) {
     return JSON.stringify(events.message(event, { id_conta: account, id }, values));
   }
 
-  /** Names what is wrong by its option. */
+  /** Replaces the names of fields by those of their options. */
   function inOptions(detail: string): string {
     return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf.get(field) ?? found);
   }
@@ -77,14 +77,14 @@ export function makePublish(events: EventFormat) {
   }
 }
 
-/** The options of what every message has, as the detail of a refusal names it. */
+/** The options of the fields of every message, by the names in the detail of a rejection. */
 const ownOptions = [
   ['id_conta', '--account'],
   ['event', '--event'],
   ['id', '--id'],
 ] as const;
 
-/** Returns the name of the value of a field's option: `salesChannel` of `sales-channel`. */
+/** Returns the value name of a field's option: `salesChannel` of `sales-channel`. */
 function valueName({ option }: EventField): string {
   return option.replace(/-./g, ([, deadLetter = '']) => deadLetter.toUpperCase());
 }

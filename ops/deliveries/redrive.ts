@@ -9,14 +9,14 @@ interface RedriveOptions {
   readonly ids: readonly string[];
   /** Messages a second. */
   readonly rate: number;
-  /** The most that it moves. */
+  /** The maximum number of messages to move. */
   readonly limit: number;
 }
 
 /**
- * Moves dead-letter messages until there are no more, or it may move no more. Others that it received show again at its end.
- *
- * @throws {CliError} if it received all messages and one that was named was not among them.
+ * Moves dead-letter messages until there are no more, or the limit is reached. Others that it received reappear when it
+ * ends.
+ * @throws {CliError} if a named message was not among all those received.
  */
 export async function redrive(
   { target, progress, warn, recordResult, recordTarget, interruption }: AuditedTask,
@@ -31,7 +31,7 @@ export async function redrive(
   const inFlight = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
   let [isCutOff, isInterrupted, nextAt, looked] = [false, false, 0, 0];
-  // Those that may be moved may stand behind any number of others.
+  // Messages that can be moved may come after any number of others.
   for await (const found of queues.deadLetters(maxDeadLetters, { settle: () => Promise.all(inFlight.values()) })) {
     looked += 1;
     const wait = nextAt - target.clock.now();
@@ -68,7 +68,7 @@ export async function redrive(
     );
   }
   if (failures.length > 0) throw failures[0];
-  if (isInterrupted && (wanted.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // else copies are left at most
+  if (isInterrupted && (wanted.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // otherwise only copies can be left
   warnOfOthers(looked, warn);
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
@@ -97,7 +97,7 @@ export async function redrive(
   }
 }
 
-/** Warns where a look ended at its bound: nobody may say that there are no others. */
+/** Warns if the search ended at its limit: there may be others. */
 export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
   if (looked < maxDeadLetters) return;
   warn(
@@ -105,8 +105,8 @@ export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
   );
 }
 
-/** The number of dead letters that one command goes through. */
+/** The maximum number of dead-letter messages that one command reads. */
 export const maxDeadLetters = 100_000;
 
-/** Letters that are moved at once: a move takes three calls, and the rate says when the next one begins. */
+/** Messages that are moved concurrently. A move takes three calls, and the rate determines when the next one starts. */
 const atOnce = 64;

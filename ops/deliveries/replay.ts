@@ -7,13 +7,13 @@ import { countUndelivered } from './deliveries.ts';
 import { reasonOf } from './event-verdict.ts';
 import { noWebhook } from './webhooks.ts';
 
-/** The choice of the deliveries of one webhook to replay. */
+/** The criteria for the deliveries of one webhook to replay. */
 export interface ReplayRequest extends ReplayRange {
   readonly account: string;
   readonly event: EventName;
 }
 
-/** A replay that has read its range once. While it is running it reads it once more, since an index lags. */
+/** A replay that has read its range once. While it is running it reads the range once more, since an index lags. */
 export type Replayed = Pick<Replay, 'id' | 'state' | 'sent'>;
 
 /** A webhook that has deliveries to replay. */
@@ -27,10 +27,9 @@ export type ReplayOutcome = ReplayedWebhook &
   ((Replayed & { readonly outcome: 'done' }) | { readonly outcome: 'skipped'; readonly reason: string });
 
 /**
- * Replays a range of the deliveries of one webhook and waits until all are sent. If the command ends before that, the service
+ * Replays a range of one webhook's deliveries and waits until all are sent. If the command ends early, the service
  * continues the replay.
- *
- * @throws {CliError} when it cannot start, or is cancelled.
+ * @throws {CliError} if it cannot start, or is cancelled.
  */
 export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayRequest): Promise<Replayed> {
   return runReplay(request, openReplays(target), {
@@ -61,9 +60,8 @@ export async function cancelReplay(
 }
 
 /**
- * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits until all are sent. It can be
- * repeated: what an earlier run sends is in that state no more.
- *
+ * Replays a range of deliveries of all webhooks of an account, or of all accounts, and waits until all are sent. It can
+ * be repeated, since sent deliveries leave that state.
  * @throws {CliError} if the operator does not confirm.
  */
 export async function replayAll(
@@ -85,8 +83,7 @@ export async function replayAll(
 }
 
 /**
- * Runs the replays of many webhooks, ten at once, and reports each by a line.
- *
+ * Runs the replays of many webhooks, ten at once, and reports each in a line.
  * @throws the first failure that does not concern one webhook alone; no further replay starts after it.
  */
 export async function replayEach(
@@ -130,7 +127,7 @@ export async function replayEach(
   }
 }
 
-/** Starts the replay of one webhook and waits until it has read its range once. @throws {CliError} when it cannot start, or is cancelled. */
+/** Starts the replay of one webhook and waits until it has read its range once. @throws {CliError} if it fails. */
 async function runReplay(
   request: ReplayRequest,
   replays: ReturnType<typeof openReplays>,
@@ -160,7 +157,7 @@ async function runReplay(
   }
 }
 
-/** Starts a replay, which the service continues. @throws {CliError} when it cannot start. */
+/** Starts a replay, which the service continues. @throws {CliError} if it cannot start. */
 async function startReplay(
   { account, event, ...range }: ReplayRequest,
   { findWebhook, start }: Pick<ReturnType<typeof openReplays>, 'findWebhook' | 'start'>,
@@ -180,7 +177,7 @@ async function startReplay(
   return started.replay;
 }
 
-/** Finds the webhooks that have deliveries in a range: those of one account by its partitions, those of all in one scan. */
+/** Finds the webhooks with deliveries in a range: for one account by its partitions, for all in one scan. */
 async function webhooksWith(
   { target, progress }: AuditedTask,
   account: string | undefined,
@@ -204,10 +201,10 @@ function describe(outcome: ReplayOutcome): string {
   return outcome.sent === 0 ? 'nothing to replay' : `${outcome.sent} deliveries queued`;
 }
 
-/** The question names no number above this one. */
+/** The maximum number in the question. */
 const maxCounted = 1_000;
 
-/** Replays of one command that run at once. Each sends ten deliveries a second. */
+/** Concurrent replays of one command. Each sends ten deliveries a second. */
 const maxAtOnce = 10;
 
 /** Milliseconds. */

@@ -86,7 +86,7 @@ const wholeWebhook = makeShape<WebhookView>([
   { heading: 'updated', value: ({ updatedAt }) => iso(updatedAt) },
 ]);
 
-/** Lists an account's webhooks by a query, and those of all accounts by reading the whole table. */
+/** Lists an account's webhooks with a query, and those of all accounts by reading the whole table. */
 const listWebhooks = command('webhooks list', {
   about: 'list webhooks, and why and since when they are suspended, failing or slow',
   notes: listNotes,
@@ -129,7 +129,7 @@ const show = command('webhooks show', {
   report: wholeWebhook.show,
 });
 
-/** Suspends a webhook, or the next one that is registered. It refuses an account without webhooks and users: its id is mistyped. */
+/** Suspends a webhook, or the next one to be registered. An account without webhooks and users is a typo. */
 export const suspendWebhook = command('webhooks suspend', {
   about: 'suspend a webhook, or the next one that is registered; its account cannot reactivate it',
   given: ofWebhook,
@@ -202,7 +202,7 @@ export const webhooks: Noun = {
   commands: [listWebhooks, show, suspendWebhook, reactivateWebhook, testWebhook],
 };
 
-/** Finds out whether an account has a user: where it has none, by reading all users. */
+/** Returns whether an account has a user. If it has none, all users are read. */
 async function hasUser({ target, progress }: Task, account: string): Promise<boolean> {
   const onPage = (read: number) => progress(`Users read so far: ${read}`);
   return (await openUsers(target).listUsers({ account, limit: 1, onPage })).length > 0;

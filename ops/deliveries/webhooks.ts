@@ -3,19 +3,18 @@ import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from '../stage/operator.ts';
 import type { Hold } from '../stores/operator-store.ts';
 
-/** The account and the event of a webhook: an account has at most one for each event. */
+/** The account and the event of a webhook. An account has at most one webhook for each event. */
 export interface Registration {
   readonly account: string;
   readonly event: EventName;
 }
 
-/** A webhook without what is secret, or a suspension that waits for one. */
+/** A webhook without its secrets, or a suspension without a webhook. */
 export type WebhookView = ReturnType<typeof viewWebhook>;
 
 /**
- * A suspension without a webhook is shown as a suspended webhook that has nothing else. Of a URL only the host is.
- *
- * @param slowSince - since when its attempts are made in the slow lane, where they are.
+ * Shows a suspension without a webhook as a suspended webhook with no other values, and only the host of a URL.
+ * @param slowSince - since when its attempts are made in the slow lane, if they are.
  */
 export function viewWebhook(found: Webhook | Hold, slowSince?: number) {
   const { accountId, eventName } = found;
