@@ -10,18 +10,18 @@ export interface LiveFunction {
   /** Its name in Lambda. */
   readonly functionName: string;
   readonly version: number;
-  /** The versions that the alias gives a part of the traffic, while CodeDeploy shifts it. */
+  /** The versions that share the alias's traffic while CodeDeploy shifts it. */
   readonly sharing: readonly number[];
   /** The version in the template of the last deployment. CodeDeploy starts the next one from it. */
   readonly deployedVersion: number | undefined;
-  /** Of the alias: it changes with each change of it. */
+  /** The revision of the alias, which changes with each update. */
   readonly revisionId: string | undefined;
 }
 
-/** The name of the alias that everything calls. */
+/** The name of the alias that all callers use. */
 export const liveAlias = 'live';
 
-/** Returns the stacks that a stage's file asks for. */
+/** Returns the stacks in a stage's file. */
 export function ownStacks({
   stacks,
   configuration,
@@ -29,7 +29,7 @@ export function ownStacks({
   return stacks.filter(stack => !isLeftOver(stack, configuration));
 }
 
-/** Returns the functions of stacks, sorted by their names, and the versions that their aliases point to. */
+/** Returns the functions of stacks by name, with the versions that their aliases point to. */
 export async function readLiveFunctions(
   connect: Connect,
   stacks: readonly DeployedStack[],
@@ -46,10 +46,10 @@ export async function readLiveFunctions(
   );
 }
 
-/** A function whose alias is not at the version of the last deployment, or gives a part of the traffic to another one. */
+/** A function whose alias is not at the version of the last deployment, or shares its traffic with another version. */
 export type MovedAlias = Pick<LiveFunction, 'version' | 'deployedVersion' | 'sharing'> & { readonly function: string };
 
-/** Returns the functions whose aliases were moved since the last deployment, or still shift. */
+/** Returns the functions whose aliases were moved since the last deployment, or whose traffic is still shifting. */
 export function findMovedAliases(functions: readonly LiveFunction[]): readonly MovedAlias[] {
   return functions
     .filter(({ version, deployedVersion, sharing }) => version !== deployedVersion || sharing.length > 0)
@@ -64,7 +64,7 @@ function versionsOf({ FunctionVersion, RoutingConfig, RevisionId }: AliasConfigu
   };
 }
 
-/** Lists the functions of a stack that have an alias, under their names in the code, with the version that CloudFormation published. */
+/** Lists a stack's functions that have an alias, by name, with the version that CloudFormation published. */
 async function listVersionedFunctions(connect: Connect, { stackName: StackName }: DeployedStack) {
   const { CloudFormationClient, paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
   const client = connect(CloudFormationClient);

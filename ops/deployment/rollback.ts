@@ -6,7 +6,7 @@ import type { Target } from '../stage/target.ts';
 import { type LiveFunction, liveAlias, ownStacks, readLiveFunctions } from './live-functions.ts';
 import { isChanging, refuseWhileDeploying } from './stack-states.ts';
 
-/** A release that Lambda keeps versions of. */
+/** A release of which Lambda still has versions. */
 export interface Release {
   readonly release: string;
   /** RFC 3339: the time of its last version. */
@@ -15,7 +15,7 @@ export interface Release {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Reads the functions of a stage and the releases that Lambda keeps, the newest first. */
+/** Reads the functions of a stage and the releases that Lambda still has, newest first. */
 export async function readReleases({ connect }: Pick<Target, 'connect'>, deployed: StageStacks) {
   const client = connect(LambdaClient);
   const functions = await readLiveFunctions(connect, ownStacks(deployed));
@@ -50,8 +50,7 @@ export interface Move {
 
 /**
  * Points all aliases of a stage to the versions of a release, and removes their weights. It can be repeated.
- *
- * @throws {CliError} for a release that no function has, during a deployment, and if an alias could not be moved.
+ * @throws {CliError} if no function has the release, during a deployment, and if an alias could not be moved.
  */
 export async function rollBack(task: AuditedTask, deployed: StageStacks, release: string) {
   const { target, progress, confirm, recordResult } = task;
@@ -96,7 +95,7 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
   );
 }
 
-/** Returns when stacks were last updated, as a text. */
+/** Returns the last update times of stacks as a text. */
 function timesOf({ stacks }: Pick<StageStacks, 'stacks'>): string {
   return stacks.map(({ found }) => found?.LastUpdatedTime?.toISOString()).join();
 }

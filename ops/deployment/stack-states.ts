@@ -2,8 +2,7 @@ import { CliError } from '../stage/operator.ts';
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 
 /**
- * Returns advice on a stack that is left over, or on its state; `undefined` where it was deployed, or is not there.
- *
+ * Returns advice on a stack that is left over, or on its state; `undefined` if it was deployed or does not exist.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
 export function adviceOn(
@@ -32,7 +31,7 @@ export function adviceOn(
   if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
     const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} shows why)`;
     return found.EnableTerminationProtection
-      ? // Of this stack only: without protection in its file, the whole stage would lose it, and its tables theirs.
+      ? // For this stack only: unprotected in its file, the whole stage would lose its protection.
         `${failed}, and it cannot be deleted and created again, because it is protected. Run: ${openUp}. The next deployment then deletes it and creates it again.`
       : `${failed}. The next deployment deletes it and creates it again.`;
   }
@@ -49,9 +48,8 @@ export function adviceOn(
 }
 
 /**
- * Refuses to go on during a deployment, which would point the aliases to its own versions when it ends.
- *
- * @throws {CliError} with the commands that end it, or wait for its end.
+ * Rejects a roll-back during a deployment, which would point the aliases to its own versions when it ends.
+ * @throws {CliError} with the commands that end the deployment or wait for its end.
  */
 export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stacks' | 'region'>): void {
   const changing = stacks.find(isChanging);
@@ -72,13 +70,13 @@ export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stac
   );
 }
 
-/** Returns whether CloudFormation is at work on a stack. */
+/** Returns whether CloudFormation is changing a stack. */
 export function isChanging({ found }: DeployedStack): boolean {
   const state = found?.StackStatus ?? '';
   return state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
 }
 
-/** Returns whether CloudFormation refuses to update a stack as it is, and the CDK does not delete it first. */
+/** Returns whether CloudFormation rejects an update of a stack in its state, and the CDK does not delete it first. */
 export function blocksDeployment(stack: DeployedStack): boolean {
   const { StackStatus = '', EnableTerminationProtection } = stack.found ?? {};
   if (isChanging(stack) || StackStatus === 'DELETE_FAILED') return true;
@@ -86,7 +84,7 @@ export function blocksDeployment(stack: DeployedStack): boolean {
   return ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'].includes(StackStatus) && EnableTerminationProtection === true;
 }
 
-/** Returns whether a stack has ever been deployed. One whose first deployment failed holds nothing. */
+/** Returns whether a stack was ever deployed. One whose first deployment failed is empty. */
 export function isDeployed({ found }: DeployedStack): boolean {
   return found !== undefined && !neverMade.includes(found.StackStatus ?? '');
 }

@@ -14,7 +14,7 @@ import { CliError, isNamed } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-// `sessions` and `lockouts` are not among them: a session that was ended would come back.
+// `sessions` and `lockouts` are excluded: a restored session could be one that was ended.
 const names = ['clients', 'users', 'credentials', 'webhooks', 'deliveries', 'keyring'] as const;
 const table = argument('table', `of the stage: ${names.join(', ')}`, z.enum(names));
 const restored = argument('restored', 'the name of the table that AWS restored', notEmpty);
@@ -74,14 +74,14 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
       if (!isNamed(error, 'ConditionalCheckFailedException')) throw error;
     }
     if (item.kind !== 'encryption') return false;
-    // Another key has its generation by now. With the lowest one, it still decrypts its values and is never the active key.
+    // Another key now has its generation. With the lowest one, it still decrypts its values but never becomes active.
     const keys = await readKeys(target.dynamo, own, 'encryption');
     const generation = (keys[0]?.generation ?? 1) - 1;
     return keys.every(({ keyId }) => keyId !== item.keyId) && put({ ...item, generation });
   }
 }
 
-/** Leaves out a key that may have been revoked, and a credential whose user was deleted or has another address. */
+/** Leaves out a key that may have been revoked, and a credential whose user was deleted or has a new address. */
 async function mayReturn({ target, warn }: AuditedTask, name: string, item: Item): Promise<boolean> {
   if (name !== 'credentials') return name !== 'keyring' || item.kind === 'encryption';
   const reading = openUsers(target).findUser(String(item.userId));

@@ -5,20 +5,20 @@ import { counted, placeOf } from '../stage/sentences.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
+/** Calls that DynamoDB throttled at a table or an index in the last 15 minutes. */
 export interface Throttle {
   readonly table: string;
   readonly index: string | null;
   readonly calls: 'reads' | 'writes';
   readonly count: number;
-  /** `null`: DynamoDB counted neither. */
+  /** The cause, or `null` if DynamoDB reported neither. */
   readonly cause: 'hot key' | 'quota' | null;
 }
 
-/** The KMS key of the stage, which wraps the keyring. */
+/** The KMS key of the stage, which encrypts the keyring. */
 export interface KmsKey {
   readonly arn: string;
-  /** `Enabled`, or what KMS calls it. */
+  /** `Enabled`, or another KMS state. */
   readonly state: string;
   /** The day on which it will be deleted. */
   readonly deletedAt: string | null;
@@ -27,13 +27,13 @@ export interface KmsKey {
 /** The certificate of a host. */
 export interface Certificate {
   readonly host: string;
-  /** `ISSUED`, or what ACM calls it. */
+  /** `ISSUED`, or another ACM state. */
   readonly state: string;
   readonly endsAt: string | null;
   readonly daysLeft: number | null;
 }
 
-/** Reads what DynamoDB throttled. CloudWatch is a few minutes behind. */
+/** Reads the calls that DynamoDB throttled. CloudWatch is a few minutes behind. */
 export async function readThrottles(
   target: Target,
   tables: readonly { readonly name: string; readonly indexes: readonly string[] }[],
@@ -67,7 +67,7 @@ export async function readThrottles(
   const counts = asked.map((_, at) => sum(MetricDataResults.find(({ Id }) => Id === `m${at}`)?.Values));
   return asked.flatMap(({ table, index, calls, cause }, at) => {
     const count = counts[at] ?? 0;
-    // All events come last, after those of each cause.
+    // All throttled calls come last, after those of each cause.
     const isReported = cause === null && ((counts[at - 1] ?? 0) > 0 || (counts[at - 2] ?? 0) > 0);
     return count > 0 && !isReported ? [{ table, index, calls, count, cause }] : [];
   });
@@ -82,7 +82,7 @@ export async function readKmsKey(target: Target): Promise<KmsKey | null> {
   return { arn, state, deletedAt: deletedAt?.toISOString() ?? null };
 }
 
-/** Reads the certificates of the hosts that the stage's file names. */
+/** Reads the certificates of the hosts in the stage's file. */
 export async function readCertificates({ deployed, connect, clock }: Target): Promise<readonly Certificate[]> {
   const domains = deployed ? domainsOf(deployed.configuration) : [];
   if (domains.length === 0) return [];
@@ -97,7 +97,7 @@ export async function readCertificates({ deployed, connect, clock }: Target): Pr
   );
 }
 
-/** Finds what AWS throttles, will delete, or lets end, each in a sentence with what to do. */
+/** Finds what AWS throttles, will delete or let expire, each in a sentence with what to do. */
 export function awsProblems({
   throttles,
   kmsKey,
@@ -139,7 +139,7 @@ function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): str
   return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
 }
 
-/** By then ACM has renewed its own: 45 days before their end, or 60 where they live 395. */
+/** ACM renews its own certificates earlier: 45 days before they expire, or 60 if they are valid for 395. */
 function isEnding({ state, daysLeft }: Certificate): boolean {
   return state !== 'ISSUED' || (daysLeft ?? 0) <= 30;
 }

@@ -20,14 +20,14 @@ import { aliasProblems, stageProblems } from './stage-problems.ts';
 import type { Facts } from './status-facts.ts';
 import { alarmProblems, backlogProblems, deadLetterProblems, keyProblems, webhookProblems } from './status-problems.ts';
 
-/** A check, and when it is asked: by `ops status`, by `npm run preflight` before a deployment, or by both. */
+/** A check, and when it runs: in `ops status`, in `npm run preflight` before a deployment, or in both. */
 export type Check = { readonly name: string } & (
   | { readonly when: 'status'; readonly find: (subject: StatusSubject) => readonly string[] }
   | { readonly when: 'both'; readonly find: (subject: SharedSubject) => readonly string[] }
   | { readonly when: 'before-deployment'; readonly find: (subject: DeploymentSubject) => DeploymentProblems }
 );
 
-/** The facts of checks that `ops status` and the preflight both ask. */
+/** The facts for the checks that `ops status` and the preflight share. */
 interface SharedSubject {
   readonly facts: Pick<Facts, 'movedAliases'>;
   /** `undefined` for a local run. */
@@ -40,7 +40,7 @@ interface StatusSubject extends SharedSubject {
   readonly now: number;
 }
 
-/** All checks, the worst problems of `ops status` first. */
+/** All checks, those with the worst problems for `ops status` first. */
 export const checks: readonly Check[] = [
   { name: 'stage', when: 'status', find: ({ facts, deployed }) => (deployed ? stageProblems(facts, deployed) : []) },
   { name: 'aliases', when: 'both', find: ({ facts, deployed }) => aliasProblems(facts, deployed) },
@@ -65,8 +65,7 @@ export const checks: readonly Check[] = [
 ];
 
 /**
- * Finds the problems that `ops status` reports, the worst first.
- *
+ * Finds the problems that `ops status` reports, worst first.
  * @param now - milliseconds since the epoch.
  */
 export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly string[] {

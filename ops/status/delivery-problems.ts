@@ -4,7 +4,7 @@ import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts'
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 
-/** Finds deliveries that are late, failed or held, each account and event or each state in a sentence with what to do. */
+/** Finds overdue, failed and held deliveries, in a sentence for each account and event or each state. */
 export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly string[] {
   if (isUnread(deliveries)) return [];
   const list = `${opsOf(stage)} deliveries list`;
@@ -23,7 +23,7 @@ function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): read
   return [...named, `${number} overdue deliveries: --json shows them.`];
 }
 
-/** Accounts and events whose late deliveries are told in a sentence each. */
+/** The number of accounts and events whose overdue deliveries have a sentence each. */
 const maxNamed = 5;
 
 function lateGroup({ account, event, cause, count, since, first }: LateGroup, ops: string): string {
@@ -41,7 +41,7 @@ const whyLate: Readonly<Record<LateCause, string>> = {
   overdue: 'overdue since',
 };
 
-/** Counts the deliveries in a state, and names the webhook that has most of them. */
+/** Counts the deliveries in a state, and names the webhook with the most of them. */
 function endedDeliveries(view: DeliveriesView, kind: 'failed' | 'held', command: string): readonly string[] {
   const found = view[kind];
   const [most] = found;

@@ -20,17 +20,17 @@ import {
 import type { Target } from '../stage/target.ts';
 import { resourcesOf, type Synthesis, type Template } from './synthesis.ts';
 
-/** The subject of the checks before a deployment. They only read. */
+/** The input of the checks before a deployment, which only read. */
 export interface DeploymentSubject {
   readonly target: Pick<Target, 'connect'>;
   readonly deployed: StageStacks;
   /** The result of the deployment. */
   readonly synthesis: Synthesis;
-  /** Reads the template of each stack that was ever deployed, except those that are left over. */
+  /** Reads the template of each stack that was ever deployed, except stacks that are left over. */
   readonly readTemplates: () => Promise<ReadonlyMap<StackName, Template>>;
 }
 
-/** The problems that a check finds, each in a sentence with what to do. */
+/** The problems found, each in a sentence with what to do. */
 export type DeploymentProblems = readonly string[] | Promise<readonly string[]>;
 
 /** Finds stacks that CloudFormation would refuse to update. */
@@ -68,7 +68,7 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
   const held = reservedBy([...templates.values()]);
   const others = quota - unreserved - held;
   const least = Math.min(unreservedConcurrency, quota);
-  // The CDK deploys stacks one by one: until the last one is deployed, any may hold its higher value.
+  // The CDK deploys one stack after another: until the last one is deployed, any may have its higher value.
   const ofStack = (name: StackName) =>
     [templates.get(name), synthesis.templates[name]].map(template => reservedBy([template ?? {}]));
   const peak = stackNames.reduce((sum, name) => sum + Math.max(...ofStack(name)), 0);
@@ -91,7 +91,7 @@ function reservedBy(templates: readonly Template[]): number {
     .reduce((sum, [, { Properties }]) => sum + Number(Properties?.ReservedConcurrentExecutions ?? 0), 0);
 }
 
-/** Finds certificates with which API Gateway would refuse a domain. */
+/** Finds certificates with which API Gateway would reject a domain. */
 export async function certificateProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region } = deployed;
   const found = domainsOf(configuration).map(async ({ name: host, certificateArn: arn }) => {
@@ -123,7 +123,7 @@ function covers(name: string, host: string): boolean {
   return lower === host || (lower.startsWith('*.') && lower.slice(1) === host.slice(host.indexOf('.')));
 }
 
-/** A domain that is set later changes every URL and ends every access token: it must be there before the first integrator. */
+/** Finds domains that are missing or changed: a later change alters every URL and ends every access token. */
 export function domainProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage } = configuration;
   const outputs = outputsOfStacks(stacks);
@@ -151,7 +151,7 @@ const apis = [
   { api: 'Base', key: 'baseDomain' },
 ] as const;
 
-/** A protected stack whose first deployment fails can neither be updated nor deleted. */
+/** Finds protected stacks whose failed first deployment would leave them unable to be updated or deleted. */
 export function protectionProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage, protection } = configuration;
   const data = stacks.find(({ name }) => name === 'Data');
@@ -161,7 +161,7 @@ export function protectionProblems({ deployed: { configuration, stacks } }: Depl
   ];
 }
 
-/** Two people who give the same name to a stage would deploy over each other. */
+/** Finds a stage of another owner: two people who use the same stage name would deploy over each other. */
 export function ownerProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage, tags } = configuration;
   const { owner } = tags;
@@ -173,7 +173,7 @@ export function ownerProblems({ deployed: { configuration, stacks } }: Deploymen
   ];
 }
 
-/** Roles are known in all Regions: those of a stage's functions have its Region in their path. */
+/** Finds the stage in other Regions. Roles are visible in all of them and have the function's Region in their path. */
 export async function otherRegionProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region } = deployed;
   const command = new ListRolesCommand({ PathPrefix: `/emissor/${configuration.stage}/`, MaxItems: 1_000 });
@@ -185,7 +185,7 @@ export async function otherRegionProblems({ target, deployed }: DeploymentSubjec
   ];
 }
 
-/** Finds what outlived an earlier stage of that name: the new one would start without its data. */
+/** Finds data that outlived an earlier stage of that name. The new stage would start without it. */
 export async function leftOverProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region, stacks } = deployed;
   const { stage, removalPolicy } = configuration;
@@ -207,7 +207,7 @@ export async function leftOverProblems({ target, deployed }: DeploymentSubject):
   ];
 }
 
-/** Finds tables, queues and keys that the deployment would remove from a stage that keeps its data. */
+/** Finds tables, queues and keys that the deployment would remove from a stage that retains its data. */
 export async function removedDataProblems(subject: DeploymentSubject): Promise<readonly string[]> {
   const { deployed, synthesis, readTemplates } = subject;
   const { stage, removalPolicy } = deployed.configuration;

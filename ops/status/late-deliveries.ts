@@ -6,31 +6,31 @@ import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** Pending deliveries of one account and event that are late for one reason. */
+/** Pending deliveries of one account and event that are overdue for one reason. */
 export interface LateGroup {
   readonly account: string;
   readonly event: string;
   readonly cause: LateCause;
   readonly count: number;
-  /** Since when the first of them is late; of `own fault` when it is tried again. */
+  /** Since when the first one is overdue; for `own fault` when it is tried again. */
   readonly since: string;
-  /** The first of them. */
+  /** The id of the first one. */
   readonly first: string;
 }
 
 /**
- * - `own fault`: a fault of our own stopped the last attempt. It is tried again within a quarter of an hour, and shown before it is late.
- * - `overdue`: its attempt is due, and nobody made it.
+ * - `own fault`: a fault of the service stopped the last attempt. It is repeated within 15 minutes.
+ * - `overdue`: its attempt is due, but was not made.
  */
 export type LateCause = 'own fault' | 'overdue';
 
-/** Late deliveries, the longest late first, and whether there may be more that were not read. */
+/** Overdue deliveries, the longest overdue first, and whether there may be more that were not read. */
 export interface LateDeliveries {
   readonly groups: readonly LateGroup[];
   readonly isCutOff: boolean;
 }
 
-/** Finds pending deliveries that are late by three minutes, whatever they wait for. Its reads are bounded. */
+/** Finds pending deliveries that are overdue by 3 minutes, for any reason. Its reads are bounded. */
 export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
   const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + maxLook)));
   const isCutOff = pages.some(page => page.isCutOff);
@@ -76,8 +76,8 @@ async function readShard(target: Target, shard: string, until: number) {
 /** Entries of one partition. */
 const entriesOfShard = 250;
 
-/** The sweeper may look so late at what is overdue, since it doubles its wait. Milliseconds. */
+/** The sweeper may read overdue deliveries as late as this, since it doubles its wait. Milliseconds. */
 const maxLook = 30 * 60_000;
 
-/** Operators are shown what is late by this much. */
+/** The delay after which a delivery is shown as overdue. */
 const shownLateAfter = 180_000;

@@ -15,7 +15,7 @@ export interface Preflight {
   readonly account: string;
   readonly region: string;
   readonly problems: readonly Finding[];
-  /** The checks that could not be made, and why. */
+  /** The checks that could not run, and why. */
   readonly unread: readonly Finding[];
 }
 
@@ -24,7 +24,7 @@ interface Finding {
   readonly sentence: string;
 }
 
-/** Runs all checks that come before a deployment. It only reads. @throws {CliError} if the stage cannot be synthesised. */
+/** Runs all checks before a deployment. It only reads. @throws {CliError} if the stage cannot be synthesised. */
 export async function findBeforeDeployment(
   target: Target,
   synthesise: (configuration: StageConfiguration) => Promise<Synthesis>,

@@ -3,14 +3,14 @@ import { isUnread, type Part } from '../stage/operator.ts';
 import { listed } from '../stage/sentences.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** An address that gets the mails of a kind of alarms once it has confirmed: each kind has a topic of its own. */
+/** An address that receives the mails of one kind of alarm once it has confirmed. Each kind has its own topic. */
 export interface Recipient {
   readonly mail: 'page' | 'ticket';
   readonly address: string;
   readonly state: 'confirmed' | 'not confirmed' | 'not subscribed';
 }
 
-/** Reads whether mails reach the recipients that the stage's file names. A local run has none. */
+/** Reads whether the recipients in the stage's file have confirmed. A local run has none. */
 export async function readRecipients(target: Target): Promise<readonly Recipient[]> {
   const addresses = target.deployed?.configuration.alarmRecipients ?? [];
   if (addresses.length === 0) return [];
@@ -21,7 +21,7 @@ export async function readRecipients(target: Target): Promise<readonly Recipient
   return (await Promise.all([read('page', 'PagesTopicArn'), read('ticket', 'TicketsTopicArn')])).flat();
 }
 
-/** Finds recipients whom no page, or no ticket, reaches: while nothing rings, nobody else would notice. */
+/** Finds recipients whom alarm mails do not reach, which would otherwise go unnoticed. */
 export function recipientProblems(recipients: Part<readonly Recipient[]>): readonly string[] {
   if (isUnread(recipients)) return [];
   const unreached = recipients.filter(({ state }) => state !== 'confirmed');

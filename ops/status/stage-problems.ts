@@ -6,7 +6,7 @@ import { counted, listed } from '../stage/sentences.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 import type { Facts, StackView } from './status-facts.ts';
 
-/** Finds what is wrong with how a stage is deployed, each in a sentence with what to do. */
+/** Finds problems of a stage's deployment, each in a sentence with what to do. */
 export function stageProblems(facts: Facts, deployed: StageStacks): readonly string[] {
   return [
     ...missingStacks(deployed),
@@ -49,14 +49,14 @@ function listedGroups(groups: NonNullable<ReturnType<typeof listDifferent>>): st
   return listed(groups.map(({ value, stacks }) => `${value} (${listed(stacks)})`));
 }
 
-/** Lists stacks by a value of them that some differ in; `undefined` where they do not. */
+/** Lists stacks by a value in which some differ; `undefined` if all are equal. */
 function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null) {
   const groups = [...Map.groupBy(own, read)].filter(([value]) => value !== null);
   if (groups.length < 2) return undefined;
   return groups.map(([value, ofIt]) => ({ value: String(value), stacks: ofIt.map(({ name }) => name) }));
 }
 
-/** Only a stage that keeps its data must be protected: the others are there to be deleted. */
+/** Only a stage that retains its data must be protected: the others may be deleted. */
 function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configuration }: StageStacks): readonly string[] {
   const { stage, removalPolicy, protection } = configuration;
   if (removalPolicy !== 'retain') return [];
@@ -75,7 +75,7 @@ function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configurat
   return [`${listed(open)} can be deleted by mistake, because protection is off. ${next}.`];
 }
 
-/** Finds aliases that point elsewhere than the last deployment left them, which the next deployment must know. */
+/** Finds aliases that were moved since the last deployment, which the next deployment must take into account. */
 export function aliasProblems(
   { movedAliases }: Pick<Facts, 'movedAliases'>,
   deployed: StageStacks | undefined,

@@ -2,10 +2,10 @@ import { countIndex } from '../deliveries/deliveries.ts';
 import type { Target } from '../stage/target.ts';
 import { findLate } from './late-deliveries.ts';
 
-/** The findings of a bounded look at the deliveries. */
+/** The results of a bounded read of the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
-/** Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late. */
+/** Counts failed and held deliveries in at most ten pages of about 5,000, and finds those that are overdue. */
 export async function readDeliveries(target: Target, now: number) {
   const [ended, late] = await Promise.all([countEnded(target), findLate(target, now)]);
   return { ...ended, late };

@@ -17,22 +17,22 @@ import { readCertificates, readKmsKey, readThrottles } from './aws-view.ts';
 import { readRecipients } from './recipients.ts';
 import { readDeliveries } from './status-deliveries.ts';
 
-/** The state of all that is deployed. A part that could not be read says why: the others are there all the same. */
+/** The state of all that is deployed. A part that could not be read has the reason instead. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>;
 
-/** One stack; its state is that in CloudFormation, `null` where it is missing. */
+/** One stack. Its state is CloudFormation's, `null` if it does not exist. */
 export type StackView = ReturnType<typeof viewStack>;
 
-/** One queue; the age of its oldest message is `null` where there is none, or it is not known. */
+/** One queue. The age of its oldest message is `null` if the queue is empty or the age is unknown. */
 export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
 
 /** The webhooks that are suspended or failing. */
 export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
 
-/** The keys of one kind, and when the daily rotation makes the next one: `null` once it is made. */
+/** The keys of one kind, and when the daily rotation creates the next one: `null` once it exists. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
-/** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
+/** Reads the state of a target. It writes nothing, and its reads are bounded. */
 export async function readFacts(target: Target, progress: ShowProgress) {
   progress('Reading queues, alarms, webhooks, deliveries and keys');
   const { deployed } = target;
@@ -51,11 +51,11 @@ export async function readFacts(target: Target, progress: ShowProgress) {
       attempt(() => readDeliveries(target, target.clock.now())),
       attempt(() => readKeys(target)),
     ]);
-  // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
+  // If AWS returned stacks, it is reachable. A local run in which all parts fail has ended.
   if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
   return {
     target: target.label,
-    /** `null` for a local run, and for an outputs file, which tell of no stage. */
+    /** `null` for a local run and for an outputs file, which have no stage. */
     stage: deployed?.configuration.stage ?? null,
     region: target.outputs.Region ?? null,
     account: deployed?.account ?? null,
@@ -90,14 +90,14 @@ function viewStack({ stackName, found }: DeployedStack) {
     name: stackName,
     state: found?.StackStatus ?? null,
     version: outputOf('ServiceVersion'),
-    /** The label of the release that was last deployed: `null` for the data stack, which has no functions. */
+    /** The label of the last deployed release: `null` for the data stack, which has no functions. */
     release: outputOf('Release'),
     updatedAt: (found?.LastUpdatedTime ?? found?.CreationTime)?.toISOString() ?? null,
     terminationProtection: found?.EnableTerminationProtection ?? false,
   };
 }
 
-/** Reads the indexes and the deletion protection of the tables that a stage has. On this machine nothing is protected. */
+/** Reads the indexes and the deletion protection of a stage's tables. Local tables are not protected. */
 async function readTables(target: Target) {
   if (!target.deployed) return [];
   const names = tableOutputs.flatMap(output => target.outputs[output] ?? []);
@@ -141,7 +141,7 @@ async function readWebhooks(target: Target) {
   return {
     read,
     isCutOff,
-    /** Nothing tells since when: a suspended webhook may still be changed. */
+    /** The time of suspension is unknown: a suspended webhook may still be changed. */
     suspended: found.flatMap(webhook => {
       if (!('webhookId' in webhook))
         return { ...about(webhook), reason: wireReasons.operator, updatedAt: isoTime(webhook.since) };

@@ -26,8 +26,8 @@ function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage
 }
 
 /**
- * Only CloudWatch knows the age of messages, and not of those that were received three times: numbers count beside it. The age of retries
- * in flight says less than the table, which tells of those that are late.
+ * Returns whether a queue is behind. Only CloudWatch knows the age of messages, and only until the third receive, so
+ * counts matter as well. Of the retry queue only waiting messages count: overdue deliveries come from the table.
  */
 function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boolean {
   if (queue === 'dead letters') return false;
@@ -36,10 +36,10 @@ function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boole
   return (queue === 'events' ? number : waiting) > 0 && (oldestSeconds ?? 0) > maxInQueue;
 }
 
-/** Messages that wait or are in flight: a look at a quiet run, whose queues are empty within seconds, finds fewer. */
+/** Messages that wait or are in flight. A quiet run, which empties its queues within seconds, has fewer. */
 const longQueue = 25;
 
-/** The same of a stage with an age: attempts under way are in flight, hundreds on a busy stage. */
+/** The same for a stage with a known age: a busy stage has hundreds of attempts in flight. */
 const longQueueOfStage = 1_000;
 
 /** Seconds. */
@@ -58,7 +58,7 @@ export function webhookProblems(
 ): readonly string[] {
   if (isUnread(webhooks)) return [];
   const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
-  // What an operator suspended needs nobody: it was meant.
+  // An operator's own suspension is not a problem.
   const suspended = webhooks.suspended.filter(({ reason }) => reason !== wireReasons.operator);
   const list = `${opsOf(stage)} webhooks list`;
   return [
@@ -67,7 +67,7 @@ export function webhookProblems(
   ];
 }
 
-/** Says what happened to webhooks, of which the first is named. */
+/** Returns the sentence about a kind of webhooks, which names the first one. */
 function troubled(found: readonly Troubled[], what: string, command: string): readonly string[] {
   const [first] = found;
   if (!first) return [];
@@ -76,7 +76,7 @@ function troubled(found: readonly Troubled[], what: string, command: string): re
   return [`${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`];
 }
 
-/** A webhook, and since when it fails, if that is known. */
+/** A webhook, and since when it fails, if known. */
 interface Troubled {
   readonly account: string;
   readonly event: string;
@@ -98,5 +98,5 @@ function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: st
   return [`the next ${key} key has been due since ${nextMadeAt}. Check the daily rotation. ${next}.`];
 }
 
-/** The rotation runs once a day: a key that is due may wait for this long. In milliseconds. */
+/** The rotation runs once a day, so a due key may wait for this long. In milliseconds. */
 const rotationLateAfter = 26 * 3_600_000;

@@ -29,13 +29,13 @@ Examples:
   npm run ops -- --stage prod status
   npm run --silent ops -- --stage prod --json status`;
 
-/** The facts, and what needs somebody. */
+/** The facts and the problems. */
 export interface Status extends Facts {
   /** Each in a sentence with what to do. */
   readonly problems: readonly string[];
 }
 
-/** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
+/** Reads the state of a target and finds its problems. It writes nothing, and its reads are bounded. */
 const readStatus = command('status', {
   about:
     'show the state of a deployment, and its problems: stacks, throttled tables, KMS key, certificates, alarm recipients, aliases, queues, alarms, webhooks, failed and overdue deliveries, keys',
@@ -64,7 +64,7 @@ export function reportStatus(status: Status): Report {
   return { json: { ...status }, text: sections.join('\n\n') };
 }
 
-/** Returns the verdict where no problem was found, which is of what was read alone. */
+/** Returns the sentence for a status without problems, which is limited to the parts that were read. */
 function nothingNeeded(status: Status): string {
   const [unread, cutOff] = [isUnread, isCutOff].map(is => Object.values(status).filter(is).length);
   const where = unread || cutOff ? ' in the parts that were read' : '';
@@ -216,5 +216,5 @@ const keyShape = makeShape<KeysView>([
   { heading: 'next key in use', value: ({ nextActiveFrom }) => nextActiveFrom },
 ]);
 
-/** Rows of a table that the text shows. */
+/** The maximum number of rows in a table of the text. */
 const maxRows = 20;

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { type StackName, stackNameOf, stackNamesOf } from '../stage/stage-stacks.ts';
 
-/** A CloudFormation template, as far as the checks look into it. */
+/** The parts of a CloudFormation template that the checks use. */
 export interface Template {
   readonly Resources?: Readonly<Record<string, Resource>>;
 }
@@ -17,15 +17,14 @@ interface Resource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** The outcome of a synthesis: all that a deployment of a stage would bring. */
+/** The outcome of a synthesis: everything that a deployment of a stage would change. */
 export interface Synthesis {
   readonly templates: Readonly<Partial<Record<StackName, Template>>>;
 }
 
 /**
- * Synthesises a stage as the CDK's command line does: by a process of its own, with all its checks, and with bundles, whose
+ * Synthesises a stage as the CDK's command line does: in its own process, with all checks, and with bundles, whose
  * hashes some policies contain.
- *
  * @throws with the last line that the process wrote.
  */
 export async function synthesise(configuration: StageConfiguration): Promise<Synthesis> {
@@ -72,7 +71,7 @@ const stackArtifact = z.object({
   properties: z.object({ templateFile: z.string() }),
 });
 
-/** Returns the resources of some types in a template, by their logical ids. */
+/** Returns the resources of given types in a template, by logical id. */
 export function resourcesOf(template: Template, ...types: readonly string[]): readonly (readonly [string, Resource])[] {
   return Object.entries(template.Resources ?? {}).filter(([, { Type }]) => types.includes(Type));
 }

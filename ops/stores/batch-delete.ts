@@ -4,11 +4,10 @@ import type { Dynamo, Item, ItemKey } from '../../lambdas/platform/aws/dynamo.ts
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 
 /**
- * Deletes items of one table, whether or not they exist, several requests at once. It may be repeated: what was deleted stays so.
- *
- * @param onDeleted - is told how many more were deleted, and which.
- * @throws {Error} when DynamoDB leaves deletions undone five times in a row, once nothing is under way any more. What went of
- *   their batches is not told.
+ * Deletes items of one table, whether or not they exist, with several requests at once. It may be repeated.
+ * @param onDeleted - receives how many more were deleted, and which.
+ * @throws {Error} when DynamoDB leaves deletions undone five times in a row, once no request is in flight. The deleted
+ * items of a failed batch are not reported.
  */
 export async function batchDelete(
   dynamo: Dynamo,
@@ -29,7 +28,7 @@ export async function batchDelete(
   }
 }
 
-/** DynamoDB refuses a batch that names an item twice. A list that is read while its items move may do so. */
+/** DynamoDB rejects a batch that names an item twice. A list of items that move while it is read may do so. */
 function withoutRepeats(keys: readonly ItemKey[]): readonly ItemKey[] {
   return [...new Map(keys.map(itemKey => [JSON.stringify(itemKey), itemKey])).values()];
 }
@@ -49,10 +48,10 @@ async function deleteBatch(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<vo
   }
 }
 
-/** As many as one BatchWriteItem deletes. */
+/** The maximum for one BatchWriteItem call. */
 const batchSize = 25;
 
-/** Requests at once. */
+/** Concurrent requests. */
 const atOnce = 16;
 
 const maxTries = 5;

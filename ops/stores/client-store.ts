@@ -46,8 +46,8 @@ export interface SecretRotation {
 export const defaultOverlapSeconds = 86_400;
 
 /**
- * Makes the store of table `Clients`: partition `clientId`, one item per client. Operations on a client that does not exist return
- * `undefined`.
+ * Creates the store of table `Clients`: partition `clientId`, one item per client. Operations on a client that does not
+ * exist return `undefined`.
  */
 export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { readonly makeId: MakeId }) {
   return {
@@ -98,7 +98,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return clients.sort((one, other) => one.name.localeCompare(other.name));
   }
 
-  /** Enables or disables a client, or only where it is bound to an account. Disabling ends every session of the client, for good. */
+  /** Enables or disables a client, optionally only one bound to an account. Disabling ends its sessions. */
   function setClientStatus(
     clientId: string,
     status: Client['status'],
@@ -139,8 +139,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
   }
 
   /**
-   * Adds a new secret next to the one in use.
-   *
+   * Adds a new secret to the one in use.
    * @throws {TwoSecretsError} when two are valid already, and neither is to be ended.
    * @throws {OneSecretError} when the newer of two is to be ended, and only one is valid.
    * @throws {ClientConflictError}
@@ -166,7 +165,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return { client: rotated, clientSecret };
   }
 
-  /** Returns the client as it is after the update; `undefined` when there is none, or the condition does not hold. */
+  /** Returns the client after the update; `undefined` if there is none, or the condition is not met. */
   async function update(clientId: string, changes: Changes, condition?: Expression): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
     const exists = expression`attribute_exists(clientId)`;
@@ -180,7 +179,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
 }
 
 interface ClientPageRequest extends PageRequest {
-  /** Those bound to this account only. The whole table is read for them. */
+  /** Only clients bound to this account. The whole table is read for them. */
   readonly account?: string;
 }
 
@@ -190,7 +189,7 @@ type Changes = { readonly [Name in keyof Client]?: Client[Name] | Expression | u
 /** The change that ends every session of the client. */
 const endedSessions: Changes = { version: expression`version + ${1}` };
 
-/** A client with a secret that is shown this once: only its hash is stored. */
+/** A client with a secret that is shown once: only its hash is stored. */
 interface ClientWithSecret {
   readonly client: Client;
   readonly clientSecret: string;
@@ -201,7 +200,7 @@ const secretLength = 43;
 
 const defaultGraceSeconds = 30;
 
-/** Thrown when two changes of one client meet: the second would silently undo the first. */
+/** Thrown when two changes of one client coincide: the second would silently undo the first. */
 class ClientConflictError extends Error {
   override readonly name = 'ClientConflictError';
   constructor() {

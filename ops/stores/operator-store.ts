@@ -6,14 +6,14 @@ import { type EventName, type Webhook, webhookIn, webhookKey } from '../../lambd
 import { makeWebhookStore, readItemsOf } from '../../lambdas/webhooks/webhook-store.ts';
 import { type FoundItems, scanPages, scanTable } from './scan.ts';
 
-/** An operator's suspension without a registration: the next webhook begins suspended. `since` in milliseconds since the epoch. */
+/** An operator's suspension without a webhook: the next one starts suspended. `since` in epoch milliseconds. */
 export interface Hold {
   readonly accountId: string;
   readonly eventName: EventName;
   readonly since: number;
 }
 
-/** Makes the operators' store over table `Webhooks`; only the ops tool uses it. `webhook-store.ts` explains suspensions. */
+/** Creates the operators' store of table `Webhooks`. Suspensions are explained in `webhook-store.ts`. */
 export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   const webhooks = makeWebhookStore({ dynamo, table });
   return { find, listOf, listAll, listTroubled, suspend, reactivate };
@@ -32,8 +32,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
 
   /**
    * Lists all webhooks, and suspensions without one, by account and event.
-   *
-   * @param onPage - is told how many were read so far.
+   * @param onPage - receives how many were read so far.
    */
   async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | Hold)[]> {
     const all = await scanTable(dynamo, { table, partitionKey: 'accountId', parse: entryIn, onPage });
@@ -42,8 +41,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Lists the suspended and the failing webhooks among those that a bounded read of the table finds. Nothing but a scan finds
-   * them: an index would be written with every attempt at a receiver that fails now and then.
+   * Lists the suspended and failing webhooks among those in a bounded scan of the table. An index would be written with
+   * each attempt at an unreliable receiver.
    */
   function listTroubled(): Promise<FoundItems<Webhook | Hold>> {
     const filter = {
@@ -56,8 +55,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Suspends a webhook in any state, or the next one to be registered: only an operator ends that. One write, so that an account
-   * cannot evade it by deleting and registering meanwhile.
+   * Suspends a webhook in any state, or the next one to be registered, until an operator ends that. It is one write, so
+   * that an account cannot evade it by deleting and registering meanwhile.
    */
   async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
     const moment = now();
@@ -73,7 +72,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
   }
 
-  /** Ends any suspension and forgets the receiver's failures. `undefined`: there is neither a webhook nor a suspension. */
+  /** Ends any suspension and clears the receiver's failures; `undefined` without webhook and suspension. */
   async function reactivate(accountId: string, eventName: EventName): Promise<OperatorChange | undefined> {
     for (let tries = 0; tries < maxReactivationTries; tries++) {
       const result = await reactivateOnce(accountId, eventName);
@@ -92,7 +91,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
 
-  /** Ends a suspension that outlived its webhook. False: there is none. */
+  /** Ends a suspension that outlived its webhook. Returns false if there is none. */
   async function endHold(accountId: string, eventName: EventName): Promise<boolean> {
     const isHold = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
     const Key = webhookKey(accountId, eventName);
@@ -101,7 +100,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The outcome of an operator's command: the webhook after that, or that none is registered. */
+/** The outcome of an operator's command: the changed webhook, or that none is registered. */
 type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };
@@ -113,8 +112,8 @@ function entryIn(item: Item): Webhook | Hold {
   return webhookIn(item) ?? hold;
 }
 
-/** Pages of 1 MiB: some 700 webhooks each. */
+/** Pages of 1 MiB, each with about 700 webhooks. */
 const maxTroubledPages = 10;
 
-/** The most times that a reactivation is tried while the account registers and deletes the same webhook. */
+/** The maximum number of tries, if the account registers and deletes the webhook at the same time. */
 const maxReactivationTries = 3;

@@ -1,10 +1,10 @@
 import { ScanCommand, type ScanCommandInput, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 
-/** A part of a list; without limit and start, all of it. */
+/** A part of a list; by default all of it. */
 export interface PageRequest {
   readonly limit?: number;
-  /** The id of the last item of the page before. */
+  /** The id of the last item of the previous page. */
   readonly after?: string;
 }
 
@@ -28,7 +28,7 @@ export async function scanTable<Parsed>(
         TableName: table,
         ConsistentRead: true,
         ExclusiveStartKey: from,
-        ...(narrowed || { Limit: limit }), // a limit would count what is dropped, too
+        ...(narrowed || { Limit: limit }), // a limit would also count filtered items
       }),
     );
     read += page.ScannedCount ?? 0;
@@ -42,13 +42,13 @@ export async function scanTable<Parsed>(
 /** The items that a bounded read of a table found. */
 export interface FoundItems<Parsed> {
   readonly found: readonly Parsed[];
-  /** The number of items that were read to find them. */
+  /** The number of items read. */
   readonly read: number;
   /** True when there are more items than were read. */
   readonly isCutOff: boolean;
 }
 
-/** Reads that many pages of a table at most, of 1 MiB each, and keeps what the filter lets through. */
+/** Reads at most that many pages of a table, of 1 MiB each, and returns the items that match the filter. */
 export async function scanPages<Parsed>(
   dynamo: Dynamo,
   filter: Pick<
@@ -75,8 +75,8 @@ interface ScanRequest<Parsed> extends PageRequest {
   readonly table: string;
   readonly partitionKey: string;
   readonly parse: (item: Item) => Parsed | undefined;
-  /** The one attribute, and its value, that items must have. The whole table is read for them. */
+  /** The attribute, with its value, that items must have. The whole table is read for them. */
   readonly where?: Readonly<Record<string, string>> | undefined;
-  /** Is told how many items were read so far. */
+  /** Receives how many items were read so far. */
   readonly onPage?: ((read: number) => void) | undefined;
 }

@@ -4,17 +4,17 @@ import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { type Item, type ItemKey, isPossibleKey, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
 import { batchDelete } from './batch-delete.ts';
 
-/** The owner of sessions: one user's, or those that began through one client. */
+/** The owner of sessions: a user, or the client through which they started. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
 
 /** Lists sessions for operators, and deletes those of a user. */
 export type SessionList = ReturnType<typeof makeSessionList>;
 
-/** Makes the lists over table `Sessions`, by query and never by scan. */
+/** Creates the lists of table `Sessions`, by query and never by scan. */
 export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { listSessions, deleteSessions };
 
-  /** Lists sessions by id. @param after - the last session id of the page before. */
+  /** Lists sessions by id. @param after - the last session id of the previous page. */
   async function listSessions(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage> {
     const { items, next } = await query(owner, limit, after);
     if ('userId' in owner) return { sessions: parseAll(items), next };
@@ -23,9 +23,8 @@ export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Deletes all sessions of a user. It may be repeated after it ended half-way.
-   *
-   * @param onDeleted - is told how many more were deleted.
+   * Deletes all sessions of a user. It may be repeated after an interruption.
+   * @param onDeleted - receives how many more were deleted.
    * @throws {Error} when DynamoDB leaves deletions undone five times in a row.
    */
   async function deleteSessions(userId: string, onDeleted?: (count: number) => void): Promise<void> {
@@ -64,7 +63,7 @@ export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
 
 interface SessionPage {
   readonly sessions: readonly Session[];
-  /** The place where the next page begins; `undefined` after the last one. */
+  /** The start of the next page; `undefined` after the last one. */
   readonly next: string | undefined;
 }
 
@@ -72,8 +71,8 @@ function parseAll(items: readonly (Item | undefined)[]): Session[] {
   return items.map(parseSession).filter(session => session !== undefined);
 }
 
-/** The index of table `Sessions`: partition `clientId`, range `sessionId`. It projects keys alone, so that no rotation writes to it. */
+/** The index of table `Sessions`: partition `clientId`, range `sessionId`. Rotations do not write to it. */
 const byClient = 'byClient';
 
-/** Sessions that are read at a time to be deleted. */
+/** Sessions that are read at once for deletion. */
 const deletionPage = 1_000;

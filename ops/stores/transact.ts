@@ -5,9 +5,8 @@ import { isNamed } from '../stage/operator.ts';
 export type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
- * Makes all writes, or none. Returns false if a condition does not hold, or if another transaction holds one of the items.
- *
- * @param token - tells DynamoDB that a repeated call is the same one.
+ * Executes all writes, or none. Returns false if a condition is not met, or if another transaction locks an item.
+ * @param token - identifies repeated calls to DynamoDB.
  */
 export async function transact(dynamo: Dynamo, token: string, operations: readonly Operation[]): Promise<boolean> {
   try {
@@ -20,7 +19,7 @@ export async function transact(dynamo: Dynamo, token: string, operations: readon
   }
 }
 
-/** The reasons of a lost race. Any other, such as throttling, is a failure. */
+/** The reasons that mean a lost race. Any other, such as throttling, is a failure. */
 const lost: ReadonlySet<string | undefined> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
 
 function reasonsOf(error: object): readonly (string | undefined)[] {

@@ -29,10 +29,9 @@ import { type Operation, transact } from './transact.ts';
 export type UserStore = ReturnType<typeof makeUserStore>;
 
 /**
- * Creates the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail addresses
- * unique). One transaction writes a user and their credential.
- *
- * Changes apply immediately, also to tokens that are issued already. They return `undefined` if there is no such user.
+ * Creates the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail
+ * addresses unique). One transaction writes a user and their credential. Changes apply immediately, also to issued
+ * tokens. Without such a user they return `undefined`.
  */
 export function makeUserStore({
   dynamo,
@@ -69,14 +68,14 @@ export function makeUserStore({
     return user;
   }
 
-  /** Creates a user with the password hash that another system made, unless a user has the address. Calls `onCreated` with the user. */
+  /** Creates a user with another system's password hash, unless the address is taken, and calls `onCreated`. */
   async function importUser(
     imported: ImportedUser,
     onCreated: (user: User) => void = () => {},
   ): Promise<'created' | 'existing' | 'taken'> {
     const passwordHash = `${importedPrefix}${imported.passwordHash}`;
     for (let tries = 0; tries < maxTries; tries++) {
-      const owner = await findUserByEmail(imported.email); // first: a second run of an import writes nothing
+      const owner = await findUserByEmail(imported.email); // first, so that a second import writes nothing
       if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
       const user = await addUser({ ...imported, passwordHash });
       if (!user) continue;
@@ -141,7 +140,7 @@ export function makeUserStore({
     return users.sort((one, other) => one.email.localeCompare(other.email));
   }
 
-  /** Enables or disables a user. Disabling ends every session of the user, for good. */
+  /** Enables or disables a user. Disabling permanently ends every session of the user. */
   function setUserStatus(userId: string, status: User['status']): Promise<User | undefined> {
     return updateUser(userId, { status, ...(status === 'disabled' && endedSessions) });
   }
@@ -154,7 +153,7 @@ export function makeUserStore({
     return updateUser(userId, endedSessions);
   }
 
-  /** Sets a password, which ends every session of the user. @throws {CliError} if the user was changed at the same moment. */
+  /** Sets a password and ends every session of the user. @throws {CliError} if the user was changed meanwhile. */
   async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
     const user = await findUser(userId);
     if (!user) return undefined;
@@ -192,7 +191,7 @@ export function makeUserStore({
   async function deleteUser(user: User): Promise<void> {
     const { table, key } = userKey(tables.users, user.userId);
     const credential = await findCredential(user.email);
-    const hasCredential = credential?.userId === user.userId; // tables that were restored may lack it
+    const hasCredential = credential?.userId === user.userId; // restored tables may lack it
     const isDeleted = await write(
       { Delete: { TableName: table, Key: key, ...conditionOf(isUnchanged(user)) } },
       ...(hasCredential ? [deleteCredential(user)] : []),
@@ -232,9 +231,9 @@ export function makeUserStore({
 }
 
 export interface UserPageRequest extends PageRequest {
-  /** Those of this account only. The whole table is read for them. */
+  /** Only users of this account. The whole table is read for them. */
   readonly account?: string;
-  /** Is told how many were read so far. */
+  /** Receives how many were read so far. */
   readonly onPage?: (read: number) => void;
 }
 
@@ -245,7 +244,7 @@ interface NewUser {
   readonly role: Role;
 }
 
-/** A new user with a password hash that another system made. */
+/** A new user with a password hash of another system. */
 export interface ImportedUser extends Omit<NewUser, 'password'> {
   readonly passwordHash: string;
 }
@@ -256,12 +255,12 @@ type Changes = { readonly [Name in keyof User]?: User[Name] | Expression };
 /** The change that ends every session of a user. */
 const endedSessions = { version: expression`version + ${1}` };
 
-/** The condition that no other command changed what the user logs in with, or ended their sessions. */
+/** The condition that no other command has changed the user's credentials or ended their sessions. */
 function isUnchanged({ email, version, status }: User): Expression {
   return expression`email = ${email} AND version = ${version} AND status = ${status}`;
 }
 
-/** The condition that a credential is the user's. */
+/** The condition that a credential belongs to the user. */
 function isOf({ userId }: User): Expression {
   return expression`userId = ${userId}`;
 }
@@ -274,5 +273,5 @@ function userChanged(): CliError {
   return new CliError('Another command changed the user at the same moment. Run the command again.');
 }
 
-/** An import tries again if another command has the address in hand at that moment. */
+/** An import tries again if another command is changing the address at that moment. */
 const maxTries = 5;

@@ -3,10 +3,9 @@ import { CliError } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
- * Deletes the dead letters that name an account; copies are counted once. Those that others look at meanwhile stay: `inFlight` is about
- * how many they have, some of which may be the account's. `onLooked` is told how many it looked at and deleted so far.
- *
- * @throws {CliError} where it holds too many of others: SQS gives out nothing, without an error, once 120,000 are in flight.
+ * Deletes the dead-letter messages that name an account; copies are counted once. Those in flight elsewhere stay:
+ * `inFlight` is their approximate number. `onLooked` receives how many were read and deleted so far.
+ * @throws {CliError} if too many belong to others: SQS returns no more, without an error, once 120,000 are in flight.
  */
 export async function deleteDeadLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
@@ -33,8 +32,8 @@ export async function deleteDeadLetters(
 }
 
 /**
- * Returns whether a message is of an account: an event, also in the envelope of SNS or EventBridge, or a later attempt. An event says so
- * by its `id_conta` alone, whatever else it has. One that is a number was refused for that, and names the account all the same.
+ * Returns whether a message belongs to an account: an event, also in the envelope of SNS or EventBridge, or a later
+ * attempt. Only `id_conta` decides for an event. A number as `id_conta` caused the rejection, but still counts.
  */
 function namesAccount(body: string, account: string): boolean {
   const message = parseObject(body);

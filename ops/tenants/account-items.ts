@@ -6,17 +6,17 @@ import type { ShowProgress } from '../stage/operator.ts';
 import { openClients, openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** Reads what the tables hold of an account. */
+/** Reads the items of an account in the tables. */
 export type AccountItems = ReturnType<typeof openAccountItems>;
 
-/** Opens the lists of what the tables hold of an account. They are read as they are needed; nothing keeps a long one in memory. */
+/** Opens the lists of an account's items. They are read as needed and never completely in memory. */
 export function openAccountItems(target: Target, account: string, progress: ShowProgress = () => {}) {
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
     account,
     table,
     listUsers: () => openUsers(target).listUsers({ account, onPage: read => progress(`Users read so far: ${read}`) }),
-    /** Lists the clients that log in users of this account only. */
+    /** Lists the clients that are bound to this account. */
     listClients: () => {
       progress('Reading clients');
       return openClients(target).listClients({ account });
@@ -27,9 +27,8 @@ export function openAccountItems(target: Target, account: string, progress: Show
   };
 
   /**
-   * Lists the ids of all deliveries, tests too, by the index that each of them stands in for as long as it is kept.
-   *
-   * @param lists - which of each event's two lists to read, one after another: that of what is delivered, or of all others.
+   * Lists the ids of all deliveries, including tests, from the index that has each of them while it is stored.
+   * @param lists - which of each event's two lists to read, one after another: delivered ones, or all others.
    */
   async function* deliveryIds(lists: readonly ('delivered' | 'others')[]): AsyncGenerator<string> {
     for (const eventName of EVENT_NAMES) {
@@ -40,14 +39,14 @@ export function openAccountItems(target: Target, account: string, progress: Show
     }
   }
 
-  /** Lists the items under an id of table `Deliveries`. */
+  /** Lists the items with an id of table `Deliveries`. */
   async function itemsOf(id: string): Promise<readonly Item[]> {
     const items: Item[] = [];
     for await (const item of query('Deliveries', { name: 'id', value: id })) items.push(item);
     return items;
   }
 
-  /** Queries a table, or an index of it, by its partition. */
+  /** Queries a partition of a table or its index. */
   async function* query(
     of: string,
     { index, name, value }: { readonly index?: string; readonly name: string; readonly value: string },

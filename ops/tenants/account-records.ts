@@ -20,15 +20,15 @@ import type { ExportedKind } from './item-kinds.ts';
 
 type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
 
-/** Creates a reader per kind of item that returns what an account's export shows: no hash and no secret. */
+/** Creates a reader for each kind of item that returns its exported values, without hashes and secrets. */
 export function makeRecordReaders(target: Target, items: AccountItems): RecordReaders {
   const { account, table } = items;
   const dynamo = target.dynamo;
   const [users, clients] = [once(items.listUsers), once(items.listClients)];
   return {
     /**
-     * A delivery that moves from one list to the other meanwhile is found in the one that is read later: a retry that succeeds moves it
-     * to what is delivered, and a resend moves it back.
+     * A delivery that moves between the lists meanwhile is found in the one that is read later: a retry that succeeds
+     * moves it to the delivered ones, and a resend moves it back.
      */
     deliveries: async function* readDeliveries() {
       const { read, readAnswers } = openDeliveries(target);
@@ -91,7 +91,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
   };
 }
 
-/** The deliveries that one read takes at once. */
+/** The deliveries that are read at once. */
 const readSize = 100;
 
 /** Returns a webhook as its account sees it, or an operator's suspension of the next one. */
@@ -105,7 +105,7 @@ function shownDelivery(delivery: Delivery): object {
   return { evento: delivery.eventName, ...toDeliveryDetail(delivery) };
 }
 
-/** Returns what an item says, without where it stands in the table and its indexes. */
+/** Returns an item without its keys in the table and its indexes. */
 function withoutPlace({ id: _, part: __, dueShard: ___, dueAt: ____, ttl: _____, ...said }: Item): object {
   return said;
 }

@@ -19,10 +19,10 @@ import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 
 /**
- * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. It
- * leaves out password hashes, secrets and dead letters. The file gets its name when it is complete. Returns how many of each kind.
- *
- * @throws {CliError} when the file cannot be written, or there is nothing of the account.
+ * Exports all data of an account to a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`,
+ * without password hashes, secrets and dead-letter messages. The file gets its name when it is complete. Returns the
+ * number of each kind.
+ * @throws {CliError} when the file cannot be written, or the account has no data.
  */
 export async function exportAll({ target, progress }: Task, account: string, file: string) {
   const partial = `${file}.partial`;
@@ -63,12 +63,11 @@ export async function exportAll({ target, progress }: Task, account: string, fil
 }
 
 /**
- * Deletes all that is kept of an account: the kinds of `item-kinds.ts`, and the dead letters that name it. Users are shut out first and
- * deleted last, so that a run that was killed is repeated. Attempts that are under way when their webhook goes store their deliveries
- * afterwards: it looks for those once they have ended. Answers whose delivery has left the history stay: they name no account, and go
- * 60 days after their attempt.
- *
- * @throws {CliError} when nobody confirmed, or there is nothing of the account.
+ * Deletes all data of an account: the kinds of `item-kinds.ts`, and the dead-letter messages that name it. Users are
+ * disabled first and deleted last, so that a killed run can be repeated. It waits for attempts in flight, which may
+ * store their deliveries after their webhook was deleted. Responses without a delivery stay: they do not name the
+ * account and expire 60 days after their attempt.
+ * @throws {CliError} if the operator does not confirm, or the account has no data.
  */
 export async function deleteAll(
   { target, progress, confirm, recordResult }: AuditedTask,
@@ -104,18 +103,18 @@ export async function deleteAll(
   await deleteOwn(target, items, count);
   const webhooksGoneAt = target.clock.now();
   await deleteDeliveries(target, items, count);
-  // Users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile.
+  // Read again: another command may have moved a user, or given an address to another user, meanwhile.
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
-  // A user who was disabled already may show that an earlier run was interrupted, perhaps after it had deleted the webhooks.
+  // A user who was already disabled may be due to an interrupted run that had already deleted the webhooks.
   if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
     progress('Waiting for attempts in flight');
     const wait = Math.max(webhooksGoneAt + maxAttempt - target.clock.now(), 0);
     await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());
     await deleteDeliveries(target, items, count);
   }
-  await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
+  await deleteOwn(target, items, count); // a consumer may have stored slowness meanwhile
   const onLooked = (looked: number, deleted: number) => {
     count('deadLetters', deleted - counts.deadLetters);
     progress(`Dead-letter messages read: ${looked}`);
@@ -127,7 +126,7 @@ export async function deleteAll(
 
 type Count = (kind: 'webhooks' | 'deliveries', more: number) => void;
 
-/** The webhooks are counted as they go: nobody of the account can register one by now. */
+/** The webhooks are counted now: the disabled users cannot register any more. */
 async function deleteOwn(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
   const { webhooks, ...others } = ownKeysOf(items);
   const found = await openWebhooks(target).listOf(items.account);
@@ -136,7 +135,7 @@ async function deleteOwn(target: Task['target'], items: AccountItems, count: Cou
   for (const keys of Object.values(others)) await batchDelete(target.dynamo, keys());
 }
 
-/** An attempt that is under way when its delivery is deleted may store its outcome after that. */
+/** An attempt that is in flight when its delivery is deleted may store its outcome afterwards. */
 async function deleteDeliveries(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
   let found = 0;
   do {
@@ -149,13 +148,13 @@ async function deleteDeliveries(target: Task['target'], items: AccountItems, cou
   } while (found > 0);
 }
 
-/** The longest `attemptTimeout` that a stage may have, in milliseconds. */
+/** The maximum `attemptTimeout` of a stage, in milliseconds. */
 export const maxAttemptTimeout = 20_000;
 
-/** An attempt that read its webhook has ended and is stored by then. In milliseconds. */
+/** The maximum time from reading the webhook to storing the attempt. In milliseconds. */
 const maxAttempt = maxAttemptTimeout + timeAroundAttempt;
 
-/** An index lags by less. In milliseconds. */
+/** Longer than an index lags. In milliseconds. */
 const pauseBetweenPasses = 1_000;
 
 function nothingOf(account: string, inFlight = 0): CliError {

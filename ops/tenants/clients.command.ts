@@ -30,7 +30,7 @@ Examples:
 
 const ofClient = { client: argument('client-id', 'as create and list show it', principalId) };
 
-/** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
+/** The options that create and update share. Only create has defaults: update leaves missing ones unchanged. */
 const settings = ({ scope = '', grace = '' } = {}) => ({
   scope: repeatable('<scope>', `a scope its tokens may have (repeatable${scope})`, scopes),
   account: option('<id>', 'log in only users of this account', ordinaryAccountId),
@@ -206,12 +206,12 @@ export const clients: Noun = {
   commands: [create, list, show, update, enable, disable, remove, rotateSecret],
 };
 
-/** Names the client for the audit trail, where there is one. */
+/** Returns the client for the audit trail, if it exists. */
 async function known({ target }: Pick<Task, 'target'>, { client }: { readonly client: string }) {
   return { client: (await openClients(target).findClient(client))?.clientId };
 }
 
-/** Returns the settings that are changed, for the audit trail; a name is told by no line. */
+/** Returns the changed settings for the audit trail, which never has a name. */
 function changed({
   grant,
   scope,
@@ -241,12 +241,12 @@ function hasOldSecret({ secrets }: Client, now: number): boolean {
   return secrets.slice(1).some(secret => isLiveSecret(secret, now));
 }
 
-/** @throws {CliError} where there is no such client. */
+/** @throws {CliError} if there is no such client. */
 function find(target: Target, clientId: string): Promise<Client> {
   return existing(clientId, openClients(target).findClient(clientId));
 }
 
-/** Returns the store's answer. @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
+/** Returns the store's result. @throws {CliError} if there is no such client, or it was changed at the same moment. */
 async function existing<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
   try {
     const answer = await change;
@@ -258,7 +258,7 @@ async function existing<Answer>(clientId: string, change: Promise<Answer | undef
   }
 }
 
-/** @throws {CliError} when two secrets work already, or only one works and the newer of two is to be ended. */
+/** @throws {CliError} when two secrets are valid already, or the newer of two is to be ended but only one is valid. */
 async function rotate(target: Target, id: string, rotation: SecretRotation) {
   try {
     return await existing(id, openClients(target).rotateClientSecret(id, rotation));

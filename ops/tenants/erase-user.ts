@@ -3,7 +3,7 @@ import type { Lockout } from '../../lambdas/auth/protection/lockout.ts';
 import type { SessionList } from '../stores/session-list.ts';
 import type { UserStore } from '../stores/user-store.ts';
 
-/** The stores that hold something of a user. */
+/** The stores with data of a user. */
 interface UserData {
   readonly users: Pick<UserStore, 'setUserStatus' | 'deleteUser'>;
   readonly sessions: Pick<SessionList, 'deleteSessions'>;
@@ -12,9 +12,8 @@ interface UserData {
 }
 
 /**
- * Disables a user, deletes their sessions and failed logins, then the user and the credential. It may be repeated after an interruption.
- * Returns the user; `undefined` if there is none.
- *
+ * Disables a user, deletes their sessions and failed logins, then the user and the credential. It may be repeated after
+ * an interruption. Returns the user; `undefined` if there is none.
  * @param onDeleted - receives the number of further deleted sessions.
  * @throws {CliError} if another command changed the user meanwhile.
  */

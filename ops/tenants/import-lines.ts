@@ -1,4 +1,4 @@
-/** A line of a file; without text where it was longer than allowed, or no UTF-8. */
+/** A line of a file; without text if it was too long or not UTF-8. */
 export interface NumberedLine {
   /** From 1. */
   readonly number: number;
@@ -6,10 +6,9 @@ export interface NumberedLine {
 }
 
 /**
- * Reads the lines of a file one by one, in memory for one line of the longest length, however long the file and its lines are. Lines of
- * nothing but blanks are left out; a byte order mark is too.
- *
- * @param longest - the most bytes of a line.
+ * Reads the lines of a file one by one; memory depends on `longest` alone, not on the file. It leaves out blank lines
+ * and a byte order mark.
+ * @param longest - the maximum number of bytes of a line.
  */
 export async function* readLines(file: AsyncIterable<Buffer>, longest: number): AsyncGenerator<NumberedLine> {
   let number = 0;

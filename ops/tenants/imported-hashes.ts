@@ -1,16 +1,16 @@
-/** The kinds of hashes that can be imported, for people. */
+/** The kinds of hashes that can be imported, for messages. */
 export const importedKinds: readonly string[] = [
   'argon2id or argon2i ($argon2id$v=19$m=…,t=…,p=…; m up to 65536, t times m up to 262144, p up to 4)',
   'PBKDF2 ($pbkdf2-sha256$i=…, $pbkdf2-sha256$29000$… of passlib, pbkdf2_sha256$… of Django; SHA-256 or -512; up to 2000000)',
   'bcrypt ($2a$, $2b$ or $2y$; cost 4 to 13)',
 ];
 
-/** Returns PBKDF2 as passlib or Django writes it in the PHC string format, and any other text as it is. */
+/** Returns a PBKDF2 hash of passlib or Django in the PHC string format, and any other text unchanged. */
 export function convertHash(text: string): string {
   return convertPasslib(text) ?? convertDjango(text) ?? text;
 }
 
-/** Returns whether a text is a scrypt hash, however it is written. */
+/** Returns whether a text is a scrypt hash in any notation. */
 export function isScrypt(text: string): boolean {
   return /^\$?scrypt[$:]/.test(text);
 }

@@ -6,7 +6,7 @@ import { answersPrefix } from '../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 
-/** One kind of item that the tables hold. */
+/** One kind of item in the tables. */
 interface ItemKind {
   readonly table: string;
   /** Recognises its items in that table by their keys. */
@@ -24,8 +24,8 @@ interface ItemKind {
 const ofNoAccount = 'it belongs to no account';
 
 /**
- * All kinds of items, by what they hold: what `accounts export` writes, in this order, and what `accounts delete` deletes. A test has
- * every store write, and fails for an item that is of none of these kinds.
+ * All kinds of items. `accounts export` writes them in this order, and `accounts delete` deletes them. A test runs all
+ * stores and fails for an item of no kind.
  */
 export const itemKinds = {
   deliveries: {

@@ -1,16 +1,16 @@
 import { CliError } from '../stage/operator.ts';
 import { requireOutput, type Target, type Task } from '../stage/target.ts';
 
-/** A password that may be set. */
+/** A password to set. */
 interface ChosenPassword {
   readonly password: string;
-  /** The same, where it was generated: it is shown once. */
+  /** The same password if it was generated: it is shown once. */
   readonly generatedPassword?: string;
 }
 
 /**
- * Makes a password, or asks for one. @throws {CliError} for one that is too short, too common, or that the token endpoint would not
- * take.
+ * Generates a password or asks for one. @throws {CliError} if it is too short, too common, or too long for the token
+ * endpoint.
  */
 export async function choosePassword(
   { target, askPassword }: PasswordTask,
@@ -33,10 +33,9 @@ interface PasswordTask extends Pick<Task, 'askPassword'> {
 }
 
 /**
- * Returns the problem of a password with what to do about it; `undefined` for a good one.
- *
- * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
- * section 3.1.1.2 counts them.
+ * Returns the problem of a password and its solution; `undefined` for a good one.
+ * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B section
+ * 3.1.1.2 counts them.
  */
 export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
   if (password === '') return 'The password is empty. Pass one on standard input, or use --generate-password.';
@@ -53,28 +52,28 @@ export async function passwordProblem(password: string, minimumLength: number): 
 }
 
 /**
- * Recognises a password that is one of the most common ones, in any case of letters, or repeats one of them. The list is that of
- * zxcvbn-ts; it is loaded on demand and never bundled into a function.
+ * Returns whether a password is one of the most common ones in any case, or repeats one of them. The list is that of
+ * zxcvbn-ts, loaded on demand and never bundled into a function.
  */
 async function isCommonPassword(password: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
-  const common: readonly unknown[] = dictionary['passwords-common'] ?? []; // a set of them would take longer to make than to search
+  const common: readonly unknown[] = dictionary['passwords-common'] ?? []; // building a set would be slower than one search
   const text = password.normalize('NFC').toLowerCase();
   return common.includes(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.includes(unit));
 }
 
-/** Returns the prefixes that make up the text when repeated; the last repetition may be cut short. */
+/** Returns the prefixes that produce the text when repeated; the last repetition may be cut short. */
 function repeatedUnits(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
     unit => unit.repeat(Math.ceil(text.length / unit.length)).slice(0, text.length) === text,
   );
 }
 
-/** A repeated unit of at most this many characters is easily guessed, listed or not. */
+/** A repeated unit of at most this many characters is easily guessed, in the list or not. */
 const shortUnit = 3;
 
-/** Length of a generated password: 131 bits in letters and digits. */
+/** The length of a generated password: 131 bits in letters and digits. */
 const generatedLength = 22;
 
-/** The token endpoint refuses longer ones, so nobody could log in with one. In bytes. */
+/** The token endpoint rejects longer ones, so they could not be used. In bytes. */
 const maxPassword = 1_024;

@@ -6,9 +6,8 @@ import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 
 /**
- * Creates a client and an admin of an account, for a program that signs in by itself.
- *
- * @param domain - of the user's random address. One under `.invalid` (RFC 6761) belongs to no person.
+ * Creates a client and an admin of an account, for a program that signs in.
+ * @param domain - the domain of the user's random address. One under `.invalid` (RFC 6761) belongs to no person.
  */
 export async function createLogin(
   target: Target,

@@ -19,10 +19,10 @@ interface OwnerOptions {
 
 /** The choice of sessions to list. */
 interface ListOptions extends OwnerOptions {
-  /** Ended ones too. */
+  /** Ended sessions too. */
   readonly all?: boolean;
   readonly limit?: number;
-  /** The last one that is known. */
+  /** The last known session id. */
   readonly after?: string;
 }
 
@@ -36,8 +36,7 @@ export interface SessionState {
 
 /**
  * Lists sessions, by default the first hundred live ones.
- *
- * @throws {CliError} where the owner does not exist, or `after` is no session of theirs.
+ * @throws {CliError} if the owner does not exist, or `after` is not a session of theirs.
  */
 export async function listSessions(target: Target, options: ListOptions) {
   const owner = await ownerOf(target, options);
@@ -66,7 +65,7 @@ export async function listSessions(target: Target, options: ListOptions) {
   return { sessions, next };
 }
 
-/** Returns whose sessions are named. @throws {CliError} where there is no such user or client. */
+/** Returns the owner of the sessions. @throws {CliError} if there is no such user or client. */
 export async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> {
   if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
   if (!(await openClients(target).findClient(client ?? ''))) throw noClient(client);
@@ -77,7 +76,7 @@ export function noClient(clientId: string | undefined): CliError {
   return new CliError(`There is no client "${clientId}". "clients list" shows all clients.`);
 }
 
-/** Returns whether a session may be one of the owner's. A session that is deleted by now counts as one of any client. */
+/** Returns whether a session may belong to the owner. A deleted session counts as one of any client. */
 async function mayBeSessionOf(
   owner: SessionOwner,
   sessionId: string,
@@ -88,7 +87,7 @@ async function mayBeSessionOf(
   return session ? session.clientId === owner.clientId : /^[0-9A-Za-z]+-[0-9A-Za-z]+$/.test(sessionId);
 }
 
-/** Sessions that are read at once, and shown unless a limit says otherwise. */
+/** Sessions that are read at once, and the default limit. */
 const pageSize = 100;
 
 /** Reads the users and clients of sessions, each once. */
@@ -123,6 +122,6 @@ function endOf(client: Client | undefined, user: User | undefined, session: Sess
   if (!user) return 'user_gone';
   const reason = sessionEndReason(client, user, session);
   if (reason !== 'session_ended') return reason;
-  // the user's for a new password, a disabled user or "sessions end"; the client's for these, or another account
+  // the user's after a new password, disabling or "sessions end"; the client's after these, or a new account
   return user.version === session.userVersion ? 'ended_for_the_client' : 'ended_for_the_user';
 }

@@ -14,16 +14,15 @@ interface SupportOptions {
   readonly account: string;
   /** 0 for any free one. */
   readonly port: number;
-  /** Ends it before the hour. */
+  /** Ends it before the hour is over. */
   readonly interruption: AbortSignal;
-  /** Receives the maker of links as soon as the console is open. */
+  /** Receives the function that creates links, as soon as the console is open. */
   readonly onOpen: (makeLink: () => string) => void;
 }
 
 /**
- * Serves the console for an hour with a login that may only read, and deletes the login. The login of a process that was killed
- * ends by itself, since its secret expires; the next call deletes what is left of it.
- *
+ * Serves the console for an hour with a read-only login, and then deletes the login. If the process is killed, the
+ * login expires with its secret, and the next call deletes the rest.
  * @throws {CliError} if the account has neither users nor webhooks, or the port cannot be used.
  */
 export async function openSupport({ target, recordResult }: AuditedTask, options: SupportOptions): Promise<void> {
@@ -53,7 +52,7 @@ export async function openSupport({ target, recordResult }: AuditedTask, options
   }
 }
 
-/** Deletes logins that ended over an hour ago. A colleague's may still be in use. */
+/** Deletes logins that ended over an hour ago. Those of other operators may still be in use. */
 async function removeLeftovers(target: Target, account: string, users: readonly User[]): Promise<void> {
   const now = target.clock.now();
   for (const client of await openClients(target).listClients({ account })) {

@@ -75,7 +75,7 @@ export function deletedReport({ userId, email }: { readonly userId: string; read
 
 interface UserWithPassword {
   readonly user: User;
-  /** Where nobody knows it yet. */
+  /** The password, if it was generated and is not known yet. */
   readonly generatedPassword?: string | undefined;
 }
 

@@ -177,7 +177,7 @@ const setPassword = command('users set-password', {
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     const user = await store.setUserPassword(userId, password);
     if (!user) throw noUser(reference);
-    // Last: failures that were counted meanwhile are forgotten too, and the user may have another address by now.
+    // Last: this also clears failures that were counted meanwhile, and the user may have a new address.
     await lockout.unlock(user.email).catch(error => {
       const why = describeError(error, target.unreachable);
       task.warn(`The password is changed, but the user may still be locked. Run "users unlock ${userId}" (${why})`);
@@ -206,12 +206,12 @@ export const users: Noun = {
   commands: [create, importAll, list, show, enable, disable, remove, unlock, setRole, setPassword, setEmail],
 };
 
-/** Names the user for the audit trail by id, where there is one. */
+/** Returns the id of the user for the audit trail, if the user exists. */
 async function known({ target }: Pick<Task, 'target'>, { user }: { readonly user: string }) {
   return { user: (await lookUpUser(openUsers(target), user))?.userId };
 }
 
-/** They need the MAC key, which a colleague who may look at users may not be allowed to use. */
+/** Reads failed logins. This needs the MAC key, which operators with read access to users may lack. */
 async function readFailures(target: Target, { email }: User) {
   try {
     const clients = await openClients(target).listClients();
@@ -222,7 +222,7 @@ async function readFailures(target: Target, { email }: User) {
   }
 }
 
-/** Finds a user and changes them; a user deleted in between counts as not found. */
+/** Changes a user; a user deleted in the meantime counts as not found. */
 async function change(
   target: Target,
   reference: string,
