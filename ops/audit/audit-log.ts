@@ -54,7 +54,7 @@ export interface ListedCommand extends AuditRecord {
 
 export type BegunLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['begin']>>;
 
-/** Opens the target's audit trail: a log group with a stream for each day. @throws {CliError} if it has none. */
+/** Opens the target's audit trail: a log group with a stream for each day. @throws {CliError} if it does not exist. */
 export function openAuditLog(target: Target) {
   const { clock, connect, makeId } = target;
   const logs = connect(CloudWatchLogsClient, 'LogsEndpoint');

@@ -32,7 +32,7 @@ export interface AuditedTask extends Task {
   readonly recordTarget: (kind: Listed, id: string) => void;
 }
 
-/** Returns an action that writes an audit line before it writes or shows a body, and does nothing if that fails. */
+/** Returns an action that writes an audit line before it writes or shows a body, and fails if that is impossible. */
 export function audited<Given, Value>(command: string, row: Audited<Given, Value>): Act<Given, Value> {
   const { effect, isAudited = () => true, withDefaults = (_task, given) => given } = row;
   return async function act(task, asked) {
@@ -87,7 +87,7 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
   } catch (error) {
     const why = describeError(error, task.target.unreachable);
     const next = error instanceof Error && error.name.startsWith('AccessDenied') ? ` ${advice}` : '';
-    throw new CliError(`Nothing was done, because the audit line could not be written: ${why}${next}`);
+    throw new CliError(`The command did not run, because the audit line could not be written: ${why}${next}`);
   }
 }
 

@@ -55,7 +55,7 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
   const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to continue: `), closed]);
-    if (answer.trim() !== 'yes') throw new CliError('Cancelled. Nothing was changed.');
+    if (answer.trim() !== 'yes') throw new CliError('Cancelled. No changes were made.');
   } finally {
     prompt.close();
   }
@@ -87,7 +87,7 @@ async function fromPrompt(
       return await prompt({ message, mask: true, toggleMask: false, validate }, place);
     } catch (error) {
       if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
-        throw new CliError('Cancelled. Nothing was changed.');
+        throw new CliError('Cancelled. No changes were made.');
       throw error;
     } finally {
       input.off('pause', close);
@@ -95,7 +95,7 @@ async function fromPrompt(
   };
   const password = await ask('Password:', async value => (await check(value)) ?? true);
   const repeated = await ask('Again:', async () => true);
-  if (password !== repeated) throw new CliError('The two passwords differ. Nothing was changed.');
+  if (password !== repeated) throw new CliError('The two passwords differ. No changes were made.');
   return password;
 }
 

@@ -193,7 +193,7 @@ const replay = command('deliveries replay', {
     state: option('<state>', 'those in this state', z.enum(['failed', 'held'])),
     since: timed(option('<time>', `accepted since then: ${momentForms}`, moment)),
     until: timed(option('<time>', 'accepted before then (default: now)', moment)),
-    cancel: option('<id>', 'cancel the running replay with this id, and replay nothing', replayId),
+    cancel: option('<id>', 'cancel the running replay with this id instead', replayId),
   },
   refuse: refuseReplay,
   effect: 'writes',
@@ -226,7 +226,7 @@ const replay = command('deliveries replay', {
     if (!one) return outcome.list('No webhook has such deliveries.')(all);
     const text =
       one.sent === 0
-        ? 'There was nothing to replay.'
+        ? 'There are no deliveries to replay.'
         : `Queued ${one.sent} deliveries. "deliveries list" shows their state.`;
     return { json: { ...one, state: wireReplayStates[one.state] }, text: `${text} ${leftOut}` };
   },

@@ -70,7 +70,7 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   return { verdict: verdicts[ended], why };
 }
 
-/** Judges a waiting event by a line of the log. If its message is overdue, the verdict hints at where it is. */
+/** Judges a waiting event by a line of the log. If its message is overdue, the verdict hints at its location. */
 export function judgeOverdue(
   judged: Judgement,
   { at, fields }: LoggedLine,

@@ -144,7 +144,7 @@ interface EventNames {
   readonly id?: string;
 }
 
-/** Returns the event that argument and options name; `undefined` if they name none, or two. */
+/** Returns the event that argument and options name; `undefined` unless they name exactly one. */
 function referenceOf({ named, account, event, id }: EventNames): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
   if (named !== undefined) {

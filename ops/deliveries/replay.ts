@@ -198,7 +198,7 @@ async function webhooksWith(
 
 function describe(outcome: ReplayOutcome): string {
   if (outcome.outcome === 'skipped') return `skipped: ${outcome.reason}`;
-  return outcome.sent === 0 ? 'nothing to replay' : `${outcome.sent} deliveries queued`;
+  return outcome.sent === 0 ? 'no deliveries to replay' : `${outcome.sent} deliveries queued`;
 }
 
 /** The maximum number in the question. */

@@ -15,7 +15,7 @@ export async function sendTest({ target, recordResult }: AuditedTask, registrati
   const webhook = await findWebhook(accountId, eventName);
   if (!webhook) throw noWebhook(registration);
   if (webhook.suspensionReason === 'operator') {
-    throw new CliError('An operator suspended the webhook. Nothing is sent until an operator reactivates it.');
+    throw new CliError('An operator suspended the webhook. Only an operator can reactivate it.');
   }
   const now = target.clock.now();
   const body = sampleBody(eventName, requireOutput(target, 'DemandsUrl'));

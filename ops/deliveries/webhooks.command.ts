@@ -202,7 +202,7 @@ export const webhooks: Noun = {
   commands: [listWebhooks, show, suspendWebhook, reactivateWebhook, testWebhook],
 };
 
-/** Returns whether an account has a user. If it has none, all users are read. */
+/** Returns whether an account has a user. It may have to read all users. */
 async function hasUser({ target, progress }: Task, account: string): Promise<boolean> {
   const onPage = (read: number) => progress(`Users read so far: ${read}`);
   return (await openUsers(target).listUsers({ account, limit: 1, onPage })).length > 0;

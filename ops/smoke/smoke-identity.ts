@@ -11,7 +11,7 @@ export function createIdentity(target: Target): Promise<Identity> {
   return createLogin(target, { account: smokeAccount, name: 'Smoke test', domain: 'smoke.invalid' });
 }
 
-/** Reads the stored client and user; `undefined` if there are none. */
+/** Reads the stored client and user; `undefined` if they do not exist. */
 export async function readIdentity(target: Target, parameter: string): Promise<Identity | undefined> {
   const stored = await readParameter(target.connect(SSMClient), parameter);
   return stored === undefined ? undefined : parseIdentity(stored);

@@ -62,7 +62,7 @@ export async function testStage({ target, recordResult }: AuditedTask, { timeout
 
 /**
  * Replaces the client and the user of smoke tests, and deletes the former ones. A running test fails.
- * @throws {CliError} for a local run, which stores none.
+ * @throws {CliError} for a local run, which has no stored credentials.
  */
 export async function rotateCredentials({ target, recordResult }: AuditedTask) {
   const parameter = target.outputs.SmokeCredentialsParameter;

@@ -74,7 +74,7 @@ export function requireOwnAccount({ stage, account: own }: StageConfiguration, a
   );
 }
 
-/** Describes the stacks in a stage's file, and those that are left over, whoever owns them. */
+/** Describes the stacks in a stage's file, and those that are left over, in any account. */
 export async function describeStacks(
   configuration: StageConfiguration,
   connect: Connect,

@@ -123,7 +123,7 @@ export async function findTarget(
       file,
       `${file} cannot be read. Give --outputs the file of a local run or a deployment.`,
     );
-    const unreachable = `Nothing responds at the addresses in ${file}. Check that the run is still up.`;
+    const unreachable = `No service responds at the addresses in ${file}. Check that the run is still up.`;
     return makeTarget({ label: file, outputs, unreachable }, runtime);
   }
   if (stage === undefined || stage === 'local') {

@@ -10,7 +10,7 @@ export interface Recipient {
   readonly state: 'confirmed' | 'not confirmed' | 'not subscribed';
 }
 
-/** Reads whether the recipients in the stage's file have confirmed. A local run has none. */
+/** Reads whether the recipients in the stage's file have confirmed. A local run has no recipients. */
 export async function readRecipients(target: Target): Promise<readonly Recipient[]> {
   const addresses = target.deployed?.configuration.alarmRecipients ?? [];
   if (addresses.length === 0) return [];

@@ -35,7 +35,7 @@ function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageSta
   const leftOver = deployed.stacks.filter(stack => isLeftOver(stack, configuration)).map(({ stackName }) => stackName);
   const own = (stacks ?? []).filter(({ name, state }) => state !== null && !leftOver.includes(name));
   const byVersion = listDifferent(own, ({ version }) => version ?? 'unknown');
-  const byRelease = listDifferent(own, ({ release }) => release); // the data stack, without functions, has none
+  const byRelease = listDifferent(own, ({ release }) => release); // the data stack has no functions and no release
   const different = byVersion
     ? `at different versions, ${listedGroups(byVersion)}`
     : byRelease && `of different releases, ${listedGroups(byRelease)}`;

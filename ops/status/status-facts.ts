@@ -32,7 +32,7 @@ export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
 /** The keys of one kind, and when the daily rotation creates the next one: `null` once it exists. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
-/** Reads the state of a target. It writes nothing, and its reads are bounded. */
+/** Reads the state of a target, with a bounded number of reads. */
 export async function readFacts(target: Target, progress: ShowProgress) {
   progress('Reading queues, alarms, webhooks, deliveries and keys');
   const { deployed } = target;

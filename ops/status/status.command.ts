@@ -35,7 +35,7 @@ export interface Status extends Facts {
   readonly problems: readonly string[];
 }
 
-/** Reads the state of a target and finds its problems. It writes nothing, and its reads are bounded. */
+/** Reads the state of a target and finds its problems, with a bounded number of reads. */
 const readStatus = command('status', {
   about:
     'show the state of a deployment, and its problems: stacks, throttled tables, KMS key, certificates, alarm recipients, aliases, queues, alarms, webhooks, failed and overdue deliveries, keys',

@@ -165,7 +165,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return { client: rotated, clientSecret };
   }
 
-  /** Returns the client after the update; `undefined` if there is none, or the condition is not met. */
+  /** Returns the client after the update; `undefined` if it does not exist or the condition is not met. */
   async function update(clientId: string, changes: Changes, condition?: Expression): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
     const exists = expression`attribute_exists(clientId)`;

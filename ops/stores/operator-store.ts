@@ -91,7 +91,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
 
-  /** Ends a suspension that outlived its webhook. Returns false if there is none. */
+  /** Ends a suspension that outlived its webhook. Returns false if it does not exist. */
   async function endHold(accountId: string, eventName: EventName): Promise<boolean> {
     const isHold = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
     const Key = webhookKey(accountId, eventName);
@@ -100,7 +100,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The outcome of an operator's command: the changed webhook, or that none is registered. */
+/** The outcome of an operator's command: the changed webhook, or that it is not registered. */
 type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };

@@ -75,7 +75,7 @@ export function makeUserStore({
   ): Promise<'created' | 'existing' | 'taken'> {
     const passwordHash = `${importedPrefix}${imported.passwordHash}`;
     for (let tries = 0; tries < maxTries; tries++) {
-      const owner = await findUserByEmail(imported.email); // first, so that a second import writes nothing
+      const owner = await findUserByEmail(imported.email); // first, so that a repeated import makes no writes
       if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
       const user = await addUser({ ...imported, passwordHash });
       if (!user) continue;
@@ -217,7 +217,7 @@ export function makeUserStore({
     return { Update: updateOf(userKey(tables.users, user.userId), { set, when: isUnchanged(user) }) };
   }
 
-  /** Changes a user whose credential stays. Returns the user after the change; `undefined` if there is none. */
+  /** Changes a user whose credential stays. Returns the user after the change; `undefined` if not found. */
   async function updateUser(userId: string, changes: Changes): Promise<User | undefined> {
     const itemKey = userKey(tables.users, userId);
     if (!isPossibleKey(itemKey.key)) return undefined;

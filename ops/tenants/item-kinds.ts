@@ -37,7 +37,7 @@ export const itemKinds = {
   answers: {
     table: 'Deliveries',
     is: ({ part }) => String(part).startsWith(answersPrefix),
-    notExported: 'they stand in the line of their delivery',
+    notExported: 'they are in the line of their delivery',
     notDeleted: 'they are deleted with their delivery',
   },
   clients: { table: 'Clients', is: () => true, exportedAs: 'client', isDeleted: true },
@@ -63,7 +63,7 @@ export const itemKinds = {
   logins: {
     table: 'Credentials',
     is: () => true,
-    notExported: 'it holds a password hash, and the address stands in the line of the user',
+    notExported: 'it holds a password hash, and the address is in the line of the user',
     notDeleted: 'they are deleted with their user',
   },
   webhooks: { table: 'Webhooks', is: () => true, exportedAs: 'webhook', isDeleted: true },

@@ -11,7 +11,7 @@ export async function findUser(store: Lookup, reference: string): Promise<User> 
   return user;
 }
 
-/** Finds the user that an e-mail address or a user id names; `undefined` if there is none. */
+/** Finds the user that an e-mail address or a user id names; `undefined` if not found. */
 export function lookUpUser(store: Lookup, reference: string): Promise<User | undefined> {
   return reference.includes('@') ? store.findUserByEmail(reference) : store.findUser(reference);
 }

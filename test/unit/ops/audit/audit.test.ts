@@ -9,7 +9,7 @@ import { tableDefinition } from '../../../../tools/support/tables.ts';
 import { type Conditions, fail, interrupt, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
-// Every write of an operator, and every look at a body, leaves a line that was begun before it. Without the line it is refused.
+// Every write of an operator, and every body that is shown, requires an audit line written before it.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -19,7 +19,7 @@ const create = 'clients create --name Audited --grant password --any-account';
 const countClients = async () => (await ask('clients list')).length;
 
 describe('the line of a command', () => {
-  it('is begun before the write with the change, and completed with the target', async () => {
+  it('is written before the change, and completed with the target', async () => {
     await ask(create);
     let begun: unknown;
     const look = async () => {
@@ -41,7 +41,7 @@ describe('the line of a command', () => {
   it.each([
     ['two minutes ahead', 120_000, 'ahead of'],
     ['eight days behind', -8 * 86_400_000, 'behind'],
-  ])('has AWS’s time, as the write has, if the machine’s clock is %s, with a warning', async (_case, off, told) => {
+  ])('has AWS’s time, like the write, and warns if the machine’s clock is %s', async (_case, off, told) => {
     const wrong = under({ hasDates: true, time: { now: () => Date.now() + off } });
     const { code, stdout, stderr } = await wrong.run(`--json ${create}`);
     expect([code, stderr]).toEqual([0, expect.stringMatching(` seconds ${told} that of `)]);
@@ -50,7 +50,7 @@ describe('the line of a command', () => {
       expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(30_000);
   });
 
-  it('has the name of an error, and never its message', async () => {
+  it('has the name of an error, but not its message', async () => {
     const [{ userId }, { email }] = [await operated.createUser(), await operated.createUser()];
     expect((await run(`users set-email ${userId} ${email}`)).stderr).toContain(email);
     const [line] = await trail();
@@ -59,18 +59,18 @@ describe('the line of a command', () => {
   });
 
   it.each([
-    ['the log does not answer', { LogsEndpoint: 'http://127.0.0.1:1' }, /Nothing responds/],
+    ['the log does not answer', { LogsEndpoint: 'http://127.0.0.1:1' }, /No service responds/],
     ['the stage has no such log group', { AuditLogGroup: undefined }, /Deploy or start this version first/],
   ])('is required: a write is refused if %s', async (_case, outputs, why) => {
     const before = await countClients();
     const { code, stdout, stderr } = await under({ outputs }).run(create);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^error: Nothing was done, because the audit line could not be written: /);
+    expect(stderr).toMatch(/^error: The command did not run, because the audit line could not be written: /);
     expect(stderr).toMatch(why);
     expect(await countClients()).toBe(before);
   });
 
-  it('hides no answer if it cannot be completed', async () => {
+  it('does not hide the result if it cannot be completed', async () => {
     const logs = await startLogs();
     const ending = under({ outputs: { LogsEndpoint: logs.endpoint }, before: ['Put', 1, () => logs.stop()] });
     const { code, stdout, stderr } = await ending.run(create);
@@ -78,13 +78,13 @@ describe('the line of a command', () => {
     expect(stderr).toMatch(/^warning: the audit line was started but could not be completed/);
   });
 
-  it('names of what was typed for message ids those that are some, and at most a hundred', async () => {
+  it('lists only valid message ids, and at most a hundred', async () => {
     const id = '87d3a375-8574-4978-998f-80aa10f241f1';
     await run('--yes', 'dlq', 'discard', 'a-pasted-secret', ...Array.from({ length: 150 }, () => id));
     expect((await trail())[0]?.target).toEqual({ messages: Array.from({ length: 100 }, () => id) });
   });
 
-  it('has what was changed: roles, scopes, accounts, keys and ranges', async () => {
+  it('has the changes: roles, scopes, accounts, keys and ranges', async () => {
     const { email } = await operated.createUser();
     const { clientId } = await operated.createClient();
     const rows: [command: string, change: object][] = [
@@ -103,7 +103,7 @@ describe('the line of a command', () => {
   });
 });
 
-// Bug: the line of a command that failed named nothing of what it had done. After Ctrl-C it stayed begun for ever.
+// Bug: the line of a failed command did not name its results. After Ctrl-C it stayed `begun`.
 describe('a command that ends half-way', () => {
   /** Prepares items for a command. Returns its words. */
   const prepare = async (command: string, items: number) => {
@@ -125,10 +125,10 @@ describe('a command that ends half-way', () => {
     ['accounts delete', 2, ['TransactWrite', 1, fail]],
     ['tables copy', 200, ['Put', 1, interrupt]],
     ['accounts delete', 200, ['TransactWrite', 1, interrupt]],
-  ])('reports what was done, and so does its line: %s of %i items', async (command, items, before) => {
+  ])('reports its results, also in its audit line: %s of %i items', async (command, items, before) => {
     const words = await prepare(command, items);
     const [said, count] = before.includes(fail)
-      ? [/^warning: before the failure.*count 1\nerror: .*half-way/, 1]
+      ? [/^warning: before the failure.*count 1\nerror: .*half-way/m, 1]
       : [/^error: Interrupted\. Run the same command again to continue/m, expect.any(Number)];
     const stderr = expect.stringMatching(said);
     expect(await under({ before }).run(`--yes ${words}`)).toEqual({ code: 1, stdout: '', stderr });
@@ -137,7 +137,7 @@ describe('a command that ends half-way', () => {
 });
 
 describe('the audit trail', () => {
-  it('has a line of every command that writes or shows a body, and no secret, e-mail address or body', async () => {
+  it('has a line for each command that writes or shows a body, without secrets, e-mail addresses and bodies', async () => {
     const canary = 'canary';
     const email = `${canary}@acme.example`;
     const password = `${canary}-horse-battery`;
@@ -175,14 +175,14 @@ describe('the audit trail', () => {
       ['smoke', '--timeout', '5'],
       ['smoke', 'rotate-credentials'],
       ['smoke', 'remove'],
-      // A secret that was pasted where an id belongs.
+      // A secret pasted in place of an id.
       ...['show', 'update', 'disable', 'rotate-secret', 'delete'].map(verb => ['clients', verb, clientSecret]),
       ...['show', 'disable', 'unlock', 'set-password', 'delete'].map(verb => ['users', verb, clientSecret]),
       ['sessions', 'end', clientSecret],
       ['dlq', 'show', clientSecret],
       ['dlq', 'discard', clientSecret],
     ];
-    for (const words of commands) await under({ input: password }).run('--yes', '--json', ...words); // many have nothing to work on
+    for (const words of commands) await under({ input: password }).run('--yes', '--json', ...words); // many have no target
 
     const records = await trail(1_000);
     expect([...new Set(records.map(({ command }) => command))].sort()).toEqual(await auditedCommands());
@@ -194,7 +194,7 @@ describe('the audit trail', () => {
 });
 
 // Bug: after an import each row was as wide as a hundred ids.
-it('lists few ids by their names, and many by their number, which programs are given', async () => {
+it('lists few ids by name, and the number of many, with all ids in --json', async () => {
   const users = Array.from({ length: 100 }, (_, at) => `user${String(at).padStart(18, '0')}`);
   const line = await openAuditLog(localTarget(operated.outputs)).begin('users import', {});
   await line.continue({ users });
@@ -206,8 +206,8 @@ it('lists few ids by their names, and many by their number, which programs are g
   expect(record).toMatchObject({ target: { count: 100, accounts: ['acme', 'bolt'] }, parts: [{ users }] });
 });
 
-// Bug: each further line of an import counted as a command, so that an import of 10,000 users hid all before it.
-it('counts commands and not their further lines, and says where it read no further', async () => {
+// Bug: each further line of an import counted as a command, so 10,000 users hid all commands before it.
+it('counts commands and not their further lines, and reports how far it read', async () => {
   const log = openAuditLog(localTarget(operated.outputs));
   await (await log.begin('before', {})).complete('done', {});
   const long = await log.begin('long', {});

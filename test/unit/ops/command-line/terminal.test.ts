@@ -4,7 +4,7 @@ import { confirm, makeProgress } from '../../../../ops/command-line/terminal.ts'
 
 const consequences = 'This ends every access token of stage prod.';
 
-/** Asks at a terminal at which somebody types this, or without a terminal. */
+/** Asks at a terminal with this input, or without a terminal. */
 const ask = async (typed: string | undefined, yes = false) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined });
   const stderr = new PassThrough();
@@ -16,27 +16,27 @@ const ask = async (typed: string | undefined, yes = false) => {
   return { answer, shown: String(stderr.read() ?? '') };
 };
 
-describe('what ends sessions or cannot be undone', () => {
-  it('is done after somebody read what it does and typed yes', async () => {
+describe('an action that ends sessions or cannot be undone', () => {
+  it('runs after the operator has read its consequences and typed yes', async () => {
     expect(await ask(' yes \n')).toEqual({ answer: 'confirmed', shown: expect.stringContaining(consequences) });
   });
 
-  it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('is not done after %j', async typed => {
-    expect((await ask(typed)).answer).toBe('CliError: Cancelled. Nothing was changed.');
+  it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('does not run after %j', async typed => {
+    expect((await ask(typed)).answer).toBe('CliError: Cancelled. No changes were made.');
   });
 
-  it('is refused without a terminal, whatever comes on standard input', async () => {
+  it('is refused without a terminal, even with yes on standard input', async () => {
     expect((await ask(undefined)).answer).toBe(
       `CliError: ${consequences} There is no terminal to ask at. Add --yes to confirm.`,
     );
   });
 
-  it('is done without a question if --yes was given', async () => {
+  it('runs without a question after --yes', async () => {
     for (const typed of ['no\n', undefined]) expect(await ask(typed, true)).toEqual({ answer: 'confirmed', shown: '' });
   });
 });
 
-/** The output when a text is shown at each of these moments. */
+/** Returns the output when a text is shown at each of these moments. */
 const written = (isTTY: boolean, moments: readonly number[]): string[] => {
   const lines: string[] = [];
   let moment = 0;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
-// 2: the command was not understood. 1: it was refused or failed. In both cases one line on standard error, and nothing else.
+// 2: the command was invalid. 1: it was refused or failed. Both print exactly one line on standard error.
 
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-ops-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -78,7 +78,7 @@ it.each<[string, RegExp, ...more: string[]]>([
   ['clients update x --account _smoke', reserved],
   [`${proposal} --account _smoke`, reserved],
   ['users create --email a@b.com --role admin --account _smoke', reserved],
-])('ops %s is not understood', (words, message, ...more) => expectOneLine(2, message, [...words.split(' '), ...more]));
+])('ops %s is invalid', (words, message, ...more) => expectOneLine(2, message, [...words.split(' '), ...more]));
 
 it.each([[[]], [['clients']]])('ops --json reports a missing command as one object: %j', async args => {
   const { code, stdout, stderr } = await runOpsInProcess(['--json', ...args]);
@@ -89,16 +89,16 @@ it.each([[[]], [['clients']]])('ops --json reports a missing command as one obje
 const ended = { ClientsTable: 'clients', DynamoDbEndpoint: 'http://127.0.0.1:1', Region: 'us-east-1' };
 it.each([
   ['an outputs file that is missing', undefined, /cannot be read/],
-  ['an outputs file that is none', 'no JSON', /not an outputs file/],
+  ['another file', 'no JSON', /not an outputs file/],
   ['outputs of another version', '{}', /has no output "ClientsTable"/],
-  ['a run that has ended', JSON.stringify(ended), /Nothing responds/],
+  ['a run that has ended', JSON.stringify(ended), /No service responds/],
 ])('ops refuses %s in one line', async (title, content, message) => {
   const file = path.join(folder, title);
   if (content !== undefined) writeFileSync(file, content);
   await expectOneLine(1, message, ['--outputs', file, 'clients', 'list']);
 });
 
-// Bug: commander repeats the arguments that are too many, and the one of an unknown option.
+// Bug: commander repeats surplus arguments and unknown options.
 it.each(['S3cret', '-pS3cret', '-p=S3cret', '--password=S3cret', '--generate-password=S3cret'])(
   'a password that is typed as an argument is not repeated: %s',
   async word => {
@@ -108,7 +108,7 @@ it.each(['S3cret', '-pS3cret', '-p=S3cret', '--password=S3cret', '--generate-pas
   },
 );
 
-it('ops --stage says what is missing of credentials, Region or profile', async () => {
+it('ops --stage names the missing credentials, Region or profile', async () => {
   for (const name of Object.keys(process.env).filter(name => name.startsWith('AWS_'))) vi.stubEnv(name, undefined);
   vi.stubEnv('HOME', '/nonexistent');
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');

@@ -8,14 +8,14 @@ import type { Status } from '../../../../ops/status/status.command.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
 
-// `ops status` shows how a stage does, and what needs somebody (contract, section 7). Its verdicts are in status-problems.test.ts.
+// `ops status` shows a stage and its problems (contract, section 7). status-problems.test.ts has its verdicts.
 
 const day = 86_400_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
-/** Runs `status` with some outputs replaced or (`undefined`) left out. */
+/** Runs `status` with some outputs replaced or (`undefined`) removed. */
 const status = (outputs: Record<string, string | undefined>, ...options: string[]) =>
   operated.under({ outputs }).run('status', ...options);
 
@@ -28,7 +28,7 @@ const read = async (replaced: Record<string, string | undefined> = {}): Promise<
 const { put } = operated;
 
 describe('ops status', () => {
-  it('counts messages, finds webhooks that are suspended or fail, and says when the next keys are due', async () => {
+  it('counts messages, finds suspended and failing webhooks, and shows when the next keys are due', async () => {
     const activeFrom = Date.now() - 10 * day;
     for (const key of await operated.items('Keyring')) await put('Keyring', { ...key, activeFrom });
     const next = { kind: 'mac', generation: 2, keyId: 'next', createdAt: 1, activeFrom: activeFrom + 11 * day };
@@ -74,23 +74,23 @@ describe('ops status', () => {
     const { stdout } = await status({});
     expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
     expect(stdout).toMatch(/^2 suspended and 1 failing of 4$/m);
-    expect(stdout).toMatch(/^gone +demanda\.criada +suspended: gone +-$/m); // bug: its last change stood as the moment of suspension
+    expect(stdout).toMatch(/^gone +demanda\.criada +suspended: gone +-$/m); // bug: its last change counted as the suspension
     expect(stdout).toMatch(/^mac +2 +\S+ +already +\S+$/m);
     expect(stdout).toContain('\nProblems:\n- 1 dead-letter message');
   });
 
-  it('reports the parts that it can read, and why it cannot read the others', async () => {
+  it('reports the parts that it can read, and the errors of the others', async () => {
     const { keys, queues: part, webhooks } = await read({ KeyringTable: undefined, SlowQueueUrl: undefined });
     expect(keys).toEqual({ unread: expect.stringContaining('has no output "KeyringTable"') });
     expect(part).toEqual({ unread: expect.stringContaining('has no output "SlowQueueUrl"') });
     expect(webhooks).toMatchObject({ read: expect.any(Number) });
   });
 
-  it('is refused if nothing can be read', async () => {
+  it('fails if no part can be read', async () => {
     const ended = 'http://127.0.0.1:9';
     const { code, stdout, stderr } = await status({ DynamoDbEndpoint: ended, SqsEndpoint: ended });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: Nothing responds at the addresses in .*\n$/);
+    expect(stderr).toMatch(/^error: No service responds at the addresses in .*\n$/);
   });
 });
 
@@ -117,7 +117,7 @@ describe('ops status of deliveries', () => {
     await add('recent', due(now - 2 * minute));
   });
 
-  it('shows failed, held and late ones by account, event and cause, each with a command and its section', async () => {
+  it('shows failed, held and overdue ones by account, event and cause, each with a command and its section', async () => {
     const { deliveries, problems } = await read();
     const event = 'demanda.criada';
     const since = (ago: number) => iso(now - ago * minute);
@@ -140,7 +140,7 @@ describe('ops status of deliveries', () => {
     ]);
   });
 
-  it('says where there is more than it reads', async () => {
+  it('reports if there is more than it reads', async () => {
     const late = Array.from({ length: 275 }, (_, number) => ({
       ...{ id: `x${number}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${number}`), ttl: 1 },
     }));
@@ -149,7 +149,7 @@ describe('ops status of deliveries', () => {
   });
 });
 
-it('names the keys that are missing', async () => {
+it('names missing keys', async () => {
   for (const { kind, generation } of await operated.items('Keyring'))
     await operated.database.dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
   const { keys, problems } = await read();

@@ -13,26 +13,26 @@ const stageOf = (PasswordMinimumLength: string) => ({
 
 describe('a password that an operator sets', () => {
   it.each([
-    ['nothing', '', 'empty'],
+    ['empty', '', 'empty'],
     ['a NUL', 'nul\0 in the middle of it', 'NUL'],
     ['too many bytes', 'x'.repeat(400) + 'é'.repeat(400), 'longer than 1024 bytes'],
-    ['a short one, an accent counted with its letter', 'catorze letra\u0301s', '14 characters; at least 15'],
+    ['a short one with a combining accent', 'catorze letra\u0301s', '14 characters; at least 15'],
     ['a common one', 'passwordpassword', 'too common'],
-    ['a common one in other letters', '1Qaz2wsx3edc4rfv', 'too common'],
+    ['a common one in another case', '1Qaz2wsx3edc4rfv', 'too common'],
     ['a common one over and over', '123456123456123456', 'too common'],
-    ['a common one begun again', '123456789012345', 'too common'],
+    ['a common one, repeated', '123456789012345', 'too common'],
     ['one character', 'aaaaaaaaaaaaaaaa', 'too common'],
-  ])('is refused when it is %s, and not repeated', async (_, password, reason) => {
+  ])('is rejected if it is %s, and not quoted', async (_, password, reason) => {
     const problem = await passwordProblem(password, 15);
     expect(problem).toContain(reason);
     if (password !== '') expect(problem).not.toContain(password);
   });
 
-  it.each(['correct horse battery', ' Senha 7f3a, ção ', 'áéíóúáéíóúabcd!'])('is taken: %j', async password => {
+  it.each(['correct horse battery', ' Senha 7f3a, ção ', 'áéíóúáéíóúabcd!'])('is accepted: %j', async password => {
     expect(await passwordProblem(password, 15)).toBeUndefined();
   });
 
-  it('may be shorter where the stage allows it, but not common', async () => {
+  it('may be shorter if the stage allows it, but not common', async () => {
     expect(await passwordProblem('k7#mQ2vT', 8)).toBeUndefined();
     expect(await passwordProblem('k7#mQ2v', 8)).toContain('at least 8');
     expect(await passwordProblem('password1', 8)).toContain('too common');
@@ -40,11 +40,11 @@ describe('a password that an operator sets', () => {
 });
 
 describe('a password that is asked for', () => {
-  /** Types lines at a terminal, each when it is asked for; after the last one the terminal closes. */
+  /** Types lines at a terminal, each at its question; after the last one the terminal closes. */
   const ask = async (...lines: (string | undefined)[]) => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const stderr = new PassThrough();
-    stderr.end = () => stderr; // as that of a process, which no prompt can end
+    stderr.end = () => stderr; // like that of a process, which a prompt cannot end
     let shown = '';
     stderr.on('data', chunk => {
       shown += String(chunk);
@@ -58,7 +58,7 @@ describe('a password that is asked for', () => {
       (error: Error) => `${error.name}: ${error.message}`,
     );
   };
-  const cancelled = 'CliError: Cancelled. Nothing was changed.';
+  const cancelled = 'CliError: Cancelled. No changes were made.';
 
   it('is asked for twice', async () => {
     expect(await ask('correct horse battery', 'correct horse battery')).toBe('correct horse battery');

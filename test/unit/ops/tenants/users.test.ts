@@ -37,7 +37,7 @@ describe('ops users create', () => {
   const words = (email: string, ...more: string[]) =>
     ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin', ...more] as const;
 
-  it('creates a user with the address in its stored form, and the password exactly as it was given', async () => {
+  it('creates a user with the address in its stored form, and the exact password', async () => {
     const input = '  Senha 7f3a, ção  \n';
     const created = await under({ input }).ask(...words(' Jos\u0065\u0301@Example.COM '));
     const shown = { email: 'jos\u00e9@example.com', accountId: 'acme', role: 'admin', status: 'enabled' };
@@ -49,7 +49,7 @@ describe('ops users create', () => {
     expect(JSON.stringify([created, await run('users list')])).not.toMatch(/argon2|Senha/);
   });
 
-  it('refuses an address that a user has, in any form, and creates one user if several create it at once', async () => {
+  it('rejects an address that a user has, in any form, and creates one user in concurrent runs', async () => {
     const email = newAddress();
     const created = await Promise.all([1, 2, 3].map(() => run(...words(email))));
     expect(created.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
@@ -58,7 +58,7 @@ describe('ops users create', () => {
     await expectPairs();
   });
 
-  it('refuses a bad password in one line, and creates nothing', async () => {
+  it('rejects a bad password in one line, and creates no user', async () => {
     const email = newAddress();
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: The password is empty\. [^\n]+\n$/) };
     expect(await under({ input: '\n' }).run(...words(email))).toEqual(refused);
@@ -96,7 +96,7 @@ describe('a change of a user', () => {
     ['disable USER', { status: 'disabled' }, 1],
     ['enable USER', {}, 0],
     ['unlock USER', {}, 0],
-  ])('%s changes what was asked for, and ends sessions only if it must', async (words, changes, ended) => {
+  ])('%s makes the requested changes, and ends sessions only if necessary', async (words, changes, ended) => {
     const { userId } = await createUser();
     const [before, { updatedAt: _, ...shown }] = [await stored(userId), await ask(`users show ${userId}`)];
     expect(await ask(`users ${words.replace('USER', userId)}`)).toMatchObject(changes);
@@ -105,7 +105,7 @@ describe('a change of a user', () => {
     await expectPairs();
   });
 
-  it.each(['disable', 'delete'])('%s is refused without --yes, and changes nothing', async verb => {
+  it.each(['disable', 'delete'])('%s is refused without --yes, and makes no changes', async verb => {
     const { userId, email } = await createUser();
     const before = await stored(userId);
     const question = new RegExp(`^error: This ${verb}s user ${email} of .* Add --yes to confirm\\.\n$`);
@@ -125,7 +125,7 @@ describe('a change of a user', () => {
     },
   );
 
-  it('set-email moves the login, frees the old address, and refuses that of another user', async () => {
+  it('set-email moves the login, frees the old address, and rejects that of another user', async () => {
     const [one, other] = [await createUser(), await createUser()];
     const before = await credentialOf(one.email);
     const next = newAddress();
@@ -138,7 +138,7 @@ describe('a change of a user', () => {
     await expectPairs();
   });
 
-  // The SDK repeats a call whose answer was lost. The token makes it one transaction.
+  // The SDK repeats a call whose response was lost. The token makes it one transaction.
   it.each(['set-email USER repeated@example.com', 'set-password USER', 'delete USER'])(
     '%s succeeds if the SDK repeats its transaction',
     async words => {
@@ -150,7 +150,7 @@ describe('a change of a user', () => {
   );
 });
 
-// A5: an address with its hash was orphaned, or the change was refused after it claimed the new address.
+// An address with its hash was orphaned, or the change was rejected after it claimed the new address.
 describe('two commands on one user at the same moment', () => {
   const commands = ['set-email USER USER-next@example.com', 'set-password USER --generate-password', 'delete USER'];
   const others = [
@@ -167,7 +167,7 @@ describe('two commands on one user at the same moment', () => {
       const { code, stdout, stderr } = await under({ before }).run(words(command));
       await expectPairs();
       if (code === 0) continue;
-      expect([code, stdout]).toEqual([1, '']); // a password that is not in force is shown to nobody
+      expect([code, stdout]).toEqual([1, '']); // a password that is not in force is never shown
       expect(stderr).toMatch(/^error: (.* at the same moment\. Run .*|.* already exists.*|There is no user .*)\n$/);
       if (!stderr.includes(changed)) continue;
       const next = `${userId.toLowerCase()}-next@example.com`;
@@ -179,7 +179,7 @@ describe('two commands on one user at the same moment', () => {
 });
 
 describe('ops users delete', () => {
-  it.each([2, 3])('can be repeated, by address or id, if it fails at write %i, and leaves nothing', async nth => {
+  it.each([2, 3])('can be repeated, by address or id, if it fails at write %i, and then deletes all', async nth => {
     const { userId, email } = await createUser();
     await addSession(userId);
     const killed = under({ before: ['Put|Update|Delete|BatchWrite|TransactWrite', nth, fail] });
@@ -192,7 +192,7 @@ describe('ops users delete', () => {
     await expectPairs();
   });
 
-  it('deletes a user whose credential a restored table lacks, or gave to another user', async () => {
+  it('deletes a user whose credential is missing in a restored table, or belongs to another user', async () => {
     const lost = await createUser();
     const credential = { TableName: 'Credentials', Key: { email: lost.email } };
     await operated.database.dynamo(new DeleteCommand(credential));
@@ -208,13 +208,13 @@ describe('ops users delete', () => {
 
 // Bug: the password was changed, the user half deleted, and the error named only KMS; a generated password was lost.
 it.each(['users set-password EMAIL --generate-password', 'users delete EMAIL', 'accounts delete keyless'])(
-  'ops %s changes nothing if the MAC key cannot be used',
+  'ops %s makes no changes if the MAC key cannot be used',
   async words => {
     const { userId, email } = await createUser('keyless');
     const state = async () => [await stored(userId), await credentialOf(email)];
     const before = await state();
     const keyless = under({ outputs: { KmsEndpoint: 'http://127.0.0.1:9' } });
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('Nothing responds') };
+    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('No service responds') };
     expect(await keyless.run(`--yes ${words.replace('EMAIL', email)}`)).toEqual(refused);
     expect(await state()).toEqual(before);
   },
@@ -248,7 +248,7 @@ describe('the failed logins of a user', () => {
     expect(stdout).toMatch(/failed logins +1 at a deleted client\n?/);
   });
 
-  it('are forgotten by unlock, which reports if there were any', async () => {
+  it('are cleared by unlock, which reports if there were any', async () => {
     const { email } = await createUser();
     await failFor(email, 'client', 6);
     expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: true });
@@ -257,8 +257,8 @@ describe('the failed logins of a user', () => {
     expect(await failures(email)).toEqual([]);
   });
 
-  // Bug: it forgot the failures of an address that somebody else had by then, before the password was changed.
-  it('are forgotten by set-password: those of the address that the user has by then', async () => {
+  // Bug: it cleared the failures of an address that belonged to another user by then, before the password was changed.
+  it('are cleared by set-password: those of the user’s present address', async () => {
     const { userId, email } = await createUser();
     const next = newAddress();
     const meanwhile = async () => {
@@ -270,7 +270,7 @@ describe('the failed logins of a user', () => {
     expect(left.map(({ length }) => length)).toEqual([1, 0]);
   });
 
-  it('do not hide a generated password if they cannot be forgotten', async () => {
+  it('do not hide a generated password if they cannot be cleared', async () => {
     const { userId, email } = await createUser();
     await failFor(email);
     const failing = under({ before: ['Delete', 1, fail] });
