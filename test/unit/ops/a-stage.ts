@@ -3,12 +3,12 @@ import { stageConfiguration } from '../../../lib/config.ts';
 import type { AwsClient } from '../../../ops/stage/aws-clock.ts';
 import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../ops/stage/stage-stacks.ts';
 
-/** Changes of the stacks of a stage; `undefined` for one that is missing. */
+/** Changes to the stacks of a stage; `undefined` for a missing one. */
 export type StackChanges = Partial<Record<StackName, Partial<Stack> | undefined>>;
 
 export const noStacks: StackChanges = Object.fromEntries(stackNames.map(name => [name, undefined]));
 
-/** Returns a stage with all stacks deployed, except for changes of its configuration and its stacks. */
+/** Returns a stage with all stacks deployed and the given changes to its configuration and stacks. */
 export function aStage(values: object = {}, changes: StackChanges = {}, stage: 'dev' | 'prod' = 'dev'): StageStacks {
   const [region, account] = ['sa-east-1', '111122223333'];
   const stacks = stackNames.map(name => {
@@ -20,7 +20,7 @@ export function aStage(values: object = {}, changes: StackChanges = {}, stage: '
   return { configuration: stageConfiguration(stage, { account, region, ...values }), region, account, stacks };
 }
 
-/** Returns what connects to an AWS that answers each command so. */
+/** Returns the connection to an AWS that answers each command with `answer`. */
 export function connectTo<Command extends object>(answer: (command: Command) => unknown) {
   return (Service: new (settings: object) => AwsClient) =>
     Object.assign(new Service({ region: 'sa-east-1' }), { send: async (command: Command) => answer(command) });

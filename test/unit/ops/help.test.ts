@@ -6,7 +6,7 @@ import { runOpsInProcess } from '../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The help of all nouns and commands, by their words. */
+/** Returns the help of all nouns and commands, by their words. */
 const readHelps = async (): Promise<ReadonlyMap<string, string>> => {
   const loaded = await Promise.all(Object.values(nouns).map(load => load(process)));
   const words = loaded.flatMap(({ name, commands }) => [name, ...commands.map(command => command.name)]);
@@ -20,7 +20,7 @@ const readHelps = async (): Promise<ReadonlyMap<string, string>> => {
   return new Map(helps);
 };
 
-/** The commands in a text, without `ops`: lines of examples, and in prose those with more than a noun and a verb. */
+/** Returns the commands in a text, without `ops`. In prose they need more than a noun and a verb. */
 const commandsIn = (text: string): string[] => {
   const lines = text
     .replaceAll(/\\\n\s*/g, '')
@@ -36,7 +36,7 @@ const commandsIn = (text: string): string[] => {
   ];
 };
 
-/** The words of a command, with valid values in place of placeholders. */
+/** Valid values for the placeholders of commands. */
 const examples: Readonly<Record<string, string>> = {
   EVENT: 'demanda.criada',
   ID: 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H',
@@ -59,10 +59,10 @@ describe('the commands in help and documents', async () => {
   it.each(found)('%s: %s', async (_where, command) => {
     const [silent, words] = command.startsWith('--silent ') ? [true, command.slice(9)] : [false, command];
     const args = wordsOf(words.replace(/--stage \S+ ?/, '').trim());
-    // npm puts a banner of its own before the JSON.
+    // npm prints a banner before the JSON.
     if (args.includes('--json')) expect(silent).toBe(true);
     const refused = { code: 1, stderr: expect.stringContaining('/no/such/file cannot be read') };
-    const understood = args[0] === 'trace' ? { code: 0 } : refused; // it reads standard input alone
+    const understood = args[0] === 'trace' ? { code: 0 } : refused; // it only reads standard input
     if (args.includes('--help')) return;
     expect(await runOpsInProcess(['--outputs', '/no/such/file', ...args])).toMatchObject(understood);
   });
@@ -74,12 +74,12 @@ describe('the commands in help and documents', async () => {
     expect(withoutNotes.map(([name]) => name)).toEqual(['audit']); // its only command has them
   });
 
-  it.each([...helps])('%s: offers --yes and --json, and no line is longer than a terminal is wide', (_name, help) => {
+  it.each([...helps])('%s: offers --yes and --json, in lines that fit a terminal', (_name, help) => {
     for (const option of ['--yes', '--json']) expect(help).toContain(option);
     expect(help.split('\n').filter(line => line.length > 130)).toEqual([]);
   });
 
-  it('name no default of clients update, because what is not given stays as it was', () => {
+  it('have no defaults for clients update, because missing options change nothing', () => {
     expect(helps.get('clients update')).not.toMatch(/\bdefault\b/);
     expect(helps.get('clients create')).toMatch(/default: all.*default 30/s);
   });

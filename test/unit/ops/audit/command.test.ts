@@ -6,12 +6,12 @@ import { moment } from '../../../../ops/command-line/forms.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { aTask } from '../a-task.ts';
 
-// A relative time of a command line is judged by AWS's time, which the target has. Here the machine is three hours ahead.
+// A relative time depends on AWS's time, which the target has. Here the machine is three hours ahead.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-21T13:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
 
-/** Runs a command with a span. Returns what its action and its report were given, and the name of its error. */
+/** Runs a command with a span. Returns the input of its action and its report, and the name of its error. */
 async function runWith(...words: readonly string[]) {
   const seen: unknown[] = [];
   const list = command('things list', {
@@ -33,11 +33,11 @@ async function runWith(...words: readonly string[]) {
   return { seen, error };
 }
 
-// Bug: `audit list --since 1h` listed nothing.
+// Bug: `audit list --since 1h` was always empty.
 it.each([
   ['1h', '2026-11-21T09:00:00Z'],
   ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00Z'],
-])('reckons --since %s by the time of the target, for the action and for its report', async (since, expected) => {
+])('resolves --since %s by the time of the target, for the action and its report', async (since, expected) => {
   const given = { since: Date.parse(expected) };
   expect(await runWith('--since', since)).toEqual({ seen: [given, given], error: undefined });
 });
@@ -49,6 +49,6 @@ it.each([
   ['2026-11-21T09:30:00Z', '30m', 'CliError'],
   ['1h', '2h', 'CommanderError'],
   ['2026-11-21T09:30:00Z', '2026-11-21T09:00:00Z', 'CommanderError'],
-])('judges a span from %s to %s by AWS’s time if it depends on it', async (since, until, error) => {
+])('checks a span from %s to %s by AWS’s time if it is relative', async (since, until, error) => {
   expect(await runWith('--since', since, '--until', until)).toMatchObject({ error });
 });

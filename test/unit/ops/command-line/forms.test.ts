@@ -17,11 +17,11 @@ const now = Date.UTC(2026, 10, 21, 12);
 const read = (text: string) => moment.parse(text)(now);
 afterEach(() => void vi.unstubAllEnvs());
 
-/** Returns the problem of a value that has another form. */
+/** Returns the problem of a value of another form. */
 const problemOf = (form: z.ZodType, value: string) => form.safeParse(value).error?.issues[0]?.message;
 
-// Bug: npm changes to the root of the repository, and a file was written and sought there.
-it('a file is named from the folder in which npm was called', () => {
+// Bug: npm changes to the root of the repository, and files were written and searched there.
+it('a file path is relative to the folder in which npm was called', () => {
   vi.stubEnv('INIT_CWD', '/home/ana/exports');
   expect(filePath.parse('acme.ndjson')).toBe('/home/ana/exports/acme.ndjson');
   expect(filePath.parse('/dev/null')).toBe('/dev/null');
@@ -38,7 +38,7 @@ describe('a moment', () => {
     ['2h', now - 2 * 3_600_000],
     ['7d', now - 7 * 86_400_000],
     ['0s', now],
-  ])('is read from %s', (text, expected) => {
+  ])('is parsed from %s', (text, expected) => {
     expect(read(text)).toBe(expected);
   });
 
@@ -54,11 +54,11 @@ describe('a moment', () => {
     '1w',
     '1.5h',
     `${'9'.repeat(100_000)}d`,
-  ])('is not read from %.40s, and the problem names the forms', text => {
+  ])('is rejected with the accepted forms: %.40s', text => {
     expect(problemOf(moment, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or how long ago .* 90m/);
   });
 
-  it('is what was written, for every time there is', () => {
+  it('round-trips for every valid time', () => {
     const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(fc.property(times, time => read(time.toISOString()) === time.getTime()));
   });
@@ -85,7 +85,7 @@ describe('ids', () => {
     ['an empty message id', messageId, '', /must be a message id: 1 to 128/],
     ['a message id that ends a query', messageId, 'x" | fields @message', /must be a message id/],
     ['a huge message id', messageId, 'x'.repeat(1_000_000), /must be a message id/],
-    ['a cut webhook-id, which is no message id', deliveryOrMessageId, event.slice(0, -1), /webhook-id \("evt_" and 27/],
+    ['a cut webhook-id', deliveryOrMessageId, event.slice(0, -1), /webhook-id \("evt_" and 27/],
     ['an empty id of a publisher', publishersId, '', /must be 1 to 128 characters/],
     ['129 characters of a publisher', publishersId, 'x'.repeat(129), /must be 1 to 128 characters/],
     ['an empty client id', principalId, '', /must not be empty/],

@@ -93,11 +93,11 @@ describe('ops deliveries list', () => {
     expect(found.map(({ evento }) => evento)).toEqual([own, own, own, other]);
   });
 
-  // Bug: after an outage it showed a hundred, and nothing said that there were more.
+  // Bug: after an outage it showed a hundred, without a hint that there were more.
   it.each([
     ['--account bolt ', 16],
     ['', 4],
-  ])('says where there are more than it shows: %s', async (options, all) => {
+  ])('reports if there are more than it shows: %s', async (options, all) => {
     const more = `\n\nOnly the first ${all - 1} are shown. A larger --limit shows more.\n`;
     expect((await list(`${options}--limit ${all - 1}`)).endsWith(more)).toBe(true);
     expect(await list(`${options}--limit ${all}`)).not.toContain('--limit');
@@ -124,7 +124,7 @@ describe('ops deliveries show', () => {
     await store.update(stored, { ...first, attempt: 5, attempts: [...first.attempts, ...others] });
   });
 
-  it('shows the response to each attempt as its account sees it, and what the owner can do about a failure once', async () => {
+  it('shows the response to each attempt as its account sees it, and advice on a failure once', async () => {
     const { code, stdout } = await show();
     expect(code).toBe(0);
     expect(stdout).toContain('response to attempt 1:\ntry later');
@@ -140,7 +140,7 @@ describe('ops deliveries show', () => {
     ]);
   });
 
-  it('shows the body only by --body, which leaves an audit line, or is refused without one', async () => {
+  it('shows the body only with --body, which requires an audit line', async () => {
     for (const asJson of [[], ['--json']]) expect((await show(...asJson)).stdout).not.toContain('id_demanda');
     expect(await operated.trail()).toEqual([]);
     expect((await show('--body')).stdout).toMatch(/\n\nbody:\n.*"id_demanda":7/);
@@ -151,8 +151,8 @@ describe('ops deliveries show', () => {
   });
 });
 
-// Bug: such a delivery was shown as waiting, and --state cancelada left it out, otherwise than in the API and the console.
-it('ops deliveries list and show have what waits for a registration that is gone as cancelled, as the API does', async () => {
+// Bug: such a delivery was shown as waiting, and --state cancelada left it out, unlike the API and the console.
+it('ops deliveries list and show have deliveries of a deleted registration as cancelled, like the API', async () => {
   const id = `evt_${'c'.repeat(27)}`;
   const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
   const waiting = aDelivery({ id, accountId: 'gone', wait });
@@ -164,7 +164,7 @@ it('ops deliveries list and show have what waits for a registration that is gone
   expect(await ask(`deliveries show ${id}`)).toEqual(shown);
 });
 
-// It said "has its next attempt now", whatever was done.
+// Bug: it always printed "has its next attempt now".
 it.each([
   ['may be in flight', 0, {}, false, /was not resent: an attempt is due/],
   ['is overdue', 120_000, {}, true, /is due for its next attempt now\.\n/],
@@ -175,7 +175,7 @@ it.each([
     true,
     /now\. It could not be queued/,
   ],
-])('ops deliveries resend reports what it did if an attempt %s', async (_case, overdueBy, outputs, resent, said) => {
+])('ops deliveries resend reports its effect if an attempt %s', async (_case, overdueBy, outputs, resent, said) => {
   const id = `evt_${'b'.repeat(27)}`;
   const operator = operated.under({ outputs });
   const store = async () => {

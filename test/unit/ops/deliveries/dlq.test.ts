@@ -25,7 +25,7 @@ const dlq = async (words: string): Promise<string> => {
   expect(result).toEqual({ code: 0, stderr: '' });
   return stdout;
 };
-/** Runs a command that ends with another code than 0, or warns. */
+/** Runs a command that fails or warns. */
 const failing = (words: string, conditions: Conditions = {}) => operated.under(conditions).run(`dlq ${words}`);
 const list = (options = ''): Promise<Record<'messageId' | 'body' | 'sentAt' | 'reason', string>[]> =>
   operated.ask(`dlq list${options}`);
@@ -43,7 +43,7 @@ const original = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
 const rejected = { reason: 'malformed', detail: 'no', original_message_id: original };
 
 describe('ops dlq list', () => {
-  it('names messages by the id of their publication, and shows copies as one, a forged origin apart', async () => {
+  it('lists messages by the id of their publication, and copies as one unless an origin is forged', async () => {
     const own = await put('moved by its queue');
     for (let copy = 0; copy < 3; copy += 1) await put('no JSON', rejected);
     await put('forged', rejected);
@@ -54,8 +54,8 @@ describe('ops dlq list', () => {
     ]);
   });
 
-  // Bug: it ended at a hundred without a word, and hid what it showed from the next command.
-  it('reports that there are more than it shows, and hides nothing from later commands', async () => {
+  // Bug: it silently ended at a hundred, and hid them from the next command.
+  it('reports that there are more than it shows, and leaves all visible to later commands', async () => {
     await putEvents(...Array.from({ length: 13 }, (_, at) => at + 1));
     expect(await list(' --limit 3')).toHaveLength(3);
     expect(await dlq('list --limit 12')).toMatch(/\n\nOnly the first 12 are shown\. A larger --limit shows more\.\n$/);
@@ -64,7 +64,7 @@ describe('ops dlq list', () => {
     expect(await dlq('list')).toBe('The dead-letter queue is empty.\n');
   });
 
-  it('leaves an audit line if it shows bodies, and else none', async () => {
+  it('writes an audit line only if it shows bodies', async () => {
     await dlq('list');
     expect(await operated.trail()).toEqual([]);
     await list();
@@ -74,7 +74,7 @@ describe('ops dlq list', () => {
 
 /** SQS moves a message with its publisher's attributes. */
 describe('the attributes of a publisher’s message', () => {
-  it('are not trusted: no event is listed, or discarded, as malformed', async () => {
+  it('are not trusted: events are not listed or discarded as malformed', async () => {
     const forged = { reason: 'malformed', detail: 'forged', sender: 'somebody else' };
     await put(JSON.stringify(event(1)), forged);
     await put('no JSON', { ...forged, reason: 'constructor' });
@@ -84,7 +84,7 @@ describe('the attributes of a publisher’s message', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it.each(['list', `show ${original}`])('reach no terminal as control characters: %s', async words => {
+  it.each(['list', `show ${original}`])('are escaped for the terminal: %s', async words => {
     const detail = 'x\u009b2J\u202e\nMESSAGE ID';
     await put('no JSON\u009b2J', { ...rejected, detail, sender: detail });
     const text = await dlq(words);
@@ -117,7 +117,7 @@ describe('ops dlq redrive', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('moves those that are named alone, wherever they are', async () => {
+  it('moves only the named ones, anywhere in the queue', async () => {
     const others = [await put('no JSON'), ...(await putEvents(2))];
     const [own] = await putEvents(1);
     expect(await redrive(` ${own} --limit 1`)).toMatchObject({ moved: 1 });
@@ -125,8 +125,8 @@ describe('ops dlq redrive', () => {
     expect((await list()).map(({ messageId }) => messageId)).toEqual(others);
   });
 
-  // Bug: those that it kept counted, so that what was behind a thousand of them was never reached.
-  it('moves as many as it may, whatever it keeps, and promises nothing of those that it did not read', async () => {
+  // Bug: skipped messages counted, so that those behind a thousand of them were never reached.
+  it('moves as many as its limit allows, not counting skipped ones, and reports that it did not read all', async () => {
     for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`, index ? {} : rejected);
     await putEvents(1, 2, 3);
     const some = await redrive(' --limit 1');
@@ -139,8 +139,8 @@ describe('ops dlq redrive', () => {
     expect(await list()).toHaveLength(12);
   });
 
-  // Bug: of an id that nobody has it said "Moved 0, kept 0." and ended with 0.
-  it('fails if it did not see a named message, and reports what it did with the others', async () => {
+  // Bug: for an unknown id it printed "Moved 0, kept 0." and ended with 0.
+  it('fails if it did not see a named message, and reports the results of the others', async () => {
     const [[one], two] = [await putEvents(1), await put('no JSON')];
     const { code, stderr } = await failing(`redrive ${one} ${two} nope`);
     const told = `warning: message ${two} was not moved: .*\n.*count 1\nerror: the dead-letter queue shows no message nope: "dlq list"`;
@@ -152,8 +152,8 @@ describe('ops dlq redrive', () => {
     expect(more).toContain(left);
   });
 
-  // Bug: events of a name that Emissor came to know later reached nobody, were gone, and were reported as moved.
-  it('keeps an event whose account registered the webhook after it was sent', async () => {
+  // Bug: events whose name Emissor learned later were dropped, and reported as moved.
+  it('leaves an event whose account registered the webhook after it was sent', async () => {
     const sentAt = Date.now() - 3_600_000;
     const origin = { original_message_id: original, original_sent_at: new Date(sentAt).toISOString() };
     const register = (createdAt: number) => operated.put('Webhooks', aWebhook({ accountId: 'late', createdAt }));
@@ -166,8 +166,8 @@ describe('ops dlq redrive', () => {
     expect(await redrive()).toMatchObject({ moved: 1, kept: [] });
   });
 
-  // Bug: it ended with SQS's error, and moved nothing that was behind the message.
-  it('keeps a message that is too large with the attributes that it adds, and moves the others', async () => {
+  // Bug: it ended with SQS's error, and did not move the messages behind.
+  it('leaves a message that is too large with the added attributes, and moves the others', async () => {
     const largest = JSON.stringify({ ...event(1), note: '' });
     const sized = (bytes: number) => largest.replace('""', `"${'x'.repeat(bytes - largest.length)}"`);
     const tooLarge = await put(sized(maxMessageSize));
@@ -181,8 +181,8 @@ describe('ops dlq redrive', () => {
     expect(await operated.receive('events')).toHaveLength(2);
   });
 
-  it('receives messages that a killed command had in flight, and those behind kept ones that show again', async () => {
-    // from two minutes ago until now: of a clock that is wrong the command would report
+  it('receives messages that a killed command had in flight, and those behind skipped ones that reappear', async () => {
+    // from two minutes ago until now: with a wrong clock the command would warn
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() - 122_000 });
     for (let index = 0; index < 10; index += 1) await put(`no JSON ${index}`);
     expect(await operated.receive('dead')).toHaveLength(10);
@@ -210,7 +210,7 @@ describe('ops dlq show', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it('fails in one line, or in one JSON object, if there is none', async () => {
+  it('fails in one line, or in one JSON object, for an unknown id', async () => {
     const error = expect.stringContaining('the dead-letter queue shows no message nope: "dlq list"');
     expect(await failing('show nope')).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) });
     const { stderr } = await failing('show nope --json');
@@ -218,7 +218,7 @@ describe('ops dlq show', () => {
   });
 });
 
-// The messages that a command received show again at once, whatever ends it.
+// The messages that a command received reappear at once, however it ends.
 describe('a command that is interrupted', () => {
   const continues = (command: string) => ` Run ${command} to continue with the others.`;
   const repeat = continues('the same command again');
@@ -231,7 +231,7 @@ describe('a command that is interrupted', () => {
     ['dlq discard ONE TWO', 'DeleteMessage', continues('"dlq discard TWO"')],
     ['dlq redrive ONE TWO', 'pause', continues('"dlq redrive TWO"')], // it waits between two messages
     ['dlq redrive', 'pause', repeat],
-  ])('shows all that it did not move again at once, and says what is left: %s', async (words, call, left) => {
+  ])('makes all unmoved ones reappear at once, and reports the rest: %s', async (words, call, left) => {
     operated.logs.put('delivery', 'a line of nothing');
     const listeners = process.listenerCount('SIGINT');
     const [one = '', two = ''] = [...(await putEvents(1)), ...(await putEvents(2)), await put('no JSON')];
@@ -249,7 +249,7 @@ describe('a command that is interrupted', () => {
     expect(line).toMatchObject({ outcome: 'failed', target: { count: 1 }, parts: [{ messages: [one] }] });
   });
 
-  // Bug: the failure was dropped, and the message named nowhere.
+  // Bug: the failure was dropped, without the id of the message.
   it('reports a message that SQS did not accept meanwhile', async () => {
     await putEvents(...Array.from({ length: 30 }, (_, at) => at + 1));
     const refuse = () => {
@@ -260,7 +260,7 @@ describe('a command that is interrupted', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: .*it ended half-way$/m)]);
   });
 
-  it.each(['discard', 'redrive'])('%s ends well if all that were named are moved by then', async verb => {
+  it.each(['discard', 'redrive'])('%s succeeds if all named ones are already moved', async verb => {
     const [one] = await putEvents(1);
     await put('another');
     const before = [verb === 'discard' ? 'DeleteMessage' : 'SendMessage', 1, interrupt] as const;
@@ -289,7 +289,7 @@ describe('a message that another command has in flight', () => {
 });
 
 describe('ops dlq discard', () => {
-  it('is refused without --yes, and then touches nothing', async () => {
+  it('is refused without --yes, and makes no changes', async () => {
     const id = await put('no JSON');
     const stderr = expect.stringMatching(
       /^error: This permanently deletes .* from the dead-letter queue .*Add --yes to confirm\.\n$/,
@@ -298,7 +298,7 @@ describe('ops dlq discard', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it('deletes the named messages with their copies, counted once, and reports which it did not find', async () => {
+  it('deletes the named messages with their copies, counted once, and reports missing ones', async () => {
     const [one, two] = [await put('one'), await put('two')];
     for (let copy = 0; copy < 3; copy += 1) await put('again', rejected);
     const three = await put('three');
@@ -310,7 +310,7 @@ describe('ops dlq discard', () => {
     expect((await list()).map(({ body }) => body)).toEqual(['stays']);
   });
 
-  it('deletes all that were rejected for a reason, and no others', async () => {
+  it('deletes only those that were rejected for a reason', async () => {
     for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`, { reason: 'malformed', detail: 'no' });
     await put('unknown', { reason: 'unknown_event', detail: 'no' });
     await put('moved by its queue');
@@ -319,7 +319,7 @@ describe('ops dlq discard', () => {
   });
 });
 
-// Bug: the trail named the first hundred of those that were asked for, of a reason none, and of a command that failed nothing.
+// Bug: the trail had the first hundred requested ids, but no ids with --reason or after a failure.
 it.each([
   ['discard --reason malformed --yes', 'DeleteMessage'],
   ['redrive --rate 1000', 'SendMessage'],
@@ -342,7 +342,7 @@ it.each([
   },
 );
 
-// Bug: after 100,000 letters they ended as if there were no more.
+// Bug: after 100,000 messages they ended as if there were no more.
 it.each(['redrive --rate 1000', 'discard --reason unknown_event --yes'])(
   'ops dlq %s warns that others may be behind those that it read',
   async words => {

@@ -20,13 +20,13 @@ interface World {
   readonly slowSince?: number;
   readonly lines?: readonly LoggedLine[];
   readonly deadLetters?: readonly Partial<DeadLetter>[];
-  /** Dead letters that others are looking at. */
+  /** Dead-letter messages in flight elsewhere. */
   readonly inFlight?: number;
-  /** Messages of the events queue. */
+  /** Messages in the events queue. */
   readonly queued?: number | 'unread';
 }
 
-/** Sources over a world, and which of them were opened. */
+/** Returns the sources of a world, and which of them were opened. */
 const sourcesOf = ({ delivery, webhook, slowSince, lines = [], deadLetters = [], inFlight = 0, queued = 0 }: World) => {
   const opened: string[] = [];
   const sources: EventSources = {
@@ -104,7 +104,7 @@ describe('an event with a delivery', () => {
     expect(found.logSince).toBeUndefined();
   });
 
-  // Bug: only `events list` said since when, which the runbook's table of what `events find` says quotes.
+  // Bug: only `events list` reported the time, which the runbook's table quotes for `events find`.
   it('reports since when its receiver has been slow', async () => {
     const { why } = await find({ delivery: waiting, webhook: active, slowSince: noon });
     expect(why).toMatch(/Its receiver has been slow since 2026-11-20T12:00:00\.000Z, /);
@@ -227,7 +227,7 @@ describe('an event without a delivery', () => {
     expect(found).toMatchObject({ verdict: 'unknown', logSince: expected });
   });
 
-  // Bug: no line mentions an event before a function receives it, and with a disabled trigger none does.
+  // Bug: an event has no log line before a function receives it, and with a disabled trigger it never does.
   it.each<[string, World, RegExp]>([
     ['the log', { deadLetters: [{}] }, /since 2026-11-13T12:00:00\.000Z.* less than about a minute ago$/],
     ['999 dead-letter messages', { deadLetters: Array(999).fill({}) }, /no dead-letter message,/],
@@ -239,7 +239,7 @@ describe('an event without a delivery', () => {
     ['messages in flight', { inFlight: 3 }, /another command is reading about 3 dead-letter message/],
     ['the events queue', { queued: 3 }, /About 3 messages wait in the events queue, .* among them \("status"\)$/],
     ['an unread events queue', { queued: 'unread' }, / The number of messages .* could not be read$/],
-  ])('is unknown if it is not found, and the reason names the limit of the search: %s', async (_limit, world, why) => {
+  ])('is unknown if not found, with the limit of the search as the reason: %s', async (_limit, world, why) => {
     expect(await find(world)).toMatchObject({ verdict: 'unknown', why: expect.stringMatching(why), logSince });
   });
 });
@@ -284,7 +284,7 @@ describe('the events of an account', () => {
       ],
       ['delivered delivered', 'refused rejected', 'early no webhook'],
     ],
-  ])('have a verdict each: %s', async (_case, deliveries, fields, expected) => {
+  ])('each have a verdict: %s', async (_case, deliveries, fields, expected) => {
     const lines = fields.map((one, at) => ({ at: noon - at, fields: { ...one } }));
     const { events } = await list(lines, deliveries);
     expect(events.map(({ messageId, verdict }) => `${messageId} ${verdict}`)).toEqual(expected);
@@ -293,7 +293,7 @@ describe('the events of an account', () => {
   it.each([
     [noon - 1_800_000, /the next try was 900 s later$/],
     [noon - 1_800_001, /may be in the dead-letter queue: run "events find m-1"/],
-  ])('may be dead letters once they are overdue: deferred at %i', async (at, why) => {
+  ])('may be dead-letter messages once they are overdue: deferred at %i', async (at, why) => {
     const { events } = await list([{ at, fields: message('m-1', 'message.deferred', { seconds: 900 }) }]);
     expect(events[0]?.why).toMatch(why);
   });
@@ -301,14 +301,14 @@ describe('the events of an account', () => {
   it.each([
     [200, noon - 86_400_000],
     [10_000, noon - 9_999],
-  ])('are listed since the oldest line that was read: of %i lines', async (length, since) => {
+  ])('are listed since the oldest line read: %i lines', async (length, since) => {
     const fields = message('m-1', 'message.deferred', { seconds: 1 });
     const lines = Array.from({ length }, (_, at) => ({ at: noon - at, fields }));
     expect((await list(lines, [], noon - 86_400_000)).logSince).toBe(since);
   });
 });
 
-it('reads as many deliveries as are asked for, tests left out', async () => {
+it('reads the requested number of deliveries, without tests', async () => {
   const deliveries = ['teste_1', 'evt_1', 'teste_2', 'evt_2', 'evt_3'].map((id, at) =>
     aDelivery({ id, createdAt: noon - at }),
   );

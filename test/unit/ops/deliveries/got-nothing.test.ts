@@ -5,8 +5,8 @@ import { type OperatedTables, startOperatedTables } from '../../../support/opera
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../../delivery/builders.ts';
 
-// "I got nothing since yesterday": nothing is known but the account and the day. Each cause is played by the functions' own code,
-// and what the commands print then has the words by which the runbook tells what to do.
+// "I got nothing since yesterday": only the account and the day are known. The functions' own code plays each cause,
+// and the output of the commands must contain the words in the runbook's table.
 
 let operated: OperatedTables;
 let stage: Stage;
@@ -25,13 +25,13 @@ afterEach(async () => {
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** An event of the account, taken up and attempted once. */
+/** Publishes an event of the account that is received and attempted once. */
 const publish = async (changes: object = {}) => {
   stage.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7', ...changes });
   await stage.pass(100);
 };
 
-/** Hands on what the functions wrote, as of now. */
+/** Writes the functions' log lines to the log group, as of now. */
 const writeLogs = () => {
   vi.setSystemTime(stage.now());
   for (const line of stage.lines.slice(told)) {
@@ -41,14 +41,14 @@ const writeLogs = () => {
   told = stage.lines.length;
 };
 
-/** Puts what the functions have stored where the commands find it. */
+/** Stores the functions' items in the tables that the commands read. */
 const storeItems = async () => {
   for (const TableName of ['Deliveries', 'Webhooks']) {
     await operated.put(TableName, ...stage.tables.items(TableName));
   }
 };
 
-/** Prints what the operator sees a day later: the command, and its answer. */
+/** Returns the command and its output as the operator sees them a day later. */
 const ask = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
@@ -59,7 +59,7 @@ const ask = async (...args: string[]): Promise<string> => {
   return `$ ops ${args.join(' ')}\n${stdout.trimEnd().replaceAll('\n    ', ' ')}`; // a reason is below its row
 };
 
-/** Registers a webhook whose receiver answers so, and publishes an event. */
+/** Registers a webhook whose receiver answers like this, and publishes an event. */
 const deliver = async (answers: Parameters<typeof stage.answers.push>, changes: object = {}) => {
   await stage.register();
   stage.answers.push(...answers);
@@ -70,7 +70,7 @@ const late = (...given: Parameters<typeof answer>) => ({ ...answer(...given), ta
 const eventsOf = ['events', 'list', '--account', 'conta-1', '--since', '24h'] as const;
 const webhooksOf = ['webhooks', 'list', '--account', 'conta-1'] as const;
 
-/** The causes, with the words of each answer that name them. */
+/** The causes, with the words of each output that name them. */
 const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
   [
     'There was no webhook',
@@ -135,7 +135,7 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
 ];
 
 describe('"I got nothing since yesterday"', () => {
-  /** A verdict, if there is one, and the words of its reason: `no webhook` and `had no webhook for`. */
+  /** A verdict, if any, and the words of its reason: `no webhook` and `had no webhook for`. */
   const described = [
     ...sectionOf(readPage('docs/runbook.md'), 'Why was this event not delivered?').matchAll(
       /^- (?:`([a-z ]+)`, )?`([^`]+ [^`]+)`:/gm,
@@ -184,7 +184,7 @@ describe('"I got nothing since yesterday"', () => {
     expect(await operated.ask(`events find ${messageId}`)).toMatchObject({ verdict: 'pending', messageId });
   });
 
-  it('says how far back it looked, and whether there is more', async () => {
+  it('reports how far back it searched, and if there are more', async () => {
     await stage.register();
     for (const id of ['a', 'b', 'c']) await publish({ id });
     writeLogs();

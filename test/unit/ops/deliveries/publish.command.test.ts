@@ -6,7 +6,7 @@ import { localTarget } from '../../../../ops/stage/target.ts';
 import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
 import { aTask } from '../a-task.ts';
 
-// The options of `publish` are made of the fields' rows: here of those of a catalogue with fields of each kind.
+// The options of `publish` come from the rows of the fields: here of a catalogue with fields of each kind.
 
 const proposal = ['--event', 'proposta.recebida', '--demand', '10', '--proposal', '20'];
 
@@ -14,17 +14,17 @@ describe('publish', () => {
   const own = ['--protocol', 'P-1'];
   it.each<[string, readonly string[], unknown]>([
     ['sends the values of all options', [...own, '--sales-channel', 'app', '--value', '990'], proposalWith({})],
-    ['sends nothing for an option that is left out', own, proposalWith({ canal: undefined, valor: undefined })],
+    ['leaves out the fields of missing options', own, proposalWith({ canal: undefined, valor: undefined })],
     ['names a missing option', [], /--protocol is missing/],
     ['names a long value', ['--protocol', '123456'], /--protocol must be a string of 1 to 5 characters/],
     ['names a wrong value', [...own, '--sales-channel', 'APP'], /--sales-channel must be a string of 1 to 8/],
-    ['names a value that is no number', [...own, '--value', 'much'], /option '--value <n>'/],
+    ['names an invalid number', [...own, '--value', 'much'], /option '--value <n>'/],
   ])('%s', async (_case, words, expected) => {
     const outcome = expected instanceof RegExp ? expect.stringMatching(expected) : expected;
     expect(await published([...proposal, ...words])).toEqual(outcome);
   });
 
-  it('says in its help what may be left out', () => {
+  it('marks optional fields in its help', () => {
     const help = publishing([]).commands[0]?.helpInformation() ?? '';
     expect(help).toMatch(/--demand <n> +id_demanda\n/);
     expect(help).toMatch(/--protocol <text> +protocolo, for the events that have one\n/);
@@ -32,7 +32,7 @@ describe('publish', () => {
   });
 });
 
-/** Returns the message that is published, or the one line that says why none is. */
+/** Returns the published message, or the line with the reason. */
 async function published(words: readonly string[]): Promise<unknown> {
   const bodies: string[] = [];
   try {
@@ -44,7 +44,7 @@ async function published(words: readonly string[]): Promise<unknown> {
   }
 }
 
-/** Returns a command line with `publish` alone, at a stage that puts the bodies of its messages on a list. */
+/** Returns a command line with only `publish`, at a stage that collects the bodies of its messages. */
 function publishing(bodies: string[]): Command {
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   const send = async ({ input }: { input: { MessageBody?: string } }) => {

@@ -14,7 +14,7 @@ afterAll(() => operated.stop());
 const { ask, run } = operated;
 const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
 
-/** Stores failed deliveries, one a second from a moment on. Those that are resent stay in the index. */
+/** Stores failed deliveries, one a second from a moment on. Resent ones stay in the index. */
 const store = async (name: (number: number) => string, count: number, resent = 0, from = noon) => {
   const items = Array.from({ length: count }, (_, number) => {
     const [accountId, createdAt] = [name(number), from + (count === 100 ? number * 1_000 : 0)];
@@ -29,9 +29,9 @@ const store = async (name: (number: number) => string, count: number, resent = 0
 const span = (from: number, to: number) => `--state failed --since ${isoTime(from)} --until ${isoTime(to)}`;
 const inRange = span(noon, noon + 3_600_000);
 
-// None of these has a webhook: what is chosen is skipped.
+// These have no webhook: the chosen ones are skipped.
 
-it('ops deliveries replay takes the webhooks of an account that have deliveries in the range, after a question', async () => {
+it('ops deliveries replay asks, and chooses an account’s webhooks with deliveries in the range', async () => {
   await store(() => 'acme', 1);
   const skipped = { accountId: 'acme', evento: 'demanda.criada', outcome: 'skipped' };
   expect(await ask(`deliveries replay --account acme ${inRange}`)).toMatchObject([skipped]);
@@ -52,7 +52,7 @@ it('ops deliveries replay counts the webhooks in its question up to a thousand',
   expect(await question()).toMatch(/^error: This resends deliveries of more than 1,000 webhooks of /);
 });
 
-it('ops deliveries replay leaves out no webhook whose newest deliveries succeeded since the index was written', async () => {
+it('ops deliveries replay includes webhooks whose newest deliveries succeeded since the index was written', async () => {
   await store(() => 'late', 100, 99);
   expect(await ask(`deliveries replay --account late ${inRange}`)).toMatchObject([{ accountId: 'late' }]);
 });
@@ -70,7 +70,7 @@ it('ops deliveries replay ends the range now by default, and the audit trail has
   expect(await run(`deliveries replay --account nobody ${late}`)).toEqual({ code: 1, stdout: '', stderr });
 });
 
-it('ops deliveries replay of many webhooks reports each by a line, skips those that it cannot replay, and names the others', async () => {
+it('ops deliveries replay of many webhooks reports each in a line, and skips those that it cannot replay', async () => {
   const from = noon - 7 * 86_400_000;
   await store(number => `each${number}`, 3, 0, from);
   await operated.put('Webhooks', ...['each1', 'each2'].map(accountId => aWebhook({ accountId })));
@@ -94,7 +94,7 @@ describe('the replays of many webhooks', () => {
   }));
   const task = { tell: () => {}, progress: () => {}, ...unread };
 
-  it('run ten at once, and no more', async () => {
+  it('run at most ten at once', async () => {
     let [running, most] = [0, 0];
     const outcomes = await replayEach(webhooks, task, async ({ account }) => {
       running += 1;
@@ -106,7 +106,7 @@ describe('the replays of many webhooks', () => {
     expect([most, outcomes.length]).toEqual([10, 35]);
   });
 
-  it('start no more after a failure that does not concern one webhook alone', async () => {
+  it('stop starting after a failure that does not concern one webhook alone', async () => {
     const replayOne = vi.fn(async () => fail());
     await expect(replayEach(webhooks, task, replayOne)).rejects.toThrow('half-way');
     expect(replayOne.mock.calls.length).toBeLessThanOrEqual(10);
@@ -114,7 +114,7 @@ describe('the replays of many webhooks', () => {
 });
 
 describe('ops deliveries replay of one webhook', () => {
-  /** Runs a replay of 100 deliveries, and does something with it when it waits. */
+  /** Runs a replay of 100 deliveries, and calls a function while it waits. */
   const replay = async (
     account: string,
     webhook: object | undefined,
@@ -188,7 +188,7 @@ describe('deliveries replay --cancel', () => {
     expect(line).toMatchObject({ command: 'deliveries replay', target, change: { cancel: true }, outcome: 'done' });
   });
 
-  it('refuses a replay that is not there or is completed', async () => {
+  it('refuses a replay that does not exist or is completed', async () => {
     const other = `reenvio_${'1'.repeat(22)}`;
     expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no replay') });
     await begin({ id: other });

@@ -28,7 +28,7 @@ describe('ops webhooks list', () => {
     ['--failing --slow', ['acme demanda.cancelada', 'bolt proposta.recebida']],
     ['--account acme', ['acme demanda.cancelada', 'acme demanda.criada']],
     ['--status suspended --slow', []],
-  ])('%s lists those that it names', async (options, expected) => {
+  ])('%s lists the matching ones', async (options, expected) => {
     const found: { accountId: string; evento: string }[] = await ask(`webhooks list ${options}`);
     expect(found.map(({ accountId, evento }) => `${accountId} ${evento}`)).toEqual(expected);
   });
@@ -42,7 +42,7 @@ describe('ops webhooks list', () => {
 describe('ops webhooks suspend and reactivate', () => {
   const named = (account: string) => `--account ${account} --event demanda.criada`;
 
-  it('suspend a webhook and reactivate it, show nothing secret, and say how to send what was held', async () => {
+  it('suspend and reactivate a webhook, hide its secrets, and show how to send held deliveries', async () => {
     await put('Webhooks', aWebhook({ accountId: 'held' }));
     expect(await ask(`webhooks suspend ${named('held')}`)).toMatchObject({ status: 'suspenso' });
     const shown = await ask(`webhooks show ${named('held')}`);
@@ -55,7 +55,7 @@ describe('ops webhooks suspend and reactivate', () => {
     expect(await ask(`webhooks show ${named('held')}`)).toMatchObject({ status: 'ativo', suspensionReason: null });
   });
 
-  it('refuse an account that has no users and no webhooks, and leave nothing', async () => {
+  it('refuse an account without users and webhooks, and make no changes', async () => {
     const stderr = expect.stringMatching(/^error: account "typo99" has no users and no webhooks/);
     expect(await run(`webhooks suspend ${named('typo99')}`)).toEqual({ code: 1, stdout: '', stderr });
     expect(await ask('webhooks list --account typo99')).toEqual([]);

@@ -6,13 +6,13 @@ import { readReleases, rollBack } from '../../../../ops/deployment/rollback.ts';
 import { refuseWhileDeploying } from '../../../../ops/deployment/stack-states.ts';
 import { aStage, connectTo } from '../a-stage.ts';
 
-// `ops rollback` points every alias to the version of one release, forward or back, as often as it is typed (contract, section 7).
+// `ops rollback` points every alias to a release, forward or back, and can be repeated (contract, section 7).
 
 interface Command {
   readonly input: { readonly StackName: string; readonly FunctionName: string; readonly [field: string]: unknown };
 }
 
-/** Creates a stage with the functions Token and Sweep. Returns what rolls it back, and what was asked, audited and moved. */
+/** Creates a stage with the functions Token and Sweep. Returns its rollback, and what was asked, audited and moved. */
 function makeStage({ onQuestion = (_stack: Stack) => {}, isMoved = (_function: string): boolean => true } = {}) {
   const stack: Stack = { StackName: '', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' };
   const aliases = new Map<string, Record<string, unknown>>([
@@ -72,7 +72,7 @@ function versionsOf(name: string): object[] {
 }
 
 describe('a rollback', () => {
-  it('without a release lists each release that Lambda keeps, the newest first, with its versions, and asks nothing', async () => {
+  it('without a release lists the available releases, newest first, with their versions', async () => {
     const { task, deployed, asked, named } = makeStage();
     const { releases, functions } = await readReleases(task.target, deployed);
     const rows = releases.map(({ release, publishedAt, versions }) => [release, publishedAt.slice(0, 10), ...versions]);
@@ -91,7 +91,7 @@ describe('a rollback', () => {
     expect([...asked, ...named]).toEqual([]);
   });
 
-  it('moves every alias to the release, back and forward, asks before it, and changes nothing when repeated', async () => {
+  it('asks, moves every alias to the release, back or forward, and can be repeated', async () => {
     const { to, versions, asked, named } = makeStage();
     const moved = [
       { function: 'Sweep', from: 2, to: 1 },
@@ -106,13 +106,13 @@ describe('a rollback', () => {
     expect(versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
-  it('leaves functions where they are that the release does not have, and names them', async () => {
+  it('does not move functions that the release does not have, and names them', async () => {
     const stage = makeStage();
     expect(await stage.to('r1')).toMatchObject({ moved: [{ function: 'Token', to: 1 }], without: ['Sweep'] });
     expect(stage.versions()).toEqual({ Token: '1', Sweep: '2' });
   });
 
-  it('removes the weights of an alias that still shifts', async () => {
+  it('removes the weights of an alias whose traffic is shifting', async () => {
     const stage = makeStage();
     const shifting = { FunctionVersion: '2', RevisionId: 'a', RoutingConfig: { AdditionalVersionWeights: { 3: 0.1 } } };
     stage.aliases.set('Token', shifting);
@@ -127,7 +127,7 @@ describe('a rollback', () => {
     expect(stage.named).toEqual([]);
   });
 
-  it('is refused during a deployment, and during one that started while it asked', async () => {
+  it('is refused during a deployment, also if it starts during the question', async () => {
     const stage = makeStage({ onQuestion: stack => Object.assign(stack, { StackStatus: 'UPDATE_IN_PROGRESS' }) });
     await expect(stage.to('r2')).rejects.toThrow(/^A deployment is in progress: stack Emissor-dev-Data/);
     expect(stage.asked).toHaveLength(1);
@@ -137,13 +137,13 @@ describe('a rollback', () => {
     expect(stage.versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
-  // Between two stacks of one `cdk deploy --all` no stack is being updated.
+  // Between two stacks of one `cdk deploy --all` no stack is updating.
   it('fails if a stack was updated while it moved the aliases', async () => {
     const stage = makeStage({ isMoved: () => Object.assign(stage.stack, { LastUpdatedTime: new Date(1) }) !== null });
     await expect(stage.to('r2')).rejects.toThrow(/^A deployment started meanwhile/);
   });
 
-  it('names the aliases that it could not move, and records the others', async () => {
+  it('names the aliases that could not be moved, and records the others', async () => {
     const stage = makeStage({ isMoved: name => name !== 'Token' });
     await expect(stage.to('r2')).rejects.toThrow(
       /^1 of 2 aliases were not moved: Token \(.*Run the same command again\.$/,
@@ -156,14 +156,14 @@ it.each([
   [['0.2.0-abc', '0.2.0-abc'], 1],
   [['0.2.0-abc-n3', '0.2.0-abc'], 4],
   [[], 1],
-])('the deployment after a rollback has another number than the release of the stacks: %j', (labels, number) => {
+])('the deployment after a rollback has a different number from the release of the stacks: %j', (labels, number) => {
   const [Auth = {}, Delivery = {}] = labels.map(OutputValue => ({ Outputs: [{ OutputKey: 'Release', OutputValue }] }));
   expect(nextDeployment(aStage({}, { Auth, Delivery }))).toBe(
     `npx cdk deploy --all -c stage=dev -c gradual=false -c release=${number}`,
   );
 });
 
-// Bug: during a rollback it named the waiter that fails exactly if the rollback succeeds.
+// Bug: during a rollback it named the waiter that fails if the rollback succeeds.
 it.each<[StackStatus, RegExp]>([
   [
     'CREATE_IN_PROGRESS',
@@ -176,7 +176,7 @@ it.each<[StackStatus, RegExp]>([
   ['UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth\)/],
   ['DELETE_IN_PROGRESS', /\. Wait .*wait stack-delete-complete .*Auth\)/],
   ['IMPORT_IN_PROGRESS', /\. Wait .*wait stack-import-complete .*Auth\)/],
-])('a deployment in the state %s is waited for, with the commands', (StackStatus, message) => {
+])('a deployment in the state %s blocks a rollback, with advice', (StackStatus, message) => {
   const within = (state: StackStatus) => aStage({}, { Auth: { StackStatus: state } });
   expect(() => refuseWhileDeploying(within(StackStatus))).toThrow(message);
   expect(() => refuseWhileDeploying(within('UPDATE_COMPLETE'))).not.toThrow();

@@ -6,7 +6,7 @@ import { type TableName, tableDefinition } from '../../../../tools/support/table
 import type { Database } from '../../../support/database/database.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 
-/** Makes the table that AWS restores another to. Returns its name. */
+/** Creates the table of an AWS restore. Returns its name. */
 async function makeRestored({ client }: Database, name: TableName): Promise<string> {
   const TableName = `${name}-restored`;
   const definition = { BillingMode: 'PAY_PER_REQUEST', ...tableDefinition(name) } as const;
@@ -15,10 +15,10 @@ async function makeRestored({ client }: Database, name: TableName): Promise<stri
   return TableName;
 }
 
-// `ops tables copy` returns items that a table lost, and overwrites none (contract, section 7).
+// `ops tables copy` copies items that a table lost, without overwriting others (contract, section 7).
 
-// Bug: the rotation that followed the loss had given its number to a new key, and it was taken for a change of the lost one.
-it('brings back an encryption key whose number another has by now, below all others and never in use', async () => {
+// Bug: the rotation after the loss had given its number to a new key, so it counted as a change of the lost one.
+it('restores an encryption key whose number is taken, below all others and never active', async () => {
   const { ask, run, put, database, stop } = await startOperatedTables();
   const { dynamo } = database;
   const restored = await makeRestored(database, 'Keyring');
@@ -50,8 +50,8 @@ it('brings back an encryption key whose number another has by now, below all oth
   await stop();
 });
 
-// Bug: the credential of a deleted user, or of an address that a user gave up, came back, and no command named it by an id.
-it('brings back a credential only where its user has the address', async () => {
+// Bug: the credential of a deleted user, or of an abandoned address, was restored, and no command listed it.
+it('restores a credential only if its user has the address', async () => {
   const { ask, run, put, items, createUser, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Credentials');
   const create = async (name: string) => (await createUser('acme', `${name}@acme.example`)).userId;
@@ -63,7 +63,7 @@ it('brings back a credential only where its user has the address', async () => {
   for (const name of ['lost', 'spoilt']) {
     await database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email: `${name}@acme.example` } }));
   }
-  // Bug: a user who cannot be read ended the whole copy, at each try.
+  // Bug: an invalid user ended the whole copy, at each try.
   await put('Users', { userId: spoilt });
   expect(await run('tables', 'copy', 'credentials', restored, '--yes')).toEqual({
     code: 0,
@@ -75,7 +75,7 @@ it('brings back a credential only where its user has the address', async () => {
   await stop();
 });
 
-it('copies what is missing and overwrites nothing, however often it runs', async () => {
+it('copies missing items without overwriting others, and can be repeated', async () => {
   const { ask, put, items, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Clients');
   const numbered = (name: string, count: number, more: object = {}) =>
@@ -97,8 +97,8 @@ it('copies what is missing and overwrites nothing, however often it runs', async
 });
 
 it.each([
-  ['sessions: one that was ended would come back', ['sessions', 'Sessions-restored'], 2],
-  ['lockouts: a lock that was lifted would come back', ['lockouts', 'Lockouts-restored'], 2],
+  ['sessions: an ended one would be restored', ['sessions', 'Sessions-restored'], 2],
+  ['lockouts: a removed lock would be restored', ['lockouts', 'Lockouts-restored'], 2],
   ['a table with other keys', ['clients', 'Users'], 1],
   ['a table that does not exist', ['clients', 'Clients-restored'], 1],
 ])('does not copy %s', async (_what, words, code) => {

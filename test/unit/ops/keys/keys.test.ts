@@ -14,7 +14,7 @@ const { ask, run, under } = operated;
 const keysIn = async () => (await ask('keys list')).length;
 
 describe('ops keys, of which each kind has one,', () => {
-  it('lists them with the state that the clock gives them', async () => {
+  it('lists them with their present state', async () => {
     const { stdout } = await run('keys list');
     expect(stdout).toMatch(
       /^KIND +GENERATION +KEY ID +ALGORITHM +STATE +ACTIVE FROM\nsigning +1 +\w{22} +ES256 +active /,
@@ -22,7 +22,7 @@ describe('ops keys, of which each kind has one,', () => {
     expect(stdout).toMatch(/\nmac +1 .* active .*\nencryption +1 .* active /);
   });
 
-  it('rotates those that are due, and makes no others', async () => {
+  it('rotates only those that are due', async () => {
     const none = ['signing', 'mac', 'encryption'].map(kind => ({ kind, created: null, removed: [] }));
     expect(await ask('keys rotate')).toEqual(none);
     expect(await keysIn()).toBe(3);
@@ -31,7 +31,7 @@ describe('ops keys, of which each kind has one,', () => {
   it.each([
     ['keys rotate --revoke', /Add --yes to confirm\.\n$/],
     ['--yes keys rotate --now --revoke --kind encryption', /^error: Encryption keys cannot be revoked/],
-  ])('refuses %s, and changes nothing', async (words, problem) => {
+  ])('refuses %s, and makes no changes', async (words, problem) => {
     expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(problem) });
     expect(await keysIn()).toBe(3);
   });
@@ -44,7 +44,7 @@ describe('ops keys, of which each kind has one,', () => {
     expect(await ask('keys list --kind signing')).toMatchObject([{ generation: 2, state: 'active' }]);
   });
 
-  it('revokes all kinds at once, but lets those that encrypt retire', async () => {
+  it('revokes all kinds at once, except encryption keys, which retire', async () => {
     const results: { removed: number[] }[] = await ask('keys rotate --revoke');
     expect(results.map(({ removed }) => removed)).toEqual([[2], [1], []]);
     const encryption: { state: string }[] = await ask('keys list --kind encryption');
@@ -52,14 +52,14 @@ describe('ops keys, of which each kind has one,', () => {
   });
 });
 
-// At a stage the function rotates.
+// For a stage, the function rotates.
 describe('ops keys rotate at a stage', () => {
   const functionArn = 'arn:aws:lambda:sa-east-1:111122223333:function:RotateKeys:live';
   const invoked: (string | undefined)[] = [];
   const warnings: string[] = [];
   beforeEach(() => void [invoked, warnings].map(list => list.splice(0)));
 
-  /** Returns the tables as those of a deployed stage, whose function answers so. */
+  /** Returns the tables as those of a deployed stage, whose function returns `answer`. */
   const stageAnswering = (answer: unknown, FunctionError?: string): Target => {
     const local = localTarget({ ...operated.outputs, RotateKeysFunction: functionArn });
     const send = async ({ input }: InvokeCommand) => {
@@ -77,7 +77,7 @@ describe('ops keys rotate at a stage', () => {
   const failed = `The daily rotation failed: ${denied.errorType}: ${denied.errorMessage} (docs/runbook.md, "KeysNotRotated").`;
   const nothingDue = ['signing', 'mac', 'encryption'].map(kind => ({ kind, removed: [] }));
 
-  it('invokes the function, and reports what it did', async () => {
+  it('invokes the function, and reports its results', async () => {
     const before = await keysIn();
     const answer = [{ kind: 'signing', created: 3, removed: [7] }, ...nothingDue.slice(1)];
     expect(await rotate(stageAnswering(answer))).toMatchObject([
@@ -89,8 +89,8 @@ describe('ops keys rotate at a stage', () => {
     await expect(rotate(stageAnswering(denied, 'Unhandled'))).rejects.toThrow(failed);
   });
 
-  // Bug: of a key that a colleague's --revoke had deleted by then it said that none was due.
-  it('reports a key that it made and that is deleted by now', async () => {
+  // Bug: for a new key that a colleague's --revoke had already deleted it reported that none was due.
+  it('reports a key that it created and that is already deleted', async () => {
     const target = stageAnswering([{ kind: 'signing', created: 99, removed: [] }, ...nothingDue.slice(1)]);
     const texts: string[] = [];
     const noun = new Command('keys');
@@ -102,9 +102,9 @@ describe('ops keys rotate at a stage', () => {
   });
 
   it.each([
-    ['lets the function run', undefined, []],
+    ['runs the function', undefined, []],
     ['warns if the function fails', 'Unhandled', [`The keys were created. ${failed}`]],
-  ])('--now makes keys with the operator’s own permissions, and %s', async (_case, error, expected) => {
+  ])('--now creates keys with the operator’s own permissions, and %s', async (_case, error, expected) => {
     const before = await keysIn();
     const made = await rotate(stageAnswering(error ? denied : nothingDue, error), { now: true, kind: 'mac' });
     expect(made).toMatchObject([{ kind: 'mac', created: { state: 'active' } }]);

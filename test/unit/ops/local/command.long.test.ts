@@ -8,10 +8,10 @@ import { openDataDirectory } from '@emissor/cloud/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../../../../tools/support/listen.ts';
 
-// `npm start` as a process: its exit codes, its signals, its addresses and the files that it leaves (contract, section 7).
+// `npm start` as a process: its exit codes, signals, addresses and files (contract, section 7).
 
 const root = join(import.meta.dirname, '../../../..');
-/** An outputs file that no run comes to write. */
+/** An outputs file that is never written. */
 const never = join(root, '.local/never.json');
 
 const onPosix = it.skipIf(process.platform === 'win32');
@@ -21,19 +21,19 @@ const start = (...words: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/local.ts', ...words], {
     cwd: root,
     encoding: 'utf8',
-    timeout: 20_000, // a run that starts although it should not is stopped
+    timeout: 20_000, // stops a run that should have failed to start
   });
   return { status, stdout, stderr };
 };
 
-/** A folder of its own for a test; it goes with the test. */
+/** Creates a folder for a test, deleted with the test. */
 const makeFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'emissor-command-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
 
-/** Starts a command in a process group of its own. A failing test leaves nothing of it behind. */
+/** Starts a command in its own process group, which ends even if the test fails. */
 const spawnGroup = (command: string, words: readonly string[], options: SpawnOptions = {}): ChildProcess => {
   const child = spawn(command, words, { cwd: root, stdio: 'ignore', detached: true, ...options });
   onTestFinished(() => {
@@ -110,7 +110,7 @@ const listenersOf = (processId: number): string[] => {
 };
 const listening = '0A';
 
-onLinux('a run is on 127.0.0.1 alone, and leaves nothing beside its outputs', { timeout: 180_000 }, async () => {
+onLinux('a run listens only on 127.0.0.1, and leaves only its outputs', { timeout: 180_000 }, async () => {
   const folder = makeFolder();
   const file = (name: string) => join(folder, name);
   writeFileSync(file('webhooks.openapi.json'), 'of another');

@@ -15,7 +15,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-it('the demo client and admin stay those of the file while they are there, and are created again without it', async () => {
+it('the demo client and admin are those in the file while they exist, and are created again without it', async () => {
   const first = await provisionDemo(outputs, file);
   expect(first).toMatchObject({ Username: 'admin@example.com', AccountId: 'demo' });
   expect(await provisionDemo(outputs, file)).toEqual(first);

@@ -9,7 +9,7 @@ const server = createServer(makeReceiver(delivery => noted.push(delivery)));
 const url = `http://127.0.0.1:${await listen(server)}`;
 afterAll(() => closeNow(server));
 
-/** Returns the receiver's answer to a delivery, which comes under its public name. */
+/** Returns the receiver's response to a delivery under its public name. */
 const deliver = async (path: string, body = '') => {
   const headers = { host: 'receiver.example.com', 'x-a': 'b', 'webhook-id': 'evt_1' };
   const sent = request(`${url}${path}`, { method: 'POST', headers }).end(body);
@@ -19,7 +19,7 @@ const deliver = async (path: string, body = '') => {
 
 const shown = async () => (await fetch(`${url}/deliveries`)).json() as Promise<Record<string, unknown>[]>;
 
-it('shows what it got at its own address, as JSON, until that is deleted', async () => {
+it('shows its requests at its own address, as JSON, until they are deleted', async () => {
   expect(await deliver('/hook', '{"a":"<b>"}')).toEqual({ status: 200, body: '' });
   expect(await deliver('/deliveries')).toEqual({ status: 200, body: '' });
   expect(noted.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
@@ -35,7 +35,7 @@ it('shows what it got at its own address, as JSON, until that is deleted', async
   expect(await shown()).toEqual([]);
 });
 
-it('answers with the status that a path names', async () => {
+it('returns the status in the path', async () => {
   expect(await deliver('/status/503')).toMatchObject({ status: 503 });
   expect(await deliver('/status/199')).toMatchObject({ status: 200 });
 });

@@ -3,12 +3,12 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { quickHashing } from '../../../support/password-hashing.ts';
 
-// `ops smoke` creates its client and its user once for a stage, and for each test of the local run (contract, section 7).
+// `ops smoke` creates its client and user once for a stage, and for each test of the local run (contract, section 7).
 
 const credentials = '/emissor/dev/smoke/credentials';
 
 const operated = await startOperatedTables();
-/** Parameter Store, as far as smoke tests use it. */
+/** The parts of Parameter Store that smoke tests use. */
 const parameters = new Map<string, Partial<PutParameterRequest>>();
 let outputs: Record<string, string | undefined>;
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 beforeEach(async () => {
   outputs = {
     KeyArn: 'the-key',
-    AuthUrl: 'http://127.0.0.1:65531', // nothing listens there: a test fails when it logs in
+    AuthUrl: 'http://127.0.0.1:65531', // a closed port: a test fails when it logs in
     BaseUrl: 'http://127.0.0.1:65532',
     SmokeReceiverUrl: 'https://receiver.example.com/smoke',
     SmokeCredentialsParameter: credentials,
@@ -43,7 +43,7 @@ beforeEach(async () => {
 const clients = (): Promise<{ clientId: string }[]> => operated.ask('clients list');
 const users = (): Promise<{ userId: string; email: string }[]> => operated.ask('users list');
 const ops = (...words: string[]) => operated.under({ outputs }).run(...words);
-/** The ids of all clients and the addresses of all users. */
+/** Returns the ids of all clients and the addresses of all users. */
 const names = async () => [
   ...(await clients()).map(({ clientId }) => clientId),
   ...(await users()).map(({ email }) => email),
@@ -51,7 +51,7 @@ const names = async () => [
 const storedIdentity = () => JSON.parse(parameters.get(credentials)?.Value ?? '');
 
 describe('ops smoke on a stage', () => {
-  it('creates a client and a user once, stores them, and shows their secrets to nobody', async () => {
+  it('creates a client and a user once, stores them, and never shows their secrets', async () => {
     const { code, stdout, stderr } = await ops('smoke');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^identity +\d+ ms\n$/);
@@ -69,7 +69,7 @@ describe('ops smoke on a stage', () => {
     expect(storedIdentity()).toMatchObject({ clientId });
   });
 
-  it('reports a parameter with something else, and does not show it', async () => {
+  it('reports a parameter with other content, and does not show it', async () => {
     parameters.set(credentials, { Value: '{"password":"secret"' });
     const { stderr } = await ops('smoke');
     expect(stderr).toMatch(/failed at "identity" .*: the parameter contains no client and user: .*"smoke rotate-cred/);
@@ -123,7 +123,7 @@ describe('ops smoke rotate-credentials', () => {
     expect(await names()).toEqual([clientId, username]);
   });
 
-  // Bug: each deleted all but its own, and the parameter named what the other one had deleted.
+  // Bug: each deleted all but its own, and the parameter had the client that the other one had deleted.
   it('stores a client and a user that exist, even if another rotation runs in between', async () => {
     await ops('smoke');
     const first = storedIdentity();
@@ -141,7 +141,7 @@ describe('ops smoke rotate-credentials', () => {
 });
 
 describe('ops smoke remove', () => {
-  it('deletes the parameter, the client and the user, and nothing of others', async () => {
+  it('deletes only the parameter, the client and the user', async () => {
     await ops('smoke');
     const { clientId, username } = storedIdentity();
     const other = await operated.createClient('Smoke test', '--account=acme');

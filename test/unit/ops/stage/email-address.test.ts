@@ -15,7 +15,7 @@ const password = 'a password of enough characters';
 const create = (email: string) => service.users.createUser({ email, password, accountId: 'acme', role: 'admin' });
 const logIn = (username: string) => service.logIn(client, { username, password });
 
-/** Parts of addresses: separators, letters of several spellings, and characters that belong in no address. */
+/** Parts of addresses: separators, letters of several scripts, and invalid characters. */
 const part = fc.oneof(
   fc.constantFrom(...'@.\u3002\u00fc\u00df\u1e9e\u0130', 'com', 'acme', 'U\u0308', 'xn--mnchen-3ya'),
   fc.constantFrom(...'\uff21\ufe0f\u200b\u200d\u00ad\ufeff \u3000\n/:_-1', '%41'),
@@ -29,7 +29,7 @@ const text = fc.oneof(
     .map(([local, domain]) => `${local.join('')}@${domain.join('')}acme.com`),
 );
 
-describe('an e-mail address that operators may give a user', () => {
+describe('an e-mail address for a user', () => {
   it.each([
     [' Ana@ACME.example ', 'ana@acme.example'],
     ['jos\u00e9@sub.acme.com.br', 'jos\u00e9@sub.acme.com.br'],
@@ -37,7 +37,7 @@ describe('an e-mail address that operators may give a user', () => {
     ['ana@xn--mnchen-3ya.de', 'ana@xn--mnchen-3ya.de'],
     [`${'a'.repeat(241)}@example.com`, `${'a'.repeat(241)}@example.com`],
     ['\ufeffana@acme.com', 'ana@acme.com'],
-  ])('is read from %s', (typed, email) => {
+  ])('is parsed from %s', (typed, email) => {
     expect(parseEmailAddress(typed)).toEqual({ email });
   });
 
@@ -69,7 +69,7 @@ describe('an e-mail address that operators may give a user', () => {
     expect(parseEmailAddress(typed)).toEqual({ problem });
   });
 
-  it('logs its user in as it was typed, and in its stored form', async () => {
+  it('logs its user in as typed, and in its stored form', async () => {
     let accepted = 0;
     await fc.assert(
       fc.asyncProperty(text, async typed => {
@@ -86,7 +86,7 @@ describe('an e-mail address that operators may give a user', () => {
     expect(accepted).toBe(60);
   });
 
-  it('is never that of a user if it was refused, and no error', async () => {
+  it('belongs to no user if it was rejected, without an error', async () => {
     await fc.assert(
       fc.asyncProperty(text, async typed => {
         fc.pre(parseEmailAddress(typed).email === undefined);

@@ -29,7 +29,7 @@ function queueOf(count: number, callSeconds: number, { hidesLonger = true, fails
     const received = visible().slice(0, MaxNumberOfMessages);
     for (const id of received) hiddenUntil.set(id, now + VisibilityTimeout);
     maxHidden = Math.max(maxHidden, VisibilityTimeout);
-    await new Promise(setImmediate); // a failure is known before the answers of others
+    await new Promise(setImmediate); // a failure is known before the other responses
     return { Messages: received.map(id => ({ MessageId: id, ReceiptHandle: id, Body: id })) };
   };
   const target = localTarget({ DeadLetterQueueUrl: 'https://sqs.example/dead', Region: 'us-east-1' });
@@ -43,14 +43,14 @@ function queueOf(count: number, callSeconds: number, { hidesLonger = true, fails
 
 const all = Number.POSITIVE_INFINITY;
 
-describe('going through the dead letters', () => {
-  // Bug: of 10,000 letters it saw 4,000, since those were visible again by then, and told nobody.
+describe('a pass through the dead-letter messages', () => {
+  // Bug: of 10,000 messages it saw 4,000, since those were visible again by then, without a warning.
   it.each([
-    ['each once, however long the calls take', 10_000, all, 0.15, 0, 10_000],
-    ['each once, however long each of them takes', 1_000, all, 0.15, 1, 1_000],
-    ['no more than it may', 1_000, 70, 0.15, 0, 70],
-    ['nothing, where there is none', 0, all, 0.15, 0, 0],
-  ])('sees %s, and then all show again', async (_, count, limit, callSeconds, secondsEach, expected) => {
+    ['each once, with slow calls', 10_000, all, 0.15, 0, 10_000],
+    ['each once, with a slow caller', 1_000, all, 0.15, 1, 1_000],
+    ['no more than the limit', 1_000, 70, 0.15, 0, 70],
+    ['an empty queue', 0, all, 0.15, 0, 0],
+  ])('sees %s, and then all reappear', async (_, count, limit, callSeconds, secondsEach, expected) => {
     const { queues, visible, pass } = queueOf(count, callSeconds);
     const seen: string[] = [];
     for await (const { body } of queues.deadLetters(limit)) {
@@ -61,7 +61,7 @@ describe('going through the dead letters', () => {
     expect(visible()).toHaveLength(count);
   });
 
-  it('fails if they show again before all were seen', async () => {
+  it('fails if they reappear before all were seen', async () => {
     const { queues, pass } = queueOf(1_000, 0.15, { hidesLonger: false });
     const goThrough = async () => {
       for await (const _ of queues.deadLetters(all)) pass(1);
@@ -71,8 +71,8 @@ describe('going through the dead letters', () => {
     );
   });
 
-  // Bug: of a command that was killed 100,000 stayed hidden for nearly three hours, those of a slow redrive for twelve.
-  it('hides them for minutes, however many there are, and longer only as long as it lives', async () => {
+  // Bug: 100,000 messages of a killed command stayed hidden for nearly 3 hours, those of a slow redrive for 12.
+  it('hides any number of them for minutes, and longer only while it runs', async () => {
     const { queues, visible, pass, maxHidden } = queueOf(20_000, 0.15);
     const deadLetters = queues.deadLetters(all);
     for (let seen = 0; seen < 1_000; seen++) {
@@ -85,7 +85,7 @@ describe('going through the dead letters', () => {
     expect(visible()).toHaveLength(20_000);
   });
 
-  it('ends when it is interrupted, and then all show again', async () => {
+  it('ends when it is interrupted, and then all reappear', async () => {
     const { queues, visible } = queueOf(30, 0.15);
     const interruption = new AbortController();
     const deadLetters = queues.deadLetters(all, { interruption: interruption.signal });
@@ -95,8 +95,8 @@ describe('going through the dead letters', () => {
     expect(visible()).toHaveLength(30);
   });
 
-  // Bug: what the other receives of ten had brought stayed hidden for minutes.
-  it('ends when one of several receives fails, and then all show again', async () => {
+  // Bug: the messages of the other receives stayed hidden for minutes.
+  it('ends when one of several receives fails, and then all reappear', async () => {
     const { queues, visible } = queueOf(1_000, 0.15, { failsAt: 3 });
     await expect(queues.deadLetters(all).next()).rejects.toThrow('receive failed');
     expect(visible()).toHaveLength(1_000);

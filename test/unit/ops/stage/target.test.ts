@@ -10,7 +10,7 @@ import { closeNow, listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { aStage, noStacks } from '../a-stage.ts';
 
-// `--stage NAME` finds the stacks of a stage in its own account, and says what is missing (contract, section 7).
+// `--stage NAME` finds the stacks of a stage in its own account, and names missing ones (contract, section 7).
 
 const account = '111122223333';
 const StackId = `arn:aws:cloudformation:sa-east-1:${account}:stack/Emissor-dev-Auth/1`;
@@ -29,7 +29,7 @@ describe('a stage', () => {
     expect(() => requireOwnAccount(stageConfiguration('dev'), '999999999999')).not.toThrow();
   });
 
-  it('that is half deployed gives the outputs that are there, and names the stack that is missing', () => {
+  it('that is half deployed has the existing outputs, and names the missing stack', () => {
     const deployed = aStage({}, { Auth: undefined });
     const target = { label: 'stage dev', outputs: { ClientsTable: 'clients' }, unreachable: '', deployed };
     expect(requireOutput(target, 'ClientsTable')).toBe('clients');
@@ -39,7 +39,7 @@ describe('a stage', () => {
   });
 });
 
-it('knows the time of a stage by the answers that found it', async () => {
+it('has the time of a stage from the responses that found it', async () => {
   const time = { ...opsRuntime.time, now: () => Date.now() - 3_600_000 };
   const target = await withStacks(['Data'], () => findTarget({ stage: 'dev' }, { ...opsRuntime, time }));
   expect(Math.abs(target.clock.now() - Date.now())).toBeLessThan(5_000);
@@ -50,7 +50,7 @@ it.each([
   ['is missing', [], 'dev', /^error: stage dev is not deployed in sa-east-1 of account 111122223333: stack Emis.*\n$/],
   ['is not filled in', [], 'prod', /^error: Stage prod: stages\/prod\.ts must set account .*\n$/],
   ['lacks an output of this version', stackNames, 'dev', /^error: stage dev has no output "UsersTable"\. .*\n$/],
-])('ops --stage says in one line that a stage %s', async (_case, stacks, stage, stderr) => {
+])('ops --stage reports in one line that a stage %s', async (_case, stacks, stage, stderr) => {
   const result = await withStacks(stacks, () => runOpsInProcess(['--stage', stage, 'users', 'list']));
   expect(result).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
 });
@@ -59,8 +59,8 @@ describe('the stack for smoke tests', () => {
   const smokeReceiverUrl = 'https://smoke.emissor.com.br';
 
   it.each([
-    ['asked for and missing', {}, ['Data'], [false]],
-    ['asked for and there', {}, ['Data', 'Smoke'], [true]],
+    ['configured and missing', {}, ['Data'], [false]],
+    ['configured and deployed', {}, ['Data', 'Smoke'], [true]],
     ['left over', { smokeReceiverUrl }, ['Data', 'Smoke'], [true]],
     ['neither', { smokeReceiverUrl }, ['Data'], []],
   ])('is described if it is %s', async (_case, values, there, smoke) => {
@@ -70,14 +70,14 @@ describe('the stack for smoke tests', () => {
     expect(isFound).toEqual([true, false, false, false, ...smoke]);
   });
 
-  it('gives the stage no outputs once it is left over: a test would be sent to its receiver', () => {
+  it('adds no outputs once it is left over: a test would be sent to its receiver', () => {
     const Smoke = { Outputs: [{ OutputKey: 'SmokeReceiverUrl', OutputValue: 'old' }] };
     expect(outputsOf(aStage({ smokeReceiverUrl }, { Smoke }))).toEqual({ Region: 'sa-east-1' });
     expect(outputsOf(aStage({}, { Smoke })).SmokeReceiverUrl).toBe('old');
   });
 });
 
-/** Runs something next to an AWS that has some stacks of the stage, and no others. */
+/** Runs a function next to an AWS that has only some stacks of the stage. */
 async function withStacks<Value>(names: readonly string[], run: () => Promise<Value>): Promise<Value> {
   const server = createServer(async (request, response) => {
     const asked = new URLSearchParams(await text(request));

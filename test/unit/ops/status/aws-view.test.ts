@@ -9,13 +9,13 @@ import { readRecipients } from '../../../../ops/status/recipients.ts';
 import { readFacts } from '../../../../ops/status/status-facts.ts';
 import { aStage, connectTo } from '../a-stage.ts';
 
-// `ops status` reads from AWS what is throttled, disabled, about to end or unheard (contract, section 7).
+// `ops status` reads from AWS what is throttled, disabled, about to expire or unconfirmed (contract, section 7).
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const certificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 const keyArn = 'arn:aws:kms:sa-east-1:111122223333:key/1';
 
-/** A deployed stage of which AWS answers each command so. */
+/** Returns a deployed stage whose AWS answers each command with `send`. */
 const stageWith = (send: (command: object) => object, outputs: object = { KeyArn: keyArn }): Target => {
   const deployed = aStage({
     alarmRecipients: ['ana@acme.com'],
@@ -82,11 +82,11 @@ it.each([
 
 it.each([
   ['ISSUED', 31, undefined],
-  ['ISSUED', 30, 'is ISSUED, and ends on 2026-12-22, in 30 days'], // ACM renews its own long before
+  ['ISSUED', 30, 'is ISSUED, and ends on 2026-12-22, in 30 days'], // ACM renews its own much earlier
   ['ISSUED', 1, 'is ISSUED, and ends on 2026-11-23, in 1 day'],
   ['EXPIRED', -3, 'is EXPIRED, and ended on 2026-11-19'],
   ['PENDING_VALIDATION', undefined, 'is PENDING_VALIDATION'],
-])('a certificate is reported with the days that are left: %s, %s days', async (Status, days, problem) => {
+])('a certificate is reported with its remaining days: %s, %s days', async (Status, days, problem) => {
   const NotAfter = days === undefined ? undefined : new Date(now + days * 86_400_000);
   const target = stageWith(command => {
     expect(command).toBeInstanceOf(DescribeCertificateCommand);
@@ -107,13 +107,13 @@ describe('the recipients of alarms', () => {
   const mailbox = (SubscriptionArn: string, Endpoint = address, Protocol = 'email') => ({
     ...{ SubscriptionArn, Endpoint, Protocol },
   });
-  // Bug: between deployments nobody asked SNS, and status said that nothing needs anybody.
+  // Bug: between deployments SNS was not checked, and status reported no problems.
   it.each([
     ['confirmed', [mailbox('Deleted'), mailbox(arn), mailbox('PendingConfirmation', address, 'https')]],
     ['not confirmed', [mailbox('PendingConfirmation')]],
     ['not subscribed', [mailbox('Deleted')]],
     ['not subscribed', [mailbox(arn, 'bia@acme.com')]],
-  ])('are %s by what SNS lists of a topic, on whatever page: %j', async (state, Subscriptions) => {
+  ])('are %s by the subscriptions of the topic, on any page: %j', async (state, Subscriptions) => {
     const target = stageWith(command => {
       const { TopicArn, NextToken } = (command as ListSubscriptionsByTopicCommand).input;
       if (TopicArn !== arn) return { Subscriptions: [mailbox(arn)] };
@@ -122,7 +122,7 @@ describe('the recipients of alarms', () => {
     const ticket = { mail: 'ticket', address, state: 'confirmed' };
     expect(await readRecipients(target)).toEqual([{ mail: 'page', address, state }, ticket]);
   });
-  it('are unread where SNS refuses, and where the stage has no such topic', async () => {
+  it('are unread if SNS denies access, or the stage has no such topic', async () => {
     const refused = () => {
       throw Object.assign(new Error('denied'), { name: 'AuthorizationErrorException' });
     };

@@ -9,12 +9,12 @@ import type { Template } from '../../../../ops/status/synthesis.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { aStage, connectTo, noStacks, type StackChanges } from '../a-stage.ts';
 
-// `npm run preflight` reports in a sentence each what would make a deployment fail or lose data (contract, section 7).
+// `npm run preflight` reports problems that would make a deployment fail or lose data (contract, section 7).
 
 type Templates = Partial<Record<StackName, Template>>;
 type Answer = (input: Readonly<Record<string, string>>) => object;
 
-/** A stage, and the answers of AWS by the names of the commands, if they are not the best ones. */
+/** A stage, and the responses of AWS by command, unless they are the best ones. */
 interface Case {
   readonly stage?: 'dev' | 'prod';
   readonly values?: object;
@@ -49,13 +49,13 @@ const find = ({ stage = 'dev', values, stacks, next = {}, before = {}, answers =
 };
 
 describe('the preflight', () => {
-  it('finds nothing at a stage where all is well, deployed or not', async () => {
+  it('finds no problems in a healthy stage, deployed or not', async () => {
     const [account, region] = ['111122223333', 'sa-east-1'];
     expect(await find({})).toEqual({ stage: 'dev', account, region, problems: [], unread: [] });
     expect(await find({ stacks: noStacks })).toMatchObject({ problems: [], unread: [] });
   });
 
-  it('continues after a check that it cannot make, and says which permission is missing', async () => {
+  it('continues after a check that cannot run, and names the missing permission', async () => {
     const { problems, unread } = await find({ answers: { ListRolesCommand: fail('AccessDenied') } });
     expect(problems).toEqual([]);
     expect(unread).toEqual([{ check: 'other Regions', sentence: expect.stringContaining('Access denied') }]);
@@ -74,11 +74,11 @@ describe('the preflight', () => {
   });
 });
 
-/** The stack `Auth` in a state. */
+/** Returns a stage whose stack `Auth` is in a state. */
 const auth = (StackStatus: StackStatus, more: Partial<Stack> = {}): Case => ({
   stacks: { Auth: { StackStatus, ...more } },
 });
-/** Templates of `Auth` and `Webhooks` with a function each that reserves so much. */
+/** Returns templates of `Auth` and `Webhooks`, each with a function that reserves this much. */
 const reserving = (inAuth: number, inWebhooks = 0): Templates => {
   const template = (ReservedConcurrentExecutions: number): Template => ({
     Resources: { Function: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions } } },
@@ -86,14 +86,14 @@ const reserving = (inAuth: number, inWebhooks = 0): Templates => {
   return { Auth: template(inAuth), Webhooks: template(inWebhooks) };
 };
 const authDomain = { name: 'auth.acme.com', certificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/1' };
-/** A domain with a certificate, which is for it unless that changes. */
+/** Returns a domain with a certificate that covers it, unless that changes. */
 const withDomain = (changes: object = {}): Case => ({
   values: { authDomain },
   answers: {
     DescribeCertificateCommand: () => ({ Certificate: { Status: 'ISSUED', DomainName: authDomain.name, ...changes } }),
   },
 });
-/** The URL of the deployed stage, which may be a domain. */
+/** Returns a stage deployed at a URL, which may be a domain. */
 const at = (url: string, AuthDomainTarget?: string): Case => {
   const outputs = Object.entries({ AuthUrl: `https://${url}`, AuthDomainTarget });
   const Outputs = outputs.flatMap(([OutputKey, OutputValue]) => (OutputValue ? [{ OutputKey, OutputValue }] : []));
@@ -144,7 +144,7 @@ describe('the preflight reports', () => {
       { next: reserving(200), answers: quotaOf(1_000, 250) },
       /^concurrency: .*other functions reserve 750: 50 would be left, and AWS requires 100/,
     ],
-    // Bug: only the end was compared, and Lambda refused the higher value in the middle of the deployment.
+    // Bug: only the end was compared, and Lambda rejected the higher value in the middle of the deployment.
     [
       'reservations that do not fit while stacks are deployed one by one',
       { before: reserving(150, 50), next: reserving(100, 100), answers: quotaOf(300, 100) },
@@ -161,7 +161,7 @@ describe('the preflight reports', () => {
       /^certificates: there is no cert/,
     ],
     ['an unissued certificate', withDomain({ Status: 'PENDING_VALIDATION' }), /^certificates: .*Add the DNS records/],
-    ['a certificate that has ended', withDomain({ Status: 'EXPIRED' }), /^certificates: .*is EXPIRED\. Request/],
+    ['an expired certificate', withDomain({ Status: 'EXPIRED' }), /^certificates: .*is EXPIRED\. Request/],
     [
       'a certificate for other names',
       withDomain({ DomainName: '*.com', SubjectAlternativeNames: ['*.auth.acme.com'] }),
@@ -207,7 +207,7 @@ describe('the preflight reports', () => {
 
   it.each<[string, Case]>([
     ['a first deployment that failed', auth('ROLLBACK_COMPLETE')],
-    ['a deployment that was taken back', auth('UPDATE_ROLLBACK_COMPLETE')],
+    ['a deployment that was rolled back', auth('UPDATE_ROLLBACK_COMPLETE')],
     ['reservations that leave 100', { next: reserving(200), answers: quotaOf(300) }],
     [
       'reservations that the stage already holds',
@@ -217,10 +217,10 @@ describe('the preflight reports', () => {
     ['a stage that has no domain', at('x.example.com')],
     ['a domain that stays', { ...withDomain(), ...at('auth.acme.com', 'd-1.example.com') }],
     ['left-overs of a stage that is deployed', { values: retain, answers: leftOver }],
-    ['left-overs of a stage that keeps no data', { stacks: noStacks, answers: leftOver }],
+    ['left-overs of a stage that does not retain data', { stacks: noStacks, answers: leftOver }],
     ['a table that stays', { values: retain, before: table, next: table }],
     ['a stage of the same owner', ownedBy('payments')],
-  ])('nothing of %s', async (_what, of) => {
+  ])('no problem with %s', async (_what, of) => {
     expect(await find(of)).toMatchObject({ problems: [] });
   });
 });

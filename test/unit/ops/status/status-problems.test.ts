@@ -4,7 +4,7 @@ import { findProblems } from '../../../../ops/status/checks.ts';
 import { reportStatus, type Status } from '../../../../ops/status/status.command.ts';
 import { aStage, noStacks } from '../a-stage.ts';
 
-// `ops status` names each problem in a sentence with what to do (contract, section 7).
+// `ops status` describes each problem in a sentence with what to do (contract, section 7).
 
 const now = Date.parse('2026-11-22T00:00:00Z');
 
@@ -13,7 +13,7 @@ const noDeliveries = {
   late: { groups: [], isCutOff: false },
 };
 
-/** Returns the status of a stage of which all could be read, and where all is well, except for changes. */
+/** Returns the status of a healthy stage that was read completely, with changes. */
 const statusOf = ({ stacks, region, account }: StageStacks, changes: Partial<Status> = {}): Status => ({
   ...{ target: 'stage dev', stage: 'dev', region, account, checkout: '0.1.0' },
   stacks: stacks.map(({ name, stackName, found }) => ({
@@ -37,11 +37,11 @@ const problems = (deployed: StageStacks, changes: Partial<Status> = {}) =>
   findProblems(statusOf(deployed, changes), deployed, now);
 
 describe('the problems of a stage', () => {
-  it('are none where all is well', () => {
+  it('are none in a healthy stage', () => {
     expect(problems(aStage())).toEqual([]);
   });
 
-  it('are stacks that are missing, all or some', () => {
+  it('are missing stacks, all or some', () => {
     const next = 'npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.';
     expect(problems(aStage({}, noStacks))).toEqual([
       `stage dev is not deployed in sa-east-1 of account 111122223333: ${next}`,
@@ -80,7 +80,7 @@ describe('the problems of a stage', () => {
     expect(deploying).not.toContain(problem);
   });
 
-  // Bug: it said that nothing needs anybody, of queues and keys that it had not been able to read, or not to their end.
+  // Bug: it reported no problems although it could not read queues and keys, or not completely.
   const unread = { unread: 'denied' };
   const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [] };
   const partly = { alarms: first, webhooks: first, deliveries: { ...noDeliveries, ...first } };
@@ -91,7 +91,7 @@ describe('the problems of a stage', () => {
     [{ queues: unread, keys: unread }, `${inParts} 2 parts could not be read.`],
     [{ queues: unread, ...partly }, `${inParts} 1 part could not be read. 3 parts were read only partly.`],
     [{ deliveries: manyLate }, `${inParts} 1 part was read only partly.`],
-  ])('are none in the parts that could be read, and it counts the others: %j', (changes, where) => {
+  ])('are none in the parts that could be read, with the number of the others: %j', (changes, where) => {
     const { text } = reportStatus(statusOf(aStage(), changes));
     expect(text.split('\n').at(-1)).toBe(`No problems found${where}`);
   });
@@ -115,7 +115,7 @@ describe('the problems of a stage', () => {
     expect(found[0]).not.toContain('stages/dev.ts');
   });
 
-  it('are a stack for smoke tests that the file does not ask for any more, whatever its version', () => {
+  it('are a stack for smoke tests that is no longer in the file, of any version', () => {
     const elsewhere = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
     const orphaned = aStage(elsewhere);
     const stacks = statusOf(orphaned).stacks?.map((view, index) => (index === 4 ? { ...view, version: '0' } : view));
@@ -132,14 +132,14 @@ describe('the problems of a stage', () => {
     expect(problems(aStage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
   });
 
-  it('are stacks and tables that nothing protects, where data is to be kept', () => {
+  it('are unprotected stacks and tables of a stage that retains its data', () => {
     const tables = [
       { name: 'open', indexes: [], deletionProtection: false },
       { name: 'kept', indexes: [], deletionProtection: true },
     ];
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };
-    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke holds nothing
+    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke has no data
     expect(problems(aStage(), { tables })).toEqual([]);
     expect(problems(aStage(keeps, protectedBut), { tables })).toEqual([
       '1 stack and 1 table can be deleted by mistake, because protection is off. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
@@ -149,8 +149,8 @@ describe('the problems of a stage', () => {
     );
   });
 
-  // Bug: of a queue that nobody reads it said which webhooks hold it up, and there are none.
-  it('are queues that are behind: held up by slow receivers, or read by nobody', () => {
+  // Bug: for a queue without a consumer it named the webhooks that delay it, but there are none.
+  it('are queues that are behind: delayed by slow receivers, or without a consumer', () => {
     const queue = { waiting: 1, delayed: 0, oldestSeconds: 301 };
     const found = problems(aStage(), {
       queues: [
@@ -165,22 +165,22 @@ describe('the problems of a stage', () => {
     ]);
   });
 
-  // Bug: as soon as CloudWatch knew an age, numbers said nothing, and an age said nothing where all was in flight.
+  // Bug: once CloudWatch knew an age, counts were ignored, and ages were ignored if all messages were in flight.
   it.each([
     ['events', { waiting: 50_000, inFlight: 400, oldestSeconds: 240 }, true],
-    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too many times for SQS to tell its age
+    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too many times: SQS has no age
     ['events', { waiting: 0, inFlight: 3, oldestSeconds: 301 }, true],
     ['events', { waiting: 0, inFlight: 0, oldestSeconds: 301 }, false], // an age of some minutes ago
     ['events', { waiting: 24, inFlight: 900, oldestSeconds: 300 }, false], // a busy stage
     ['retry', { waiting: 0, inFlight: 9_000, oldestSeconds: 7_200 }, true],
-    ['slow', { waiting: 0, inFlight: 60, oldestSeconds: 900 }, false], // how slow receivers are served
+    ['slow', { waiting: 0, inFlight: 60, oldestSeconds: 900 }, false], // normal for slow receivers
     ['slow', { waiting: 20, inFlight: 5, oldestSeconds: null }, true],
-  ])('are queues that are behind, by number or by age: %s %o', (queue, depth, isBehind) => {
+  ])('are queues that are behind, by count or by age: %s %o', (queue, depth, isBehind) => {
     const found = problems(aStage(), { queues: [{ queue, delayed: 0, ...depth }] });
     expect(found).toHaveLength(isBehind ? 1 : 0);
   });
 
-  it('are recipients whom no page, or no ticket, reaches', () => {
+  it('are recipients whom pages or tickets do not reach', () => {
     const one = { mail: 'page', address: 'ana@acme.com', state: 'not confirmed' } as const;
     const other = { ...one, address: 'bia@acme.com', state: 'not subscribed' } as const;
     const ticket = { ...other, mail: 'ticket' } as const;
@@ -194,7 +194,7 @@ describe('the problems of a stage', () => {
     expect(text).toMatch(/^Alarm recipients\npages +ana@acme\.com: not confirmed$/m);
   });
 
-  it('are alarms that ring, dead letters, and keys that are missing or late', () => {
+  it('are firing alarms, dead-letter messages, and keys that are missing or overdue', () => {
     const ringing = [{ name: 'a', since: null, description: '' }];
     const key = { kind: 'mac', keys: 1, activeSince: '2026-01-01T00:00:00Z', nextActiveFrom: null } as const;
     expect(

@@ -7,7 +7,7 @@ import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
-/** Returns what a deployed function writes when it has no environment. */
+/** Returns the output of a deployed function without an environment. */
 const failWithoutEnvironment = (entry: string): string => {
   mkdirSync(join(root, '.local'), { recursive: true });
   const directory = mkdtempSync(join(root, '.local/trace-'));
@@ -29,15 +29,15 @@ it('names the line of the source that threw in a deployed function', async () =>
 });
 
 it.each([
-  ['text without a place', 'nothing happened\n'],
-  ['a place in a file of Node', '    at node:internal/process/task_queues:104:5\n'],
-  ['a place that the bundle does not have', 'at x (file:///var/task/index.mjs:999999:1)\n'],
+  ['text without a position', 'nothing happened\n'],
+  ['a position in a file of Node', '    at node:internal/process/task_queues:104:5\n'],
+  ['a position outside the bundle', 'at x (file:///var/task/index.mjs:999999:1)\n'],
   ['nothing', ''],
-])('leaves %s as it is', async (_case, logged) => {
+])('leaves %s unchanged', async (_case, logged) => {
   expect(await trace('rotate-keys', logged)).toEqual({ code: 0, stdout: logged, stderr: '' });
 });
 
-it('refuses a name that is no function, and lists those that are', async () => {
+it('rejects an unknown function name, and lists the known ones', async () => {
   const { code, stderr } = await trace('tokens', '');
   expect(code).toBe(2);
   expect(stderr).toContain('deliver, deliveries-api, discovery');

@@ -5,7 +5,7 @@ import { batchDelete } from '../../../../ops/stores/batch-delete.ts';
 
 type Requests = Record<string, { readonly DeleteRequest: { readonly Key: Item } }[]>;
 
-/** A store that leaves the deletions undone that `skips` chooses, by how often it was asked for one. */
+/** Returns a store that leaves some deletions undone: `skips` decides by the id and the number of calls for it. */
 function storeOf(skips: (id: unknown, time: number) => boolean = () => false) {
   const deleted: unknown[] = [];
   const sizes: number[] = [];
@@ -45,16 +45,16 @@ it('deletes all items of several tables, each once, 25 a request, and reports ho
   await fc.assert(deletesAll, { numRuns: 30 });
 });
 
-// Bug: a delivery that moved from one list to the other while they were read ended "accounts delete" half-way.
-it('names an item once in a request, and counts it once', async () => {
+// Bug: a delivery that moved between the lists while they were read ended "accounts delete" half-way.
+it('includes an item once in a request, and counts it once', async () => {
   const { dynamo, sizes } = storeOf();
   const told: number[] = [];
   await batchDelete(dynamo, [...keys(3), ...keys(2)], more => told.push(more));
   expect([sizes, told]).toEqual([[3], [3]]);
 });
 
-// Bug: an interrupted "accounts delete" said how much was gone, and up to fifteen requests went on.
-it('has reported all that is deleted when it fails, and deletes nothing after that', async () => {
+// Bug: an interrupted "accounts delete" reported its count, and up to fifteen requests continued.
+it('has reported all deletions when it fails, and makes no further ones', async () => {
   const { dynamo, deleted } = storeOf();
   let told = 0;
   const deleting = batchDelete(dynamo, keys(700), more => {
@@ -68,7 +68,7 @@ it('has reported all that is deleted when it fails, and deletes nothing after th
   expect(deleted).toHaveLength(gone);
 });
 
-it('asks again for what the store left undone', async () => {
+it('repeats the deletions that the store left undone', async () => {
   const { dynamo, deleted } = storeOf((id, time) => Number(id) % 7 === 0 && time === 0);
   await batchDelete(dynamo, keys(60));
   expect(new Set(deleted).size).toBe(60);

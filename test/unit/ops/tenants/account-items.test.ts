@@ -47,8 +47,8 @@ const aReplay = (id: string): Replay => ({
 });
 
 /**
- * Has every file of the functions that writes items write all the kinds that it has, of one account. A file that is not here would write
- * what no export, and no deletion of an account, was made for: the linter asks for it (`lint/item-writers.grit`).
+ * Runs every file of the functions that writes items, for all their kinds and one account. An unlisted file could write
+ * items that no export and no deletion covers: the linter requires each one here (`lint/item-writers.grit`).
  */
 const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   'stores/client-store.ts': async () => {
@@ -114,7 +114,7 @@ const store = (table: string) => ({ ...systemTime, dynamo: operated.database.dyn
 const kindsOf = (table: string, item: Item) =>
   Object.entries(itemKinds).flatMap(([name, kind]) => (kind.table === table && kind.is(item) ? [name] : []));
 
-/** Returns all items that stand in the tables, each with its kinds. */
+/** Returns all items in the tables, each with its kinds. */
 async function itemsByKind() {
   const found: { readonly item: Item; readonly kinds: readonly string[] }[] = [];
   for (const TableName of tableNames()) {
@@ -125,7 +125,7 @@ async function itemsByKind() {
   return found;
 }
 
-/** Exports the account, and returns what a line each says. */
+/** Exports the account, and returns the parsed lines. */
 async function exported(file: string) {
   await operated.ask(`accounts export ${account} --out ${file}`);
   const text = await readFile(file, 'utf8');
@@ -133,7 +133,7 @@ async function exported(file: string) {
   return { text, lines, types: lines.map(line => JSON.parse(line).type).sort() };
 }
 
-it('every item is of one kind, which is exported and deleted, or says why not', async () => {
+it('every item is of one kind, which is exported and deleted, or has a reason not to be', async () => {
   for (const drive of Object.values(drives)) await drive();
   const stored = await itemsByKind();
   expect(stored.filter(({ kinds }) => kinds.length !== 1)).toEqual([]);
@@ -144,11 +144,11 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
   expect(new Set(types)).toEqual(new Set(kindsWith('exportedAs').map(kind => itemKinds[kind].exportedAs)));
   expect(types.filter(type => type === 'replay')).toHaveLength(2);
   expect(types.filter(type => type === 'session')).toHaveLength(60);
-  expect(text).toContain('oops'); // what the receiver answered
+  expect(text).toContain('oops'); // the receiver's response
   expect(text).not.toMatch(/argon2|passwordHash|"hash"|encrypted/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 
-  // An export that was interrupted in the middle of a line starts again.
+  // An export that was interrupted within a line starts again.
   await writeFile(`${second}.partial`, `${lines[0]}\n{"type":"delivery","id":"evt_cut`);
   expect((await exported(second)).types).toEqual(types);
   expect(await readdir(folder)).toEqual(['account.ndjson', 'second.ndjson']);
@@ -162,7 +162,7 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
   for (const name of [account, clientId, userId]) expect(JSON.stringify(left)).not.toContain(name);
 });
 
-it('an account is not exported where there is nothing, or where the file cannot be written', async () => {
+it('an export fails if the account has no data, or the file cannot be written', async () => {
   const ask = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
   expect(await ask('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
   expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);

@@ -21,12 +21,12 @@ const { dynamo } = operated.database;
 const loginOf = (email: string) => operated.item('Credentials', { email });
 const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries' });
 const deleteUnder = (account: string, conditions: Conditions) => under(conditions).ask(`accounts delete ${account}`);
-/** Deletes an account, and does something after the question, before anything is deleted. */
+/** Deletes an account, and calls a function after the question, before any deletion. */
 const deleteWhile = (account: string, act: () => Promise<unknown>) =>
   deleteUnder(account, { before: ['Scan', 3, act] });
 
 describe('ops accounts delete', () => {
-  it('is refused without --yes, and for an account of which there is nothing', async () => {
+  it('is refused without --yes, and for an account without data', async () => {
     const { email } = await createUser('asked');
     const asks =
       /^error: This permanently deletes account asked of .*: 1 user, and all deliveries .* --yes to confirm\.\n$/;
@@ -37,7 +37,7 @@ describe('ops accounts delete', () => {
     expect(await operated.run('--yes accounts delete nobody')).toMatchObject(nothing);
   });
 
-  it('keeps the login of a user who was moved to another account while it asked', async () => {
+  it('preserves the login of a user who was moved to another account during the question', async () => {
     const [{ email }, stays] = [await createUser('moving-a'), await createUser('moving-a')];
     await deleteWhile('moving-a', async () => {
       await ask(`users delete ${email}`);
@@ -48,13 +48,13 @@ describe('ops accounts delete', () => {
     expect(await ask('users list --account moving-a')).toEqual([]);
   });
 
-  it('leaves no login of a user whose address was changed while it asked', async () => {
+  it('deletes the login of a user whose address was changed during the question', async () => {
     const { userId, email } = await createUser('renamed');
     await deleteWhile('renamed', () => ask(`users set-email ${userId} next-${email}`));
     expect([await loginOf(email), await loginOf(`next-${email}`)]).toEqual([undefined, undefined]);
   });
 
-  it('counts the webhooks that it deleted, of which one went and two came while it asked', async () => {
+  it('counts the deleted webhooks, with one removed and two added during the question', async () => {
     const accountId = 'webhooks';
     await createUser(accountId);
     await operated.put('Webhooks', aWebhook({ accountId }));
@@ -66,7 +66,7 @@ describe('ops accounts delete', () => {
     expect(counts).toMatchObject({ users: 1, webhooks: 2 });
   });
 
-  it('keeps a client that is bound to another account while it asks, and deletes one that is bound to it', async () => {
+  it('preserves a client that left the account during the question, and deletes one that joined it', async () => {
     const leaves = await createClient('Leaves', '--account=binding-a');
     const comes = await createClient('Comes', '--account=binding-b');
     await createUser('binding-a');
@@ -79,8 +79,8 @@ describe('ops accounts delete', () => {
     expect(await operated.run(`clients show ${comes.clientId}`)).toMatchObject({ code: 1 });
   });
 
-  // Bug: the delivery of an attempt that had read its webhook was stored after the deletion, and stayed with its answer.
-  it('waits for attempts that are in flight, and deletes what they stored', async () => {
+  // Bug: the delivery of an attempt that had read its webhook was stored after the deletion, with the response.
+  it('waits for attempts in flight, and deletes their deliveries', async () => {
     const late = settled(aDelivery({ createdAt: Date.now(), accountId: 'attempting' }), 'delivered', Date.now());
     await createUser('attempting');
     await operated.put('Webhooks', aWebhook({ accountId: 'attempting' }));
@@ -94,7 +94,7 @@ describe('ops accounts delete', () => {
     expect(await store.read([late.id])).toEqual([]);
   });
 
-  // Bug: the run after one that was interrupted found no webhook any more, and did not wait.
+  // Bug: the run after an interrupted one found no webhook, and did not wait.
   it('waits for them also if an earlier run deleted the webhooks, and ends that wait if it is interrupted', async () => {
     const [waits, ends]: [number[], number[]] = [[], []];
     const pause = async (milliseconds: number, signal?: AbortSignal) => {
@@ -114,19 +114,19 @@ describe('ops accounts delete', () => {
     expect(Math.max(...ends)).toBeLessThan(25_000);
   });
 
-  it('waits for as long as an attempt of any stage may last', () => {
+  it('waits as long as the longest attempt of any stage', () => {
     const timeout = (milliseconds: number) => stageConfiguration('dev', { attemptTimeout: `${milliseconds}ms` });
     expect(timeout(maxAttemptTimeout).attemptTimeout).toBe(maxAttemptTimeout);
     expect(() => timeout(maxAttemptTimeout + 1)).toThrow('attemptTimeout must be');
   });
 });
 
-describe('the dead letters of an account', () => {
-  // Bug: what named the account by a number stayed, and was rejected for just that.
+describe('the dead-letter messages of an account', () => {
+  // Bug: messages that name the account by a number stayed, and that number was why they were rejected.
   it.each<[string, string | number]>([
     ['letters', 'letters'],
     ['123', 123],
-  ])('are deleted, whatever kind of message they are, and no others: %s', async (account, id) => {
+  ])('of any kind are deleted, and no others: %s', async (account, id) => {
     const event = { id_conta: id, event: 'demanda.xx', id_demanda: 1 };
     const named = [
       event,
@@ -156,8 +156,8 @@ describe('the dead letters of an account', () => {
     expect(await operated.run('--yes accounts delete inflight')).toMatchObject({ code: 1, stderr });
   });
 
-  // Bug: between two of the account it went through all others first, and a second Ctrl-C left them hidden.
-  it('show again at once if the command is interrupted', async () => {
+  // Bug: between two of the account it read all others first, and a second Ctrl-C left them hidden.
+  it('reappear at once if the command is interrupted', async () => {
     await createUser('stopped');
     const sent = [await operated.send('dead', 'another'), await operated.send('dead', 'one more')];
     const stopped = under({ before: ['ReceiveMessage', 1, interrupt] }).run('--yes accounts delete stopped');
@@ -166,12 +166,12 @@ describe('the dead letters of an account', () => {
     expect(left.map(({ messageId }) => messageId)).toEqual(sent);
   });
 
-  // Bug: SQS returns nothing, without an error, once 120,000 are in flight: it ended as if there were none of the account.
+  // Bug: SQS returns no more, without an error, once 120,000 are in flight: it ended as if the account had none.
   const tooMany = /^100001 dead-letter messages of other accounts were read, .*"dlq redrive".* repeat the command\.$/;
   it.each([
     [100_000, { deadLetters: 1, inFlight: 0 }],
     [100_001, expect.stringMatching(tooMany)],
-  ])('may be behind others: of %i it reports so, or continues', async (others, outcome) => {
+  ])('may be behind others: of %i it reports that, or continues', async (others, outcome) => {
     const letters = [...Array.from({ length: others }, () => ({ id_conta: 'bolt' })), { id_conta: 'acme' }];
     const queues = {
       deadLetters: async function* () {

@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers());
 const { ask, run, createClient } = operated;
 const stored = async (clientId: string) => parseClient(await operated.item('Clients', { clientId }));
 const rotate = (clientId: string, options = '') => ask(`clients rotate-secret ${clientId}${options}`);
-/** Returns for each secret whether the token endpoint accepts it now. */
+/** Returns for each secret if the token endpoint accepts it now. */
 const accepts = async (clientId: string, ...secrets: readonly string[]) => {
   const client = await stored(clientId);
   return secrets.map(secret => matchingSecret(client, secret, Date.now()) !== undefined);
@@ -71,7 +71,7 @@ describe('a change of a client', () => {
     ['rotate-secret', {}, 0],
     ['disable', { status: 'disabled' }, 1],
     ['enable', {}, 0],
-  ])('%s changes what was asked for, and ends sessions only if it must', async (words, changes, ended) => {
+  ])('%s makes the requested changes, and ends sessions only if necessary', async (words, changes, ended) => {
     const { clientSecret: _, ...client } = await createClient('C', '--account=acme');
     const before = await stored(client.clientId);
     pass(1);
@@ -90,7 +90,7 @@ describe('a change of a client', () => {
     ['rotate-secret --overlap-seconds 0', /^This immediately ends every current secret of client \w+ \(Asked\)\./],
     ['rotate-secret --drop-oldest', /^This ends the older of the two secrets of client \w+ \(Asked\)\./],
     ['rotate-secret --drop-newest', /^This ends the newer of the two secrets of client \w+ \(Asked\)\./],
-  ])('%s is refused without --yes, and changes nothing', async (words, question) => {
+  ])('%s is refused without --yes, and makes no changes', async (words, question) => {
     const { clientId } = await createClient('Asked');
     await rotate(clientId);
     const before = await stored(clientId);
@@ -102,7 +102,7 @@ describe('a change of a client', () => {
     expect(await stored(clientId)).toEqual(before);
   });
 
-  it.each(['--no-account', '--name New'])('update %s asks nothing of a client without an account', async options => {
+  it.each(['--no-account', '--name New'])('update %s of a client without an account has no question', async options => {
     const { clientId } = await createClient();
     expect(await run(`clients update ${clientId} ${options}`)).toMatchObject({ code: 0, stderr: '' });
   });
@@ -118,7 +118,7 @@ describe('a change of a client', () => {
   );
 });
 
-it('ops clients delete deletes the client, and the count of its refused passwords', async () => {
+it('ops clients delete deletes the client, and the count of its failed logins', async () => {
   const { clientId } = await createClient();
   const { key } = clientLimitKey('Lockouts', clientId);
   await operated.put('Lockouts', { ...key, count: 1, endsAt: 1 });
@@ -133,7 +133,7 @@ describe('ops clients rotate-secret', () => {
     return { clientId, first: clientSecret };
   };
 
-  it('lets the previous secret work for the overlap, and makes no third one', async () => {
+  it('accepts the previous secret for the overlap, and creates no third one', async () => {
     const { clientId, first } = await create();
     const { clientSecret: second } = await rotate(clientId, overlap);
     pass(58_000);
@@ -148,7 +148,7 @@ describe('ops clients rotate-secret', () => {
     expect(await accepts(clientId, first, second, third)).toEqual([false, false, true]);
   });
 
-  it('--drop-newest replaces a lost secret, and gives the one in use the whole overlap again', async () => {
+  it('--drop-newest replaces a lost secret, and restarts the overlap of the one in use', async () => {
     const { clientId, first } = await create();
     const { clientSecret: lost } = await rotate(clientId, overlap);
     pass(58_000);
@@ -168,8 +168,8 @@ describe('ops clients rotate-secret', () => {
     expect(await stored(clientId)).toEqual(before);
   });
 
-  // Bug: of a client with one secret it said that the older one of two ends.
-  it('--drop-oldest says that no secret ends if there is one', async () => {
+  // Bug: for a client with one secret it announced the end of the older one of two.
+  it('--drop-oldest announces that no secret ends if there is only one', async () => {
     const { clientId } = await create();
     const { stderr } = await run(`clients rotate-secret ${clientId} --drop-oldest`);
     expect(stderr).toMatch(
@@ -177,7 +177,7 @@ describe('ops clients rotate-secret', () => {
     );
   });
 
-  it('--overlap-seconds 0 ends all others at once, also two', async () => {
+  it('--overlap-seconds 0 ends all others at once, even two', async () => {
     const { clientId, first } = await create();
     const { clientSecret: second } = await rotate(clientId);
     const { clientSecret: third, secrets } = await rotate(clientId, ' --overlap-seconds 0');

@@ -23,7 +23,7 @@ describe('the lines of a file', () => {
     return lines;
   };
 
-  it('are those of the text, however it comes in pieces', async () => {
+  it('are those of the text, in chunks of any size', async () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 60 }).map(given => given.replaceAll('\uFEFF', ''));
     await fc.assert(
       fc.asyncProperty(fc.array(text, { maxLength: 8 }), fc.array(fc.nat(9)), async (texts, cuts) => {
@@ -86,7 +86,7 @@ describe('a line', () => {
       'pbkdf2_sha512$1000$seasalt2017AB$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ==',
       '$pbkdf2-sha512$i=1000$c2Vhc2FsdDIwMTdBQg$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ',
     ],
-  ])('has PBKDF2 as %s writes it converted, for the same password', async (_case, password_hash, converted) => {
+  ])('converts PBKDF2 of %s, for the same password', async (_case, password_hash, converted) => {
     expect(parseUserLine(userLine('a@b.example', { password_hash })).user?.passwordHash).toBe(converted);
     expect(await passwordHashing.verify('pa ss+é', `imported${converted}`)).toBe(true);
   });
@@ -94,7 +94,7 @@ describe('a line', () => {
   it.each([
     ['two million rounds of passlib', `$pbkdf2-sha512$2000000$${salt}$${tag}`, true],
     ['one more', `$pbkdf2-sha512$2000001$${salt}$${tag}`, false],
-    ['passlib with the base64 of others', `$pbkdf2-sha256$29000$${salt.replace('M', '+')}$${tag}`, false],
+    ['passlib with standard base64', `$pbkdf2-sha256$29000$${salt.replace('M', '+')}$${tag}`, false],
     ['two million rounds of Django', `pbkdf2_sha256$2000000$seasalt2017AB$${tag}=`, true],
     ['one more', `pbkdf2_sha256$2000001$seasalt2017AB$${tag}=`, false],
     ['Django without padding', `pbkdf2_sha256$1000$seasalt2017AB$${tag}`, false],
@@ -117,20 +117,20 @@ describe('a line', () => {
   });
 
   it.each([
-    ['no JSON', '{"email":', /not JSON/],
-    ['no object', '[]', /not a JSON object/],
+    ['not JSON', '{"email":', /not JSON/],
+    ['not an object', '[]', /not a JSON object/],
     ['null', 'null', /not a JSON object/],
-    ['a field more', userLine('a@b.example', { name: 'Ana' }), /unknown field/],
-    ['no address', userLine('ana'), /"email" must be an e-mail address/],
-    ['an invisible character in the address', userLine('a\u200b@acme.com'), /"email" contains the .* U\+200B\.$/],
-    ['no text as the address', userLine('', { email: 1 }), /^"email" must be an e-mail address/],
-    ['an account that cannot be', userLine('a@b.example', { account: 'a b' }), /"account"/],
-    ['a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
-    ['an unknown role', userLine('a@b.example', { role: 'owner' }), /"role" must be admin or member/],
-    ['a password in place of a hash', userLine('a@b.example', { password_hash: 'canary-secret' }), /"password_hash"/],
-    ['a hash that takes too much work', userLine('a@b.example', { password_hash: costlyHash }), /"password_hash"/],
-    ['no hash', JSON.stringify({ email: 'a@b.example', account: 'acme', role: 'admin' }), /"password_hash"/],
-  ])('that is %s is refused, and quoted nowhere', (_case, text, problem) => {
+    ['with an unknown field', userLine('a@b.example', { name: 'Ana' }), /unknown field/],
+    ['without a valid address', userLine('ana'), /"email" must be an e-mail address/],
+    ['with an invisible character in the address', userLine('a\u200b@acme.com'), /"email" contains the .* U\+200B\.$/],
+    ['with a number as the address', userLine('', { email: 1 }), /^"email" must be an e-mail address/],
+    ['with an invalid account', userLine('a@b.example', { account: 'a b' }), /"account"/],
+    ['with a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
+    ['with an unknown role', userLine('a@b.example', { role: 'owner' }), /"role" must be admin or member/],
+    ['with a password as its hash', userLine('a@b.example', { password_hash: 'canary-secret' }), /"password_hash"/],
+    ['with a hash of too many rounds', userLine('a@b.example', { password_hash: costlyHash }), /"password_hash"/],
+    ['without a hash', JSON.stringify({ email: 'a@b.example', account: 'acme', role: 'admin' }), /"password_hash"/],
+  ])('that is %s is rejected, and never quoted', (_case, text, problem) => {
     const parsed = parseUserLine(text);
     expect(parsed.user).toBeUndefined();
     expect(parsed.problem).toMatch(problem);
@@ -146,7 +146,7 @@ describe('ops users import', async () => {
     await rm(folder, { recursive: true });
   });
 
-  it('has at most 64 lines in flight, however long the file is', async () => {
+  it('has at most 64 lines in flight, for files of any length', async () => {
     let [given, finished, most] = [0, 0, 0];
     async function* counted() {
       for (let number = 1; number <= 20_000; number += 1) {
@@ -181,7 +181,7 @@ describe('ops users import', async () => {
   const lines = (account: string, count: number) =>
     Array.from({ length: count }, (_, at) => userLine(`${account}${at}@example.com`, { account }));
 
-  it('creates what is missing, changes nothing of users that are there, and can be repeated', async () => {
+  it('creates missing users, leaves existing ones unchanged, and can be repeated', async () => {
     const own = await operated.createUser('again', 'again0@example.com');
     const before = await operated.item('Credentials', { email: own.email });
     expect(await run(lines('again', 120))).toMatchObject({ code: 0, lines: 120, created: 119, existing: 1 });
@@ -193,7 +193,7 @@ describe('ops users import', async () => {
     expect(stdout).toMatch(/^Users created: 0\. Already there/);
   });
 
-  it('continues after wrong lines, names each by its number, and fails with the counts in one object', async () => {
+  it('continues after invalid lines, lists their numbers, and fails with the counts in one object', async () => {
     await operated.createUser('other', 'theirs@example.com');
     const texts = [userLine('ok1@example.com'), '{', '', userLine('theirs@example.com'), userLine('ok2@example.com')];
     expect(await run(texts)).toEqual({
@@ -206,7 +206,7 @@ describe('ops users import', async () => {
     });
   });
 
-  it('reports hashes weaker than ours, by kind, and only of those that it took', async () => {
+  it('reports hashes weaker than ours, by kind, only of imported users', async () => {
     const weak = passwordHash.replace('$10$', '$08$');
     const pbkdf2 = `$pbkdf2-sha256$29000$${salt}$${tag}`;
     const texts = [weak, weak, pbkdf2, passwordHash].map((password_hash, at) =>
@@ -217,20 +217,20 @@ describe('ops users import', async () => {
     expect(await run(texts)).not.toHaveProperty('warning');
   });
 
-  it('judges the second of two lines with one address by what the first wrote, in any form of the address', async () => {
+  it('compares the second of two lines with one address, in any form, to the result of the first', async () => {
     const emails = ['twice@example.com', ' TWICE@example.com', 'twice@Example.com '];
     expect(await run(emails.map(email => userLine(email)))).toMatchObject({ created: 1, existing: 2 });
     const two = [userLine('two@example.com'), userLine('two@example.com', { account: 'bolt' })];
     expect(await run(two)).toMatchObject({ created: 1, taken: 1 });
   });
 
-  it('creates one user of an address, however many run it at once', async () => {
+  it('creates one user for an address in concurrent runs', async () => {
     const results = await Promise.all([1, 2, 3].map(() => run(lines('race', 40))));
     expect(results.map(({ created }) => created).reduce((sum, count) => sum + count)).toBe(40);
     expect(results.map(({ created, existing }) => created + existing)).toEqual([40, 40, 40]);
   });
 
-  it('ends at the first failure of the store, and writes nothing after it', async () => {
+  it('ends at the first failure of the store, without further writes', async () => {
     const failing = operated.under({ before: ['TransactWrite', 3, fail] });
     const { code, stderr } = await failing.run('users', 'import', await fileOf(lines('down', 500)));
     expect([code, stderr]).toEqual([1, expect.stringContaining('it ended half-way')]);
@@ -241,9 +241,9 @@ describe('ops users import', async () => {
   });
 
   it.each<[string, readonly string[], Conditions]>([
-    ['has a wrong line', [...lines('audited1', 101), '{"email":"nobody"}'], {}],
+    ['has an invalid line', [...lines('audited1', 101), '{"email":"nobody"}'], {}],
     ['is interrupted', lines('audited2', 500), { before: ['TransactWrite', 300, interrupt] }],
-  ])('is in the audit trail with each user that it created if it %s', async (_case, texts, conditions) => {
+  ])('is in the audit trail with each created user if it %s', async (_case, texts, conditions) => {
     const account = JSON.parse(texts[0] ?? '').account;
     expect(await run(texts, conditions)).toMatchObject({ exitCode: 1 });
     const ids = (await usersOf(account)).map(({ userId }) => userId);

@@ -33,7 +33,7 @@ describe('ops sessions list', () => {
     expect(await ids(`--user ${userId} --after ${one}`)).toEqual([two]);
   });
 
-  it('shows by --all how each session ended', async () => {
+  it('shows with --all how each session ended', async () => {
     const { userId, clientId } = await createOwner();
     const sessionId = await begin(userId, clientId, 'a');
     const ended = async () => (await ask(`sessions list --user ${userId} --all`))[0].endedBy;
@@ -47,7 +47,7 @@ describe('ops sessions list', () => {
     expect(await ids(`--user ${userId}`)).toEqual([]);
   });
 
-  it('continues after a session of the client, also after one that is deleted, and after no other', async () => {
+  it('continues only after a session of the client, including a deleted one', async () => {
     const [{ clientId }, other] = [await createOwner(), await createOwner()];
     await begin('user1', clientId, 'a');
     const last = await begin('user1', clientId, 'c');
@@ -67,7 +67,7 @@ describe('ops sessions end', () => {
     ['SESSION', /^error: This ends session /, ['ended', 'live', 'live']],
     ['--user EMAIL', /^error: This ends every session of user /, ['ended', 'ended', 'live']],
     ['--client CLIENT', /^error: This ends every session of client /, ['ended', 'live', 'ended']],
-  ])('%s asks, and ends those alone', async (words, question, states) => {
+  ])('%s asks, and ends only those', async (words, question, states) => {
     const [own, other] = [await createOwner(), await createOwner()];
     const one = await begin(own.userId, own.clientId, 'a');
     await begin(own.userId, other.clientId, 'b');

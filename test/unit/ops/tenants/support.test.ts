@@ -35,7 +35,7 @@ const support = (
   return openSupport({ ...aTask(at), ...unread }, { account: 'acme', port: 0, interruption, onOpen });
 };
 
-it('has a client and a user of the account for an hour, who may only read, and deletes both', async () => {
+it('has a read-only client and user of the account for an hour, and deletes both', async () => {
   const links: string[] = [];
   const before = Date.now();
   await support(
@@ -68,7 +68,7 @@ it('deletes the client if the user cannot be created', async () => {
   expect([code, await logins()]).toEqual([1, own]);
 });
 
-it('deletes what a process that was killed left behind, and nothing of a colleague', async () => {
+it('deletes the logins of a killed process, but not those of a colleague', async () => {
   const whatIsThere = async () => (await logins()).map(({ length }) => length);
   await support(
     () =>
@@ -84,7 +84,7 @@ it('deletes what a process that was killed left behind, and nothing of a colleag
 it.each([
   ['an account that does not exist', ['nobody'], /^error: There is no account "nobody"/],
   ['a port that is in use', ['acme'], /^error: Port \d+ cannot be used \(EADDRINUSE\)/],
-])('refuses %s, with a line in the audit trail, and creates nothing', async (_case, words, why) => {
+])('rejects %s, with a line in the audit trail, and creates no login', async (_case, words, why) => {
   const server = createServer();
   onTestFinished(() => void server.close());
   const port = `${await listen(server)}`;
