@@ -16,12 +16,12 @@ export interface Login {
   refreshToken: string | undefined;
 }
 
-/** The API refused a request. Its message is shown as it is. */
+/** A request that the API refused. Its message is shown unchanged. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly findings: readonly { readonly field: string; readonly detail: string }[];
-  /** The replay that `Location` names. */
+  /** The replay in `Location`. */
   readonly replayId: string | undefined;
   readonly retryAfter: string | null;
   readonly requisicao: unknown;
@@ -41,7 +41,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The service did not answer. `code` is the system's, such as `ECONNREFUSED`. */
+/** The service did not respond. `code` is the system's, such as `ECONNREFUSED`. */
 export class NoAnswer extends Error {
   readonly code: string;
 
@@ -51,7 +51,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** The tokens are no longer accepted. The person has to sign in again. */
+/** The tokens are no longer accepted, and the user must sign in again. */
 export class SessionEnded extends Error {}
 
 /** Signs in by the password grant (RFC 6749 4.3). @throws {Refusal} if the service refuses the credentials. */
@@ -74,8 +74,8 @@ export function claimsOf({ accessToken }: Pick<Login, 'accessToken'>): Readonly<
 export type Api = ReturnType<typeof makeApi>;
 
 /**
- * Creates the API client of a login. An access token that has expired is refreshed, and the login changed in place:
- * `refreshes` are those in flight, since of parallel calls one alone may use the refresh token.
+ * Creates the API client of a login. It refreshes an expired access token and changes the login in place. `refreshes`
+ * are those in flight, since only one of several concurrent calls may use the refresh token.
  */
 export function makeApi(
   service: Service,
@@ -99,7 +99,7 @@ export function makeApi(
       event: string,
       query: Readonly<Record<string, string | number | undefined>>,
     ): Promise<DeliveryList> => {
-      const given = new URLSearchParams(JSON.parse(JSON.stringify(query))); // without what is undefined
+      const given = new URLSearchParams(JSON.parse(JSON.stringify(query))); // without undefined values
       const path = `${pathOf(event)}/entregas?${given}`;
       return (await orUndefined(get<DeliveryList>(path))) ?? { entregas: [], proximo_cursor: null };
     },
@@ -144,7 +144,7 @@ export function makeApi(
     const { client, refreshToken } = login;
     if (refreshToken === undefined) throw new SessionEnded();
     const form = { grant_type: 'refresh_token', ...client, refresh_token: refreshToken };
-    // If the answer is lost, the token may have been replaced: sent again it could count as stolen, which alarms operators.
+    // If the response is lost, the token may have been replaced. A second use could count as theft.
     login.refreshToken = undefined;
     const answer = await postForm(service, 'token', form).catch(error => {
       if (error instanceof NoAnswer && unsentCodes.has(error.code)) login.refreshToken = refreshToken;
@@ -167,7 +167,7 @@ export interface DeliveryList {
   readonly proximo_cursor: string | null;
 }
 
-/** Without `autorizacao` an existing one is removed. */
+/** Without `autorizacao` an existing header is removed. */
 export interface Settings {
   readonly url: string;
   readonly autorizacao?: string;
@@ -188,7 +188,7 @@ interface Answer {
 /** Longer than API Gateway waits for a function, in milliseconds. */
 const callTimeout = 31_000;
 
-/** The codes of requests that did not reach the service, as when a laptop wakes up before its network. */
+/** The codes of requests that were not sent, for example when a laptop wakes up before its network. */
 const unsentCodes = new Set(
   'ENOTFOUND EAI_AGAIN ECONNREFUSED ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '),
 );
@@ -219,7 +219,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** @throws {Refusal} if this is not the answer of a token endpoint, as behind a wrong address. */
+/** @throws {Refusal} if the response is not from a token endpoint, for example after a wrong address. */
 function tokensIn(answer: Answer): Pick<Login, 'accessToken' | 'refreshToken'> {
   const { access_token, refresh_token } = answer.json ?? {};
   if (typeof access_token !== 'string' || access_token.split('.').length !== 3)
@@ -231,7 +231,7 @@ function pathOf(event: string): string {
   return `/v1/webhooks/${stepOf(event)}`;
 }
 
-/** Encodes a step of a path. `.` and `..` would lead elsewhere in any encoding, and name nothing. */
+/** Encodes a segment of a path. `.` and `..` would change the path in any encoding, and no resource has these names. */
 function stepOf(name: string): string {
   return /^\.{0,2}$/.test(name) ? '%20' : encodeURIComponent(name);
 }

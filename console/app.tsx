@@ -15,14 +15,14 @@ import { type Handler, isLocal, NotFound, type Page, type Redirect, type View } 
 export interface ConsoleOptions {
   readonly service: Service;
   readonly store: SessionStore;
-  /** The only `Host` that is answered: another one is a stranger's name for this address. */
+  /** The only accepted `Host`: any other is a foreign name for this address. */
   readonly host: string;
-  /** Signs in who opens a link. Without them only the form signs in. */
+  /** Signs in the user who opens a link. Without them only the form signs in. */
   readonly credentials?: Credentials;
   readonly now: () => number;
 }
 
-/** Creates the console in a random folder, since cookies know no ports: one for `/` would go to every server on 127.0.0.1. */
+/** Creates the console in a random folder: cookies ignore ports, so any server on 127.0.0.1 gets one for `/`. */
 export function createConsole(options: ConsoleOptions) {
   const { service, store, host, credentials, now } = options;
   const folder = `/${randomId().slice(0, 22)}`;
@@ -42,7 +42,7 @@ export function createConsole(options: ConsoleOptions) {
 
   app.get('/', context => entry(context, 200));
   app.get(folder, context => context.redirect(`${folder}/`, 303));
-  // In the folder a form that signs in brings the cookie of the session that ended.
+  // In the folder, a sign-in form sends the cookie of the session that ended.
   for (const at of ['', folder]) {
     app.post(`${at}/link`, async context => {
       const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
@@ -68,7 +68,7 @@ export function createConsole(options: ConsoleOptions) {
     const found = await sessionOf(context);
     if (found) {
       await store.remove(found.key);
-      await revoke(service, found.session.login).catch(() => undefined); // it ends by itself
+      await revoke(service, found.session.login).catch(() => undefined); // it expires anyway
     }
     deleteCookie(context, cookieName, { path: folder });
     return context.redirect('/', 303);
@@ -113,14 +113,14 @@ export function createConsole(options: ConsoleOptions) {
     return store.save(key, session, session.usedAt + maxIdle - now());
   }
 
-  /** Returns the URL of a page of ours: a path such as `//other` would lead elsewhere. */
+  /** Returns the URL of a page of the console: a path such as `//other` would lead to another site. */
   function ownUrl(path: string): string {
     const base = `http://${host}`;
     const url = URL.canParse(path, base) ? new URL(path, base) : undefined;
     return url?.origin === base ? url.href : '/';
   }
 
-  /** Returns the session of a request. Only a click keeps it alive, not a page that renews itself. */
+  /** Returns the session of a request. Only a click extends it, not a page that refreshes itself. */
   async function sessionOf(context: Context): Promise<{ key: string; session: Session } | undefined> {
     const key = keyOf(getCookie(context, cookieName) ?? '');
     const session = await store.load(key);
@@ -255,7 +255,7 @@ function parametersOf(context: Context) {
   return { event: context.req.param('event') ?? '', id: context.req.param('id') ?? '' };
 }
 
-/** Returns the page to show after signing in, below the folder, which differs after a restart. */
+/** Returns the page to show after signing in, relative to the folder, which changes with a restart. */
 async function returnPathOf(context: Context): Promise<string> {
   const { pathname, search } = new URL(context.req.url);
   const below = /^\/[\w-]{22}(\/.*)$/.exec(pathname)?.[1] ?? '/';

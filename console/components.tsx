@@ -4,7 +4,7 @@ import { textOf } from './texts/texts.ts';
 import { distance, timeFormats } from './times.ts';
 import { useView } from './view.ts';
 
-/** Writes a card. A card with an id is renewed while the page is open. */
+/** Renders a card. A card with an id is updated while the page is open. */
 export function Card(card: { title?: Child; id?: string; aside?: Child; children?: Child }) {
   return (
     <section class="card" id={card.id} data-live={card.id && ''}>
@@ -85,7 +85,7 @@ export function Link(link: {
   );
 }
 
-/** Writes a time in the zone of this machine, with UTC in its tooltip. `both` puts the distance from now first. */
+/** Renders a time in the zone of this machine, with UTC in its tooltip. `both` puts the distance from now first. */
 export function Time({ at, form = 'both' }: { at: string; form?: 'both' | 'exact' | 'clock' }) {
   const { language, now } = useView();
   const moment = Date.parse(at);
@@ -108,7 +108,7 @@ export function StateBadge({ state }: { state: string }) {
   );
 }
 
-/** Writes text from outside: characters that are invisible, or turn the text around, as escapes. A URL may break after a part. */
+/** Renders untrusted text, with escapes for invisible or reversing characters. A URL may break after a part. */
 export function Code({ children }: { children: string }) {
   const [first, ...rest] = visible(children).split(/(?<=[/.?&_])(?=[^/])/);
   return (
@@ -166,7 +166,7 @@ export function Facts({ rows }: { rows: readonly (readonly [name: Child, value: 
   );
 }
 
-/** Writes a table without the columns that have no value; on a phone each row is a block. */
+/** Renders a table without its empty columns. On a phone each row is a block. */
 export function Table<Row>(table: {
   columns: readonly (readonly [name: string, value: (row: Row) => Child, kind?: string])[];
   rows: readonly Row[];
@@ -201,7 +201,7 @@ export function Table<Row>(table: {
   );
 }
 
-/** Returns a text with what cannot be seen as escapes. The joiners belong to words and pictures of some languages. */
+/** Returns a text with invisible characters as escapes, except the joiners, which some languages need. */
 function visible(text: string): string {
   return text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, character => {
     const code = (character.codePointAt(0) ?? 0).toString(16);

@@ -1,11 +1,11 @@
-/** The deliveries that a page shows. Times are milliseconds since the epoch. */
+/** The filter of the deliveries on a page. Times are milliseconds since the epoch. */
 export interface Filter {
   readonly state?: State | undefined;
   readonly range?: (typeof ranges)[number] | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The parts of the address that were not understood, such as `since=yesterday`. */
+  /** The invalid parts of the address, such as `since=yesterday`. */
   readonly unknown: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export const states = ['entregue', 'falhou', 'retida', 'pendente', 'cancelada'] 
 
 export type State = (typeof states)[number];
 
-/** A span of time, and the steps that it is in. Milliseconds. */
+/** A time span and its steps. Milliseconds. */
 export interface Span {
   readonly desde: string;
   readonly ate: string;
@@ -52,7 +52,7 @@ export function queryOf({ state, range, since, until, cursor }: Partial<Filter>)
   return query.size > 0 ? `?${query}` : '';
 }
 
-/** Returns the span of the chart: the range, else the times, else the 30 days that history is kept. */
+/** Returns the span of the chart: the range, else the times, else the 30 days of the history. */
 export function spanOf({ range, since, until }: Filter, now: number): Span {
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
   const [length, step] = lengths[range ?? '30d'];
@@ -86,7 +86,7 @@ const lengths: Readonly<Record<(typeof ranges)[number], readonly [length: number
   '30d': [30 * 24 * hour, 12 * hour],
 };
 
-/** Reads RFC 3339, or what the field of a browser sends: without a zone it is local. */
+/** Parses RFC 3339, or the value of a browser's field, which is local without a zone. */
 function parseTime(text: string): number | undefined {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.test(text)
     ? Date.parse(text)

@@ -24,10 +24,10 @@ export interface Standing {
   readonly failed: DeliveryDetail | undefined;
 }
 
-/** The results by which the receiver did not decide: a slow attempt is repeated at once, and a fault of the service is no result. */
+/** The results that do not depend on the receiver: a slow attempt is repeated, and a fault is the service's. */
 const undecided: readonly (string | null)[] = [null, 'lenta', 'interno'];
 
-/** Judges a webhook by its record and by the latest delivery that has a result: the record does not count tests. */
+/** Determines the health of a webhook from its record and its latest result, which may be that of a test. */
 export async function readStanding(api: Api, event: string, webhook: WebhookRecord | undefined): Promise<Standing> {
   const latest = await partOf(api.listDeliveries(event, { limite: 10 }));
   const own = latest.value?.entregas.filter(one => webhook && isOf(webhook, one));
@@ -80,7 +80,7 @@ export function HealthText({ webhook, standing }: { webhook: WebhookRecord; stan
   );
 }
 
-/** Returns whether a delivery was for a registration, to within the clocks of queue and registration (0.5 s). */
+/** Returns whether a delivery belongs to a registration, with a tolerance of 0.5 s between their clocks. */
 export function isOf(webhook: WebhookRecord, { criado_em }: Pick<DeliveryRecord, 'criado_em'>): boolean {
   return Date.parse(criado_em) + 500 >= Date.parse(webhook.criado_em);
 }

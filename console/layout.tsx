@@ -64,7 +64,7 @@ export function SignIn(entry: {
   readonly hasLink: boolean;
 }) {
   const { t, language, folder, returnPath, host, trouble, given, hasLink } = entry;
-  // A field without a value is a secret: it is never filled in again.
+  // A field without a value is a secret, which is never prefilled.
   const form = (action: string, title: string, about: string, fields: Readonly<Record<string, string | undefined>>) => (
     <form id={action} class="card inside" method="post" action={`${folder}/${action}`}>
       <input type="hidden" name="return_to" value={returnPath} />
@@ -206,7 +206,7 @@ function Notes({ notes }: { notes: readonly Note[] }) {
   );
 }
 
-/** Pages run their own script and style, make requests to themselves, and nothing else. */
+/** Pages may only run their own script and style and send requests to themselves. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src '${hashOf(style)}'`,

@@ -39,7 +39,7 @@ async function serve(args: readonly string[]): Promise<void> {
 const usage = `Usage: node emissor-console.mjs --auth URL --base URL [--port N]
 
 Serves web pages for your account on 127.0.0.1: its webhooks and deliveries, and why one failed. You sign in there with
-your client_id, client_secret, username and password. With webhooks:read alone the pages change nothing.
+your client_id, client_secret, username and password. With only webhooks:read the pages are read-only.
 `;
 
 function describe(error: unknown): string {

@@ -1,4 +1,4 @@
-/** The script of the pages: it sends the token of a link, copies, sends each form once, and renews the cards that are not in use. */
+/** The script of the pages: it sends a link's token, copies, sends each form once, and updates idle cards. */
 export const script = `
 const link = document.getElementById('link');
 if (link && location.hash.length > 1) {
@@ -21,7 +21,7 @@ addEventListener('beforeunload', event => {
 });
 document.addEventListener('submit', event => {
   if (event.target.dataset.sent) return event.preventDefault();
-  if (hasCopied) event.target.dataset.sent = 'yes'; // else the reader may stay
+  if (hasCopied) event.target.dataset.sent = 'yes'; // otherwise the user may stay
 });
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;

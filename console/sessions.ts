@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Login } from './api.ts';
 import type { ReplayCount } from './tally.ts';
 
-/** The session of one browser. It can be written as JSON, for a store outside of the process. */
+/** The session of a browser. It is serialisable as JSON, for an external store. */
 export interface Session {
   readonly login: Login;
-  /** True if a link opened it: then it signs in again by itself. */
+  /** True if a link opened it, so that it signs in again by itself. */
   readonly byLink: boolean;
-  /** Every form has it: another site cannot read it. */
+  /** The secret of every form, which another site cannot read. */
   readonly formToken: string;
   usedAt: number;
-  /** True if the service ended its login. Its notes wait for the next one of the same user. */
+  /** True if the service ended its login. The next session of the same user shows its notes. */
   hasEnded: boolean;
   notes: Note[];
   replays: Readonly<Record<string, { readonly id: string; readonly counted?: ReplayCount | undefined }>>;
@@ -20,7 +20,7 @@ export type Note =
   | { readonly kind: 'done' | 'failed'; readonly text: string }
   | { readonly kind: 'secret'; readonly event: string; readonly secret: string };
 
-/** Keeps sessions by the SHA-256 of their id: the time of a lookup reveals nothing about an id. */
+/** Stores sessions by the SHA-256 of their id, so that the time of a lookup does not reveal an id. */
 export interface SessionStore {
   load(key: string): Promise<Session | undefined>;
   save(key: string, session: Session, lifetime: number): Promise<void>;
@@ -43,7 +43,7 @@ export function makeMemoryStore(): SessionStore {
   };
 }
 
-/** Sessions without a click for this long end; a link that is not opened, too. In milliseconds. */
+/** The time after which a session without a click or an unopened link ends. In milliseconds. */
 export const maxIdle = 3_600_000;
 
 export function randomId(): string {

@@ -1,4 +1,4 @@
-/** The style of the pages. `--edge` and marks have a contrast of 3:1 (WCAG 1.4.11), since they alone show where something is. */
+/** The style of the pages. `--edge` and marks have a contrast of 3:1 (WCAG 1.4.11), since only they show boundaries. */
 export const style = `
 :root {
   color-scheme: light dark; accent-color: var(--accent);

@@ -15,7 +15,7 @@ export interface Tally {
   readonly error?: unknown;
 }
 
-/** Counts the deliveries of a webhook over a span, newest first, with at most 24 calls of 100. @throws if the first call fails. */
+/** Counts a webhook's deliveries in a span, with at most 24 calls of 100. @throws if the first call fails. */
 export async function tally(api: Api, event: string, { desde, ate, from, until, step }: Span): Promise<Tally> {
   const bars = Array.from({ length: Math.round((until - from) / step) }, (_, at): Bar => {
     const start = from + at * step;
@@ -32,7 +32,7 @@ export async function tally(api: Api, event: string, { desde, ate, from, until, 
   return { bars, total, ...end };
 }
 
-/** Counts the deliveries of a state, tests left out, with at most 8 calls. */
+/** Counts the deliveries in a state, without tests, with at most 8 calls. */
 export async function countReplayable(api: Api, event: string, range: { desde: string; ate: string; estado: string }) {
   let count = 0;
   const end = await readPages(api, event, range, 8, ({ id }) => {
@@ -43,7 +43,7 @@ export async function countReplayable(api: Api, event: string, range: { desde: s
 
 export type ReplayCount = Awaited<ReturnType<typeof countReplayable>>;
 
-/** A test has no event of its own, and is not sent again. */
+/** A test has no event of its own and cannot be resent. */
 export function isTest(id: string): boolean {
   return id.startsWith('teste_');
 }

@@ -29,7 +29,7 @@ export interface Page {
   readonly crumbs?: readonly string[];
   readonly content: Child;
   readonly status?: number;
-  /** Seconds after which the page renews itself; 0 for a page with a form. @default - those of the view */
+  /** The seconds after which the page refreshes itself; 0 for a page with a form. @default - those of the view */
   readonly renewSeconds?: number;
 }
 
@@ -38,7 +38,7 @@ export interface Redirect {
   readonly notes?: readonly Note[];
 }
 
-/** A page, or an action: `values` are those of the form. */
+/** A page or an action. `values` are those of the form. */
 export type Handler = (view: View, parameters: Parameters, values: URLSearchParams) => Promise<Page | Redirect>;
 
 interface Parameters {
@@ -65,7 +65,7 @@ export function isLocal({ baseUrl }: Service): boolean {
   return new URL(baseUrl).hostname === '127.0.0.1';
 }
 
-/** A part of a page that was read, or why it was not: the other parts are shown anyway. */
+/** A part of a page, or the reason why it could not be read while other parts could. */
 export type Part<Value> =
   | { readonly value: Value; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: unknown };

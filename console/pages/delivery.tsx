@@ -148,7 +148,7 @@ function answerOf(same: (attempt: number) => string, answer: string | null, next
   return answer === next?.resposta ? <small>{same(next.numero)}</small> : <Pre>{answer}</Pre>;
 }
 
-/** Writes the result of an attempt, and what to check, unless the next attempt or the card above says the same. */
+/** Renders the result of an attempt with advice, unless the next attempt or the card above has the same. */
 function Outcome({ attempt, next }: { attempt: Attempt; next: Attempt | undefined }) {
   const { t } = useView();
   const { resultado, status, detalhe } = attempt;

@@ -10,7 +10,7 @@ export const askReplay: Handler = async (view, { event }) => {
   const range = rangeOf(view, query);
   const webhook = await api.findWebhook(event);
   if (!webhook) throw new NotFound(t.failures.noWebhook);
-  // Deliveries of earlier registrations are left out: they were accepted before this one.
+  // Deliveries of earlier registrations are excluded: they were accepted before this one.
   if (range.desde < webhook.criado_em) range.desde = webhook.criado_em;
   const isEmpty = range.desde >= range.ate;
   const counted = isEmpty ? { value: { count: 0, isAll: true } } : await partOf(countReplayable(api, event, range));
@@ -64,7 +64,7 @@ export const startReplay: Handler = async ({ api, t, session }, { event }, form)
 
 export const cancelReplay: Handler = async ({ api, t }, { event }, form) => {
   const id = form.get('id') ?? '';
-  // DELETE of a replay that has ended forgets it.
+  // DELETE of a replay that has ended removes it.
   const replay = await api.findReplay(event, id);
   if (replay?.estado === 'em_andamento') await api.cancelReplay(event, id);
   return { to: pathOf(event), notes: [{ kind: 'done', text: t.replay.cancelled }] };

@@ -47,14 +47,14 @@ export const changePage: Handler = async ({ api, t }, { event }, values) => {
   return changeForm(t, webhook, values.get('url') ?? webhook.url);
 };
 
-/** Replaces URL and header. A header that is set has to be typed again or removed: it never goes to another URL unseen. */
+/** Replaces URL and header. An existing header must be typed again or removed: no other URL gets it unseen. */
 export const change: Handler = async ({ api, t }, { event }, values) => {
   const webhook = await existing(api, t, event);
   const url = values.get('url') ?? '';
   const settings = settingsIn(values);
   const isUndecided = webhook.autorizacao_definida && !settings.autorizacao && values.get('remove') !== 'yes';
   try {
-    // The API refuses an empty header, with all that is wrong with the URL.
+    // The API rejects an empty header, and reports all problems of the URL.
     const changed = await api.change(event, isUndecided ? { ...settings, autorizacao: '' } : settings);
     if (webhook.estado === 'suspenso' && changed.estado === 'ativo') return reactivated(t, event);
   } catch (error) {

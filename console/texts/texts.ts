@@ -6,7 +6,7 @@ export type Language = 'en' | 'pt';
 
 export const texts: Readonly<Record<Language, Texts>> = { en, pt };
 
-/** Returns the first of the two languages that a browser asks for, else English. */
+/** Returns the first of the two languages that a browser accepts, else English. */
 export function preferredLanguage(acceptLanguage = ''): Language {
   const asked = acceptLanguage.slice(0, 1_000).toLowerCase().split(',');
   return asked.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
@@ -25,7 +25,7 @@ export function adviceOf({ advice, statusAdvice }: Texts, attempt: DeliveryDetai
   return texts[status === 405 ? 404 : status] ?? texts[`${Math.floor(status / 100)}xx`] ?? texts.other;
 }
 
-/** Returns the text for a word of the API; the word itself if a later release of the API added it. */
+/** Returns the text for a word of the API, or the word itself if a later release of the API added it. */
 export function textOf(table: Readonly<Record<string, string>>, word: string): string {
   return Object.hasOwn(table, word) ? (table[word] ?? word) : word;
 }

@@ -237,7 +237,7 @@ describe('a webhook', () => {
     ['since=2026-11-28T12:00:00Z&until=2026-11-28T11:00:00Z', 'since=2026-11-28T12:00:00Z, until=2026-11-28T11:00:00Z'],
   ])('reports what it did not understand of ?%s', async (query, named) => {
     const { text } = await walkWith(registered);
-    expect(await text(`${own}?${query}`)).toContain(`Not understood, and ignored: ${named}`);
+    expect(await text(`${own}?${query}`)).toContain(`Invalid and ignored: ${named}`);
   });
 
   it('is not found if the event is unknown; the history of a known one stays after it was deleted', async () => {
@@ -474,7 +474,7 @@ describe('a change', () => {
     const gone = () => unanswered('ECONNRESET');
     const { fake, post } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
     const page = await post(`${own}/reactivate`);
-    expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('Look whether a change was made.')]);
+    expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('Check if the change was made.')]);
     expect(fake.count(/reativacao/)).toBe(1);
   });
 
@@ -541,7 +541,7 @@ describe('a replay', () => {
   it('of a time before the registration is not offered', async () => {
     const { fake, open } = await walkWith(registered);
     const page = await open(`${own}/replay?state=falhou&since=2026-10-01T00:00:00Z&until=2026-10-02T00:00:00Z`);
-    expect(textOf(page)).toContain('None of these can be replayed');
+    expect(textOf(page)).toContain('These cannot be replayed');
     expect(fake.count(/reenvios/)).toBe(0);
   });
 
