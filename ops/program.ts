@@ -86,8 +86,8 @@ function loadersFor(args: readonly string[]) {
   return (named.length > 0 ? named : Object.entries(nouns)).map(([, load]) => load);
 }
 
-function addNoun(program: Command, { name, about = '', notes, commands }: Noun, run: Run): void {
-  const noun = program.command(name).description(about);
+function addNoun(program: Command, { name, description = '', notes, commands }: Noun, run: Run): void {
+  const noun = program.command(name).description(description);
   if (notes !== undefined) noun.addHelpText('after', notes);
   for (const { addTo } of commands) addTo(noun, run);
 }

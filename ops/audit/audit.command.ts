@@ -23,7 +23,7 @@ const record = makeShape<ListedCommand>([
 ]);
 
 const list = command('audit list', {
-  about: 'list the commands that changed data or showed a body, newest first',
+  description: 'list the commands that changed data or showed a body, newest first',
   notes: `
 Without --since it shows the last 7 days. A line has ids only: never an e-mail address, a secret or a body. The outcome
 "begun" means that the command is still running or was killed. A command that failed may have made some of its changes.
@@ -49,7 +49,7 @@ Examples:
 
 export const audit: Noun = {
   name: 'audit',
-  about: 'what operators changed, and whose bodies they read',
+  description: 'what operators changed, and whose bodies they read',
   commands: [list],
 };
 

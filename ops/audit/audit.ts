@@ -3,7 +3,7 @@ import type { Task } from '../stage/target.ts';
 import type { BegunLine, Change, Listed, Subject } from './audit-log.ts';
 
 /** The effect of a command: it only reads, it writes, or it shows a body. The last two are audited. */
-export type Effect = 'reads' | 'writes' | 'looks';
+export type Effect = 'reads' | 'writes' | 'discloses';
 
 /** An action with the properties of its audit line. */
 export interface Audited<Given, Value> {
@@ -69,8 +69,8 @@ async function actBetweenLines<Given, Value>(
     value = await act({ ...task, recordResult, appendTargets, recordTarget }, given);
   } catch (error) {
     const hasOwnCounts = error instanceof CliError && Object.keys(error.details).length > 0;
-    const told = hasOwnCounts ? [] : Object.entries(done).map(([name, named]) => `${name} ${named}`);
-    if (told.length > 0) task.warn(`before the failure, this was done: ${told.join(', ')}`);
+    const results = hasOwnCounts ? [] : Object.entries(done).map(([name, named]) => `${name} ${named}`);
+    if (results.length > 0) task.warn(`before the failure, this was done: ${results.join(', ')}`);
     await end('failed', error);
     throw error;
   }
@@ -82,7 +82,7 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
   try {
     const { openAuditLog } = await import('./audit-log.ts');
     const line = await openAuditLog(task.target).begin(command, subject, change);
-    tellClock(task);
+    warnOfClock(task);
     return line;
   } catch (error) {
     const why = describeError(error, task.target.unreachable);
@@ -92,7 +92,7 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
 }
 
 /** The first responses to a command have set AWS's time. */
-function tellClock({ target, warn }: Task): void {
+function warnOfClock({ target, warn }: Task): void {
   const ahead = target.clock.aheadBy();
   if (Math.abs(ahead) <= toleratedMs) return;
   const seconds = Math.round(Math.abs(ahead) / 1_000);

@@ -9,7 +9,7 @@ import { type Act, type Audited, audited, type Effect } from './audit.ts';
 /** A command of operators, from which the command line is built. */
 interface CommandRow<Of extends ArgSpecs, Value> extends Audited<Given<Of>, Value> {
   /** The description in its help. */
-  readonly about: string;
+  readonly description: string;
   /** The text below the description in its help. */
   readonly notes?: string;
   /** The arguments and options, by the names of their values. */
@@ -36,7 +36,7 @@ interface ListedCommand {
 export interface Noun {
   readonly name: string;
   /** The description of a noun that is not a command itself. */
-  readonly about?: string;
+  readonly description?: string;
   readonly notes?: string;
   readonly commands: readonly ListedCommand[];
 }
@@ -46,13 +46,13 @@ export function command<Value, Of extends ArgSpecs = Readonly<Record<never, neve
   name: string,
   row: CommandRow<Of, Value>,
 ): Command<Given<Of>, Value> {
-  const { about, notes, refuse, report, effect } = row;
+  const { description, notes, refuse, report, effect } = row;
   const words: ArgSpecs = row.given ?? {};
   const act = audited(name, row);
   const [, verb] = name.split(' ');
 
   function addTo(noun: CommanderCommand, run: Run): void {
-    const made = (verb === undefined ? noun : noun.command(verb)).description(about);
+    const made = (verb === undefined ? noun : noun.command(verb)).description(description);
     for (const [value, word] of Object.entries(words)) word.addTo(made, value);
     if (notes !== undefined) made.addHelpText('after', notes);
     made.action(() => {

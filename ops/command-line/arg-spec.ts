@@ -25,42 +25,49 @@ type ValueOf<Of extends ArgSpec<unknown>> = ReturnType<Of['read']>;
 type Form<Value> = z.ZodType<Value>;
 
 /** Returns an optional option with a value. */
-export function option<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value | undefined>;
-export function option<Value>(placeholder: string, about: string, form: Form<Value>, value: Value): ArgSpec<Value>;
-export function option<Value>(placeholder: string, about: string, form: Form<Value>, value?: Value) {
-  return optionSpec<Value | undefined>(placeholder, about, made => formed(made, form).default(value));
+export function option<Value>(placeholder: string, description: string, form: Form<Value>): ArgSpec<Value | undefined>;
+export function option<Value>(
+  placeholder: string,
+  description: string,
+  form: Form<Value>,
+  value: Value,
+): ArgSpec<Value>;
+export function option<Value>(placeholder: string, description: string, form: Form<Value>, value?: Value) {
+  return optionSpec<Value | undefined>(placeholder, description, made => formed(made, form).default(value));
 }
 
 /** Returns a required option with a value. */
-export function required<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value> {
-  return optionSpec<Value>(placeholder, about, made => formed(made, form).makeOptionMandatory());
+export function required<Value>(placeholder: string, description: string, form: Form<Value>): ArgSpec<Value> {
+  return optionSpec<Value>(placeholder, description, made => formed(made, form).makeOptionMandatory());
 }
 
 /** Returns an option that may be repeated, each time with one of these values. A required one occurs at least once. */
 export function repeatable<Value extends string>(
   placeholder: string,
-  about: string,
+  description: string,
   choices: readonly Value[],
 ): ArgSpec<readonly Value[] | undefined> {
-  return optionSpec<readonly Value[] | undefined>(placeholder, about, made => collecting(made, choices));
+  return optionSpec<readonly Value[] | undefined>(placeholder, description, made => collecting(made, choices));
 }
 export function requiredRepeatable<Value extends string>(
   placeholder: string,
-  about: string,
+  description: string,
   choices: readonly Value[],
 ) {
-  return optionSpec<readonly Value[]>(placeholder, about, made => collecting(made, choices).makeOptionMandatory());
+  return optionSpec<readonly Value[]>(placeholder, description, made =>
+    collecting(made, choices).makeOptionMandatory(),
+  );
 }
 
 /** Returns an option without a value. @param implies - the options that it includes. */
-export function flag(about: string, implies: Readonly<Record<string, true>> = {}): ArgSpec<true | undefined> {
-  return optionSpec<true | undefined>('', about, made => made.implies(implies));
+export function flag(description: string, implies: Readonly<Record<string, true>> = {}): ArgSpec<true | undefined> {
+  return optionSpec<true | undefined>('', description, made => made.implies(implies));
 }
 
 /** Returns the option that removes what another one sets: `--no-account`. */
-export function negation(of: string, about: string): ArgSpec<true | undefined> {
+export function negation(of: string, description: string): ArgSpec<true | undefined> {
   return {
-    addTo: command => void command.option(`--no-${kebab(of)}`, about),
+    addTo: command => void command.option(`--no-${kebab(of)}`, description),
     read: command => (command.getOptionValue(of) === false ? true : undefined),
   };
 }
@@ -75,25 +82,25 @@ export function timed<Value>({
   return { addTo, read: (command, name, now) => read(command, name, now)?.(now) };
 }
 
-export function argument<Value>(placeholder: string, about: string, form: Form<Value>): ArgSpec<Value> {
-  return argumentSpec<Value>(`<${placeholder}>`, about, made => formed(made, form));
+export function argument<Value>(placeholder: string, description: string, form: Form<Value>): ArgSpec<Value> {
+  return argumentSpec<Value>(`<${placeholder}>`, description, made => formed(made, form));
 }
 
 /** Returns an optional argument. */
 export function optionalArgument<Value>(
   placeholder: string,
-  about: string,
+  description: string,
   form: Form<Value>,
 ): ArgSpec<Value | undefined> {
-  return argumentSpec<Value | undefined>(`[${placeholder}]`, about, made => formed(made, form));
+  return argumentSpec<Value | undefined>(`[${placeholder}]`, description, made => formed(made, form));
 }
 
 export function variadicArgument<Value>(
   placeholder: string,
-  about: string,
+  description: string,
   form: Form<Value>,
 ): ArgSpec<readonly Value[]> {
-  const { addTo, read } = argumentSpec<readonly Value[] | undefined>(`[${placeholder}...]`, about, made =>
+  const { addTo, read } = argumentSpec<readonly Value[] | undefined>(`[${placeholder}...]`, description, made =>
     made.argParser((text: string, before: readonly Value[] = []) => [...before, parse(form, text)]),
   );
   return { addTo, read: (...of) => read(...of) ?? [] };
@@ -105,10 +112,10 @@ export const jsonOutput: ArgSpec<boolean> = {
   read: command => command.optsWithGlobals().json === true,
 };
 
-function optionSpec<Value>(placeholder: string, about: string, adapt: (made: Option) => Option): ArgSpec<Value> {
+function optionSpec<Value>(placeholder: string, description: string, adapt: (made: Option) => Option): ArgSpec<Value> {
   return {
     addTo: (command, name) => {
-      command.addOption(adapt(new Option(`--${kebab(name)} ${placeholder}`.trim(), about)));
+      command.addOption(adapt(new Option(`--${kebab(name)} ${placeholder}`.trim(), description)));
     },
     read: (command, name) => {
       const value = command.getOptionValue(name);
@@ -117,10 +124,10 @@ function optionSpec<Value>(placeholder: string, about: string, adapt: (made: Opt
   };
 }
 
-function argumentSpec<Value>(flags: string, about: string, adapt: (made: Argument) => Argument): ArgSpec<Value> {
+function argumentSpec<Value>(flags: string, description: string, adapt: (made: Argument) => Argument): ArgSpec<Value> {
   const placeholder = new Argument(flags).name();
   return {
-    addTo: command => void command.addArgument(adapt(new Argument(flags, about))),
+    addTo: command => void command.addArgument(adapt(new Argument(flags, description))),
     read: ({ registeredArguments, processedArgs }) =>
       processedArgs[registeredArguments.findIndex(made => made.name() === placeholder)],
   };

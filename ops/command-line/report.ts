@@ -50,7 +50,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
         return { json: items.map(json), text: table(items, whenEmpty) + more };
       },
     /** Reports a change in a sentence. */
-    tell: (sentence: (item: Item) => string) => (item: Item) => ({ json: json(item), text: sentence(item) }),
+    change: (sentence: (item: Item) => string) => (item: Item) => ({ json: json(item), text: sentence(item) }),
   };
 
   function json(item: Item): Readonly<Record<string, unknown>> {

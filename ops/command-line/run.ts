@@ -37,7 +37,7 @@ export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions
       const value = await act({
         target,
         progress: json ? noProgress : progress.show,
-        tell: line => {
+        print: line => {
           progress.clear();
           if (!json) stderr.write(`${line}\n`);
         },

@@ -5,13 +5,13 @@ import type { Task } from '../stage/target.ts';
  * Ends an action when the process is interrupted. A second signal ends the process at once, since the action may take
  * long.
  * @param act - checks the signal between two steps, and may throw its reason.
- * @param tell - receives the message that it ends.
+ * @param print - receives the message that it ends.
  * @param other - another signal that interrupts it.
  * @param reason - the message of the interruption.
  */
 export async function untilInterrupted<Value>(
   act: (interruption: AbortSignal) => Promise<Value>,
-  tell: (line: string) => void,
+  print: (line: string) => void,
   other?: AbortSignal,
   reason = 'Interrupted. Run the same command again to continue.',
 ): Promise<Value> {
@@ -23,7 +23,7 @@ export async function untilInterrupted<Value>(
     firstAt = Date.now();
     // At SIGHUP the terminal is gone: writing to it fails.
     if (name !== 'SIGHUP')
-      tell('Stopping when the work in flight is finished. Press Ctrl-C again to stop immediately.');
+      print('Stopping when the work in flight is finished. Press Ctrl-C again to stop immediately.');
     end.abort(new CliError(reason));
   };
   for (const name of signals) process.on(name, interrupt);
@@ -37,7 +37,7 @@ export async function untilInterrupted<Value>(
 /** Runs an action until it is interrupted; its dead-letter messages then reappear at once. */
 export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) => Promise<Value>): Promise<Value> {
   if (task.interruption) return act(task);
-  return untilInterrupted(signal => act({ ...task, interruption: signal }), task.tell, undefined, 'Interrupted.');
+  return untilInterrupted(signal => act({ ...task, interruption: signal }), task.print, undefined, 'Interrupted.');
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -109,7 +109,7 @@ export async function readEvents(
   ]);
   const logSince = Math.max(kept, since);
   progress(`Searching the log since ${isoTime(logSince)}`);
-  const lines = await sources.findLines(account, tellingMessages, logSince);
+  const lines = await sources.findLines(account, messagesWithoutDelivery, logSince);
   const known = new Map(listed.map(delivery => [delivery.id, delivery]));
   const unlisted = [...new Set(lines.flatMap(({ fields }) => idOf(fields) ?? []))].filter(id => !known.has(id));
   const others: Delivery[] = [];
@@ -129,7 +129,7 @@ export async function readEvents(
 const day = 86_400_000;
 
 /** The log messages about events without a delivery. */
-const tellingMessages = [
+const messagesWithoutDelivery = [
   'event.without_webhook',
   'event.rejected',
   'event.conflicting_copy',

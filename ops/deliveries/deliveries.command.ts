@@ -115,7 +115,7 @@ const outcome = makeShape<ReplayOutcome>([
 ]);
 
 const list = command('deliveries list', {
-  about: 'list the deliveries of an account, newest first; without --account: count undelivered deliveries',
+  description: 'list the deliveries of an account, newest first; without --account: count undelivered deliveries',
   notes: listNotes,
   given: {
     account: option('<id>', 'the account', accountId),
@@ -148,9 +148,9 @@ const list = command('deliveries list', {
 
 /** Shows a delivery with the receiver's responses, and its body on request. */
 const showDelivery = command('deliveries show', {
-  about: "show the state of a delivery, its attempts and the receiver's responses",
+  description: "show the state of a delivery, its attempts and the receiver's responses",
   given: { ...ofDelivery, body: flag('also show the body; the audit trail records it') },
-  effect: 'looks',
+  effect: 'discloses',
   isAudited: ({ body = false }) => body,
   act: async ({ target }, { id }) => {
     const { readAnswers, findWebhook } = openDeliveries(target);
@@ -167,7 +167,7 @@ const showDelivery = command('deliveries show', {
 });
 
 const resendDelivery = command('deliveries resend', {
-  about: 'send a delivery now: on a new schedule, or ahead of its next attempt',
+  description: 'send a delivery now: on a new schedule, or ahead of its next attempt',
   given: ofDelivery,
   effect: 'writes',
   act: async ({ target, recordResult }, { id }) => {
@@ -185,7 +185,7 @@ const resendDelivery = command('deliveries resend', {
 });
 
 const replay = command('deliveries replay', {
-  about: 'resend the failed or held deliveries of a webhook, by the time their events were accepted',
+  description: 'resend the failed or held deliveries of a webhook, by the time their events were accepted',
   notes: replayNotes,
   given: {
     account: option('<id>', 'the account (default: all)', accountId),
@@ -234,7 +234,7 @@ const replay = command('deliveries replay', {
 
 export const deliveries: Noun = {
   name: 'deliveries',
-  about: 'deliveries of events: list, show, resend, replay',
+  description: 'deliveries of events: list, show, resend, replay',
   notes: examples,
   commands: [list, showDelivery, resendDelivery, replay],
 };

@@ -4,7 +4,7 @@ import { argument, jsonOutput, option, variadicArgument } from '../command-line/
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
-import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
+import { copyKey, type DeadLetter, openQueues, readElsewhere } from '../stage/queues.ts';
 import { counted } from '../stage/sentences.ts';
 import { interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-letter.ts';
 import { maxDeadLetters, redrive, warnOfOthers } from './redrive.ts';
@@ -44,9 +44,9 @@ const keptDeadLetter = makeShape<KeptDeadLetter>([
 
 /** Lists dead-letter messages, copies as one, and how many more are in flight; bodies only on request. */
 const listDeadLetters = command('dlq list', {
-  about: 'list messages and why each is here; --json also shows their bodies',
+  description: 'list messages and why each is here; --json also shows their bodies',
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
-  effect: 'looks',
+  effect: 'discloses',
   isAudited: ({ bodies }) => bodies,
   act: (task, { limit, bodies }) =>
     interruptible(task, async ({ target, progress, warn, recordResult, interruption }) => {
@@ -64,7 +64,7 @@ const listDeadLetters = command('dlq list', {
       }
       const after = await queues.countInFlight();
       const inFlight = deadLetters.size === 0 ? Math.max(before, after) : Math.min(before, after);
-      if (inFlight > 0) warn(lookedAt(inFlight));
+      if (inFlight > 0) warn(readElsewhere(inFlight));
       recordResult({ count: deadLetters.size });
       return { deadLetters: [...deadLetters.values()], inFlight, isCutOff };
     }),
@@ -76,7 +76,7 @@ const listDeadLetters = command('dlq list', {
 
 /** Sends dead-letter messages that can be processed now back to their queue; the others stay. */
 export const redriveDeadLetters = command('dlq redrive', {
-  about: 'return messages to their queue, all or those named, if they can be processed now; the others stay',
+  description: 'return messages to their queue, all or those named, if they can be processed now; the others stay',
   given: {
     ids: variadicArgument('message-id', 'as list shows it', messageId),
     rate: option('<n>', 'messages a second', wholeNumber(1, 1_000), 10),
@@ -95,9 +95,9 @@ export const redriveDeadLetters = command('dlq redrive', {
 });
 
 const showDeadLetter = command('dlq show', {
-  about: 'show one message with its body, and who sent it',
+  description: 'show one message with its body, and who sent it',
   given: { message: argument('message-id', 'as list shows it', messageId) },
-  effect: 'looks',
+  effect: 'discloses',
   act: (task, { message }) =>
     interruptible(task, async ({ target, interruption }) => {
       const queues = openQueues(target);
@@ -119,7 +119,7 @@ const showDeadLetter = command('dlq show', {
 
 /** Deletes dead-letter messages permanently. Returns their number, copies counted once. */
 const discardDeadLetters = command('dlq discard', {
-  about: 'permanently delete messages: those named, or all that were rejected for a reason',
+  description: 'permanently delete messages: those named, or all that were rejected for a reason',
   notes: examples,
   given: {
     ids: variadicArgument('message-id', 'as list shows it', messageId),
@@ -156,7 +156,7 @@ const discardDeadLetters = command('dlq discard', {
       }
       warnOfOthers(looked, warn);
       const inFlight = Math.max(before, await queues.countInFlight());
-      if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
+      if (reason !== undefined && inFlight > 0) warn(readElsewhere(inFlight));
       if (missing.size === 0) return removed.size;
       throw noDeadLetter([...missing], inFlight);
     }),
@@ -166,7 +166,7 @@ const discardDeadLetters = command('dlq discard', {
 
 export const dlq: Noun = {
   name: 'dlq',
-  about: 'messages that could not be processed: list, show, redrive, discard',
+  description: 'messages that could not be processed: list, show, redrive, discard',
   notes: examples,
   commands: [listDeadLetters, redriveDeadLetters, showDeadLetter, discardDeadLetters],
 };

@@ -15,7 +15,7 @@ import {
 import { inOneLine, iso, isoSeconds, makeShape } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
 import { CliError } from '../stage/operator.ts';
-import { standInQueue } from '../stage/queues.ts';
+import { queuedHint } from '../stage/queues.ts';
 import { type AccountEvent, listAccountEvents } from './account-events.ts';
 import { delivery as deliveryShape, reportDelivery } from './deliveries.command.ts';
 import { type EventReference, type FoundEvent, findPublished } from './events.ts';
@@ -59,7 +59,7 @@ const listed = makeShape<AccountEvent>([
 ]);
 
 const findOneEvent = command('events find', {
-  about: 'show what happened to an event, and why',
+  description: 'show what happened to an event, and why',
   notes: examples,
   given: {
     named: optionalArgument('id', 'its webhook-id, or the id of its message', deliveryOrMessageId),
@@ -87,7 +87,7 @@ const findOneEvent = command('events find', {
 });
 
 const list = command('events list', {
-  about: 'list the events of an account, newest first, and what happened to each',
+  description: 'list the events of an account, newest first, and what happened to each',
   notes: `
 Deliveries come from the table. No table has the events that had no webhook, were rejected, or wait because of a fault of the
 service. The command searches the logs of the delivery functions for those, as far back as they are kept, and reports how far
@@ -104,7 +104,7 @@ Examples:
   effect: 'reads',
   act: listAccountEvents,
   report: ({ account, since, limit, events, isCutOff, logSince, queued }) => {
-    const none = `No events for account ${account} since ${iso(since)}: none was published to this stage, or its messages were received 1,000 times ("dlq list")${standInQueue(queued, "the account's")}.`;
+    const none = `No events for account ${account} since ${iso(since)}: none was published to this stage, or its messages were received 1,000 times ("dlq list")${queuedHint(queued, "the account's")}.`;
     const kept = logSince === since ? '' : ' (older logs are deleted)';
     const sentences = [
       `Deliveries are listed since ${iso(since)}; events without a delivery are from the log, since ${iso(logSince)}${kept}.`,
@@ -123,7 +123,7 @@ Examples:
 
 export const events: Noun = {
   name: 'events',
-  about: 'published events: find one, or list those of an account',
+  description: 'published events: find one, or list those of an account',
   notes: examples,
   commands: [findOneEvent, list],
 };

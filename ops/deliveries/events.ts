@@ -5,7 +5,7 @@ import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type EventLog, type LoggedLine, openEventLog, textOf } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
-import { type DeadLetter, lookedAt, openQueues, type Queues, standInQueue } from '../stage/queues.ts';
+import { type DeadLetter, openQueues, type Queues, queuedHint, readElsewhere } from '../stage/queues.ts';
 import { openDeliveries, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import {
@@ -168,13 +168,13 @@ function seenDeadLetters(inFlight: number, looked: number): string {
     looked < maxDeadLetters
       ? 'no dead-letter message'
       : `no dead-letter message among the first ${maxDeadLetters} ("dlq list --limit 10000" reads more)`;
-  return inFlight === 0 ? seen : `${seen} that is visible (${lookedAt(inFlight)})`;
+  return inFlight === 0 ? seen : `${seen} that is visible (${readElsewhere(inFlight)})`;
 }
 
 function unknown(since: number, seen: string, queued: number | undefined): Judgement {
   return {
     verdict: 'unknown',
-    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before then, with other ids, to another stage, or less than about a minute ago${standInQueue(queued, 'it')}`,
+    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before then, with other ids, to another stage, or less than about a minute ago${queuedHint(queued, 'it')}`,
   };
 }
 

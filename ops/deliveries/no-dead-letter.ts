@@ -1,9 +1,9 @@
 import { CliError } from '../stage/operator.ts';
-import { lookedAt } from '../stage/queues.ts';
+import { readElsewhere } from '../stage/queues.ts';
 
 /** Returns the error about messages that the queue does not show: they are gone, or in flight in another program. */
 export function noDeadLetter(missing: readonly string[], inFlight: number): CliError {
-  const hint = inFlight === 0 ? '"dlq list" shows the messages that are there' : lookedAt(inFlight);
+  const hint = inFlight === 0 ? '"dlq list" shows the messages that are there' : readElsewhere(inFlight);
   return new CliError(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`);
 }
 

@@ -25,7 +25,7 @@ export function makePublish(events: EventFormat) {
   };
 
   return command('publish', {
-    about: 'publish a business event, as an internal service does',
+    description: 'publish a business event, as an internal service does',
     notes: examples(exampleOptions('proposta.recebida')),
     given: words,
     refuse: given => {
@@ -54,10 +54,10 @@ export function makePublish(events: EventFormat) {
   /** Returns the option of a field, which is required if every event needs the field. */
   function wordOf(name: string, { kind, optional }: EventField): ArgSpec<string | number | undefined> {
     const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
-    const told = isInAll ? name : `${name}, for the events that have one`;
-    const about = optional ? `${told}; may be left out` : told;
+    const label = isInAll ? name : `${name}, for the events that have one`;
+    const description = optional ? `${label}; may be left out` : label;
     const make = requiredFields.includes(name) ? required : option;
-    return kind === 'integer' ? make('<n>', about, wholeNumber(1)) : make('<text>', about, z.string());
+    return kind === 'integer' ? make('<n>', description, wholeNumber(1)) : make('<text>', description, z.string());
   }
 
   function messageOf({ account, event, id, ...others }: Given<typeof words>): string {

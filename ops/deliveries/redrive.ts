@@ -2,7 +2,7 @@ import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { copyKey, type DeadLetter, openQueues } from '../stage/queues.ts';
 import { requireOutput } from '../stage/target.ts';
-import { type Destination, destinationOf, moveDeadLetter } from './move-letter.ts';
+import { type Destination, destinationOf, moveDeadLetter } from './move-dead-letter.ts';
 import { goOn, interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-letter.ts';
 
 interface RedriveOptions {
@@ -84,15 +84,15 @@ export async function redrive(
     moved.add(copyKey(deadLetter));
     recordTarget('messages', deadLetter.origin.messageId);
     recordResult({ count: moved.size });
-    tell();
+    showProgress();
   }
 
   function keep(deadLetter: DeadLetter, detail: string): void {
     kept.set(copyKey(deadLetter), { messageId: deadLetter.origin.messageId, detail });
-    tell();
+    showProgress();
   }
 
-  function tell(): void {
+  function showProgress(): void {
     progress(`Moved ${moved.size}, kept ${kept.size}`);
   }
 }

@@ -89,11 +89,11 @@ export async function replayAll(
 export async function replayEach(
   webhooks: readonly ReplayedWebhook[],
   {
-    tell,
+    print,
     progress,
     recordResult,
     appendTargets,
-  }: Pick<AuditedTask, 'tell' | 'progress' | 'recordResult' | 'appendTargets'>,
+  }: Pick<AuditedTask, 'print' | 'progress' | 'recordResult' | 'appendTargets'>,
   replayOne: (webhook: ReplayedWebhook, onStarted: (replay: string) => Promise<void>) => Promise<Replayed>,
 ): Promise<readonly ReplayOutcome[]> {
   const waiting = [...webhooks];
@@ -107,7 +107,7 @@ export async function replayEach(
     for (let webhook = waiting.shift(); webhook; webhook = waiting.shift()) {
       const outcome = await outcomeOf(webhook);
       outcomes.push(outcome);
-      tell(`${webhook.account} ${webhook.event}: ${describe(outcome)}`);
+      print(`${webhook.account} ${webhook.event}: ${describe(outcome)}`);
       progress(`${outcomes.length} of ${webhooks.length} webhooks`);
     }
   }

@@ -88,7 +88,7 @@ const wholeWebhook = makeShape<WebhookView>([
 
 /** Lists an account's webhooks with a query, and those of all accounts by reading the whole table. */
 const listWebhooks = command('webhooks list', {
-  about: 'list webhooks, and why and since when they are suspended, failing or slow',
+  description: 'list webhooks, and why and since when they are suspended, failing or slow',
   notes: listNotes,
   given: {
     account: option('<id>', 'only those of this account', accountId),
@@ -117,7 +117,7 @@ const listWebhooks = command('webhooks list', {
 });
 
 const show = command('webhooks show', {
-  about: 'show one webhook: its host, state and health, without secrets',
+  description: 'show one webhook: its host, state and health, without secrets',
   given: ofWebhook,
   effect: 'reads',
   act: async ({ target }, registration) => {
@@ -131,7 +131,7 @@ const show = command('webhooks show', {
 
 /** Suspends a webhook, or the next one to be registered. An account without webhooks and users is a typo. */
 export const suspendWebhook = command('webhooks suspend', {
-  about: 'suspend a webhook, or the next one that is registered; its account cannot reactivate it',
+  description: 'suspend a webhook, or the next one that is registered; its account cannot reactivate it',
   given: ofWebhook,
   effect: 'writes',
   act: async (task, { account, event }) => {
@@ -157,7 +157,7 @@ export const suspendWebhook = command('webhooks suspend', {
 
 /** Ends the suspension of a webhook, or of the next one. */
 export const reactivateWebhook = command('webhooks reactivate', {
-  about: 'reactivate a webhook, no matter why it is suspended',
+  description: 'reactivate a webhook, no matter why it is suspended',
   given: ofWebhook,
   effect: 'writes',
   act: async ({ target }, registration) => {
@@ -184,7 +184,7 @@ export const reactivateWebhook = command('webhooks reactivate', {
 
 /** Sends one attempt of a sample event, as the account's own test does. */
 const testWebhook = command('webhooks test', {
-  about: 'send one attempt of a sample event; the account can do the same',
+  description: 'send one attempt of a sample event; the account can do the same',
   given: ofWebhook,
   effect: 'writes',
   act: sendTest,
@@ -197,7 +197,7 @@ const testWebhook = command('webhooks test', {
 
 export const webhooks: Noun = {
   name: 'webhooks',
-  about: 'webhooks of all accounts: list, show, suspend, reactivate, test',
+  description: 'webhooks of all accounts: list, show, suspend, reactivate, test',
   notes: examples,
   commands: [listWebhooks, show, suspendWebhook, reactivateWebhook, testWebhook],
 };

@@ -21,7 +21,7 @@ export const rollback: Noun = {
   name: 'rollback',
   commands: [
     command('rollback', {
-      about: 'list the releases, or point all functions to one of them at once',
+      description: 'list the releases, or point all functions to one of them at once',
       notes,
       given: { release: optionalArgument('RELEASE', 'as listed', releaseName) },
       effect: 'writes',

@@ -16,7 +16,7 @@ export function adviceOn(
   const cloudFormation = (command: string) =>
     `aws cloudformation ${command} --region ${region} --stack-name ${stackName}`;
   const rollBack = `npx cdk rollback ${stackName} -c stage=${stage}`;
-  const about = `stack ${stackName} is in state ${state}`;
+  const subject = `stack ${stackName} is in state ${state}`;
   const openUp = cloudFormation('update-termination-protection --no-enable-termination-protection');
 
   if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging(stack)) {
@@ -26,25 +26,25 @@ export function adviceOn(
   if (settled.includes(state)) return undefined;
 
   if (state === 'UPDATE_ROLLBACK_COMPLETE') {
-    return `${about}: its last deployment failed and was rolled back. ${cloudFormation('describe-stack-events')} shows why.`;
+    return `${subject}: its last deployment failed and was rolled back. ${cloudFormation('describe-stack-events')} shows why.`;
   }
   if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
-    const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} shows why)`;
+    const failed = `${subject}: its first deployment failed (${cloudFormation('describe-stack-events')} shows why)`;
     return found.EnableTerminationProtection
       ? // For this stack only: unprotected in its file, the whole stage would lose its protection.
         `${failed}, and it cannot be deleted and created again, because it is protected. Run: ${openUp}. The next deployment then deletes it and creates it again.`
       : `${failed}. The next deployment deletes it and creates it again.`;
   }
   if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
-    return `${about}: the deployment stopped partway. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`;
+    return `${subject}: the deployment stopped partway. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`;
   }
   if (state === 'DELETE_FAILED') {
-    return `${about}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`;
+    return `${subject}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`;
   }
   if (state === 'REVIEW_IN_PROGRESS') {
-    return `${about}: it was prepared but never created. The next deployment continues with it.`;
+    return `${subject}: it was prepared but never created. The next deployment continues with it.`;
   }
-  return `${about}: a deployment is in progress. Wait until it has ended.`;
+  return `${subject}: a deployment is in progress. Wait until it has ended.`;
 }
 
 /**

@@ -20,10 +20,10 @@ const table = argument('table', `of the stage: ${names.join(', ')}`, z.enum(name
 const restored = argument('restored', 'the name of the table that AWS restored', notEmpty);
 
 const copyMissing = command('tables copy', {
-  about: "copy items that are missing from the stage's table; overwrites nothing and can be repeated",
+  description: "copy items that are missing from the stage's table; overwrites nothing and can be repeated",
   given: { table, restored },
   effect: 'writes',
-  act: (task, words) => untilInterrupted(signal => copy(task, words, signal), task.tell),
+  act: (task, words) => untilInterrupted(signal => copy(task, words, signal), task.print),
   subject: (_task, words) => ({ table: words.table }),
   report: counts => ({
     json: counts,
@@ -32,7 +32,7 @@ const copyMissing = command('tables copy', {
 });
 
 const notes = '\nExample:\n  npm run ops -- --stage prod tables copy users Emissor-prod-users-restored';
-export const tables: Noun = { name: 'tables', about: 'restore lost items', notes, commands: [copyMissing] };
+export const tables: Noun = { name: 'tables', description: 'restore lost items', notes, commands: [copyMissing] };
 
 async function copy(task: AuditedTask, words: { table: string; restored: string }, interruption: AbortSignal) {
   const { target, progress, confirm, recordResult } = task;

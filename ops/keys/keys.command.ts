@@ -33,7 +33,7 @@ const key = makeShape<KeyView>([
 ]);
 
 const list = command('keys list', {
-  about: 'list all keys: next, active, retiring',
+  description: 'list all keys: next, active, retiring',
   given: { kind },
   effect: 'reads',
   act: ({ target }, { kind }) => readKeys(target, kind ? [kind] : keyKinds),
@@ -41,7 +41,7 @@ const list = command('keys list', {
 });
 
 export const rotateKeys = command('keys rotate', {
-  about: 'create the keys that are due and delete expired ones, as the service does every day',
+  description: 'create the keys that are due and delete expired ones, as the service does every day',
   notes: examples,
   given: {
     now: flag('create a key and use it at once; earlier keys retire and stay valid'),
@@ -95,7 +95,7 @@ export const rotateKeys = command('keys rotate', {
 
 export const keys: Noun = {
   name: 'keys',
-  about: 'keys that sign and authenticate tokens and encrypt secrets: list, rotate',
+  description: 'keys that sign and authenticate tokens and encrypt secrets: list, rotate',
   notes: examples,
   commands: [list, rotateKeys],
 };

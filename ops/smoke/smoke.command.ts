@@ -21,7 +21,7 @@ Examples:
   npm run ops -- --stage dev smoke remove --yes           # before "cdk destroy"`;
 
 const rotate = command('smoke rotate-credentials', {
-  about: 'replace the client and the user of smoke tests',
+  description: 'replace the client and the user of smoke tests',
   effect: 'writes',
   act: rotateCredentials,
   subject: () => ({ account: smokeAccount }),
@@ -32,7 +32,7 @@ const rotate = command('smoke rotate-credentials', {
 });
 
 const remove = command('smoke remove', {
-  about: 'delete the client, the user and the parameter of smoke tests; run it before the stage is destroyed',
+  description: 'delete the client, the user and the parameter of smoke tests; run it before the stage is destroyed',
   effect: 'writes',
   act: removeIdentity,
   report: removed => ({
@@ -43,7 +43,7 @@ const remove = command('smoke remove', {
 
 export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interruption'>): Noun {
   const test = command('smoke', {
-    about: 'test the whole service: log in, register a webhook, publish an event, receive it',
+    description: 'test the whole service: log in, register a webhook, publish an event, receive it',
     notes: examples,
     given: {
       timeout: option('<seconds>', 'maximum duration of the test', wholeNumber(5, maxStepsMs / 1_000), 60),
@@ -55,7 +55,7 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
         if (!isQuiet) stdout.write(`${lineOf(step)}\n`);
       };
       const act = (signal: AbortSignal) => testStage(task, { timeout, onStep, interruption: signal });
-      return untilInterrupted(act, task.tell, interruption);
+      return untilInterrupted(act, task.print, interruption);
     },
     subject: () => ({ account: smokeAccount }),
     report: ({ steps, durationMs, deliveryId }, _given, { label }) => ({

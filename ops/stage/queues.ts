@@ -33,19 +33,19 @@ export interface DeadLetter {
 export type Queues = ReturnType<typeof openQueues>;
 
 /** Options of a pass through the dead-letter messages. */
-interface Look {
+interface PassOptions {
   readonly interruption?: AbortSignal | undefined;
   /** Resolves when the caller has finished its work on the messages of this pass. */
   readonly settle?: () => Promise<unknown>;
 }
 
 /** Returns the sentence about dead-letter messages in flight elsewhere, which the pass could not see. */
-export function lookedAt(inFlight: number): string {
+export function readElsewhere(inFlight: number): string {
   return `another command is reading about ${inFlight} dead-letter messages, which reappear when it ends, or some minutes later if it was killed`;
 }
 
 /** Returns the sentence about the messages in the events queue. They have no log line before their first receive. */
-export function standInQueue(queued: number | undefined, which: string): string {
+export function queuedHint(queued: number | undefined, which: string): string {
   if (queued === undefined) return '. The number of messages in the events queue could not be read';
   if (queued === 0) return '';
   const wait = queued === 1 ? 'message waits' : 'messages wait';
@@ -154,7 +154,10 @@ export function openQueues(target: Target) {
      * meanwhile; messages that were not removed reappear at the end.
      * @throws {CliError} when messages reappear before all were seen, and the reason of an interruption.
      */
-    deadLetters: async function* (limit: number, { interruption, settle }: Look = {}): AsyncGenerator<DeadLetter> {
+    deadLetters: async function* (
+      limit: number,
+      { interruption, settle }: PassOptions = {},
+    ): AsyncGenerator<DeadLetter> {
       const seen = new Set<string>();
       let seenAgain = 0;
       const { waiting } = await readDepth(target, urlOf('DeadLetterQueueUrl'));

@@ -53,7 +53,7 @@ export interface Task {
   readonly target: Target;
   readonly progress: ShowProgress;
   /** Prints a line that stays, about one of several items; it is not shown with `--json`. */
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
   /** Warns about a problem that does not stop the action. */
   readonly warn: (text: string) => void;
   readonly confirm: Confirm;

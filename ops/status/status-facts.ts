@@ -137,23 +137,23 @@ async function readQueues(target: Target) {
 
 async function readWebhooks(target: Target) {
   const { found, read, isCutOff } = await openWebhooks(target).listTroubled();
-  const about = ({ accountId: account, eventName: event }: Webhook | Hold) => ({ account, event });
+  const ownerOf = ({ accountId: account, eventName: event }: Webhook | Hold) => ({ account, event });
   return {
     read,
     isCutOff,
     /** The time of suspension is unknown: a suspended webhook may still be changed. */
     suspended: found.flatMap(webhook => {
       if (!('webhookId' in webhook))
-        return { ...about(webhook), reason: wireReasons.operator, updatedAt: isoTime(webhook.since) };
+        return { ...ownerOf(webhook), reason: wireReasons.operator, updatedAt: isoTime(webhook.since) };
       if (webhook.status !== 'suspended') return [];
       const { suspensionReason, updatedAt } = webhook;
       const reason = suspensionReason && wireReasons[suspensionReason];
-      return { ...about(webhook), reason, updatedAt: isoTime(updatedAt) };
+      return { ...ownerOf(webhook), reason, updatedAt: isoTime(updatedAt) };
     }),
     failing: found
       .flatMap(webhook =>
         'webhookId' in webhook && webhook.status === 'active' && webhook.failingSince !== undefined
-          ? { ...about(webhook), since: isoTime(webhook.failingSince) }
+          ? { ...ownerOf(webhook), since: isoTime(webhook.failingSince) }
           : [],
       )
       .sort((one, other) => (one.since < other.since ? -1 : 1)),

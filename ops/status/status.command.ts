@@ -37,7 +37,7 @@ export interface Status extends Facts {
 
 /** Reads the state of a target and finds its problems, with a bounded number of reads. */
 const readStatus = command('status', {
-  about:
+  description:
     'show the state of a deployment, and its problems: stacks, throttled tables, KMS key, certificates, alarm recipients, aliases, queues, alarms, webhooks, failed and overdue deliveries, keys',
   notes: examples,
   effect: 'reads',

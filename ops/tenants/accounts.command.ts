@@ -2,7 +2,7 @@ import { command, type Noun } from '../audit/command.ts';
 import { argument, required } from '../command-line/arg-spec.ts';
 import { filePath, ordinaryAccountId } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
-import { lookedAt } from '../stage/queues.ts';
+import { readElsewhere } from '../stage/queues.ts';
 import { listedCounts } from '../stage/sentences.ts';
 import { deleteAll, exportAll } from './accounts.ts';
 
@@ -18,35 +18,35 @@ Examples:
 const ofAccount = { account: argument('account', 'the id of the account', ordinaryAccountId) };
 
 const exportAccount = command('accounts export', {
-  about: 'export all data of an account to a file, including bodies; it is audited',
+  description: 'export all data of an account to a file, including bodies; it is audited',
   notes: examples,
   given: {
     ...ofAccount,
     out: required('<file>', 'the file to write, one JSON object per line; an existing file is replaced', filePath),
   },
-  effect: 'looks',
+  effect: 'discloses',
   act: (task, { account, out }) => exportAll(task, account, out),
   subject: (_task, { account }) => ({ account }),
   report: counts => ({ json: counts, text: `Exported: ${listedCounts(counts)}.` }),
 });
 
 export const deleteAccount = command('accounts delete', {
-  about: 'permanently delete all data of an account; it can be repeated',
+  description: 'permanently delete all data of an account; it can be repeated',
   notes: examples,
   given: ofAccount,
   effect: 'writes',
-  act: (task, { account }) => untilInterrupted(signal => deleteAll(task, account, signal), task.tell),
+  act: (task, { account }) => untilInterrupted(signal => deleteAll(task, account, signal), task.print),
   subject: (_task, { account }) => ({ account }),
   report: ({ inFlight, deadLetters, ...counts }) => {
     const text = `Deleted: ${listedCounts({ ...counts, 'dead-letter messages': deadLetters })}.`;
-    const others = `\n\nBut ${lookedAt(inFlight)}. Then repeat this command: some may belong to this account.`;
+    const others = `\n\nBut ${readElsewhere(inFlight)}. Then repeat this command: some may belong to this account.`;
     return { json: { ...counts, deadLetters, inFlight }, text: inFlight === 0 ? text : text + others };
   },
 });
 
 export const accounts: Noun = {
   name: 'accounts',
-  about: 'the data of an account: export, delete',
+  description: 'the data of an account: export, delete',
   notes: examples,
   commands: [exportAccount, deleteAccount],
 };

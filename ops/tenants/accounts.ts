@@ -5,7 +5,7 @@ import { timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consume
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
-import { lookedAt, openQueues } from '../stage/queues.ts';
+import { openQueues, readElsewhere } from '../stage/queues.ts';
 import { listedCounts } from '../stage/sentences.ts';
 import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
@@ -158,6 +158,6 @@ const maxAttempt = maxAttemptTimeout + timeAroundAttempt;
 const pauseBetweenPasses = 1_000;
 
 function nothingOf(account: string, inFlight = 0): CliError {
-  const hint = inFlight === 0 ? '"webhooks list" and "users list" show the accounts' : `but ${lookedAt(inFlight)}`;
+  const hint = inFlight === 0 ? '"webhooks list" and "users list" show the accounts' : `but ${readElsewhere(inFlight)}`;
   return new CliError(`There is no data of account "${account}": ${hint}.`);
 }

@@ -25,7 +25,7 @@ export const listReport = client.list(
   'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password --account acme',
 );
 
-export const changedReport = client.tell(
+export const changedReport = client.change(
   ({ clientId, name, status }) =>
     `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions have ended, and enabling it does not restore them.' : ''}`,
 );

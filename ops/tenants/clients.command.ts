@@ -43,7 +43,7 @@ const settings = ({ scope = '', grace = '' } = {}) => ({
 });
 
 const create = command('clients create', {
-  about: 'create a client; its secret is shown once',
+  description: 'create a client; its secret is shown once',
   notes: examples,
   given: {
     name: required('<name>', 'display name', displayName),
@@ -71,7 +71,7 @@ const create = command('clients create', {
 });
 
 const list = command('clients list', {
-  about: 'list all clients, or a page of them',
+  description: 'list all clients, or a page of them',
   given: {
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
     after: option('<id>', 'continue after the last client that was shown', principalId),
@@ -82,7 +82,7 @@ const list = command('clients list', {
 });
 
 const show = command('clients show', {
-  about: 'show a client, and when each of its secrets was created and ends',
+  description: 'show a client, and when each of its secrets was created and ends',
   given: ofClient,
   effect: 'reads',
   act: async ({ target }, { client: id }) => find(target, id),
@@ -90,7 +90,7 @@ const show = command('clients show', {
 });
 
 const update = command('clients update', {
-  about: 'change only the given settings; a change of account ends its sessions',
+  description: 'change only the given settings; a change of account ends its sessions',
   notes: examples,
   given: {
     ...ofClient,
@@ -127,7 +127,7 @@ const update = command('clients update', {
 });
 
 const enable = command('clients enable', {
-  about: 'enable a disabled client',
+  description: 'enable a disabled client',
   given: ofClient,
   effect: 'writes',
   act: async ({ target }, { client: id }) => existing(id, openClients(target).setClientStatus(id, 'enabled')),
@@ -136,7 +136,7 @@ const enable = command('clients enable', {
 });
 
 const disable = command('clients disable', {
-  about: 'disable a client and permanently end its sessions',
+  description: 'disable a client and permanently end its sessions',
   given: ofClient,
   effect: 'writes',
   act: async ({ target, confirm }, { client: id }) => {
@@ -149,7 +149,7 @@ const disable = command('clients disable', {
 });
 
 const remove = command('clients delete', {
-  about: 'delete a client and end its sessions',
+  description: 'delete a client and end its sessions',
   given: ofClient,
   effect: 'writes',
   act: async ({ target, confirm }, { client: id }) => {
@@ -162,7 +162,7 @@ const remove = command('clients delete', {
 });
 
 const rotateSecret = command('clients rotate-secret', {
-  about: 'create a new secret for a client, shown once; the current one keeps working for a while',
+  description: 'create a new secret for a client, shown once; the current one keeps working for a while',
   notes: examples,
   given: {
     ...ofClient,
@@ -201,7 +201,7 @@ const rotateSecret = command('clients rotate-secret', {
 
 export const clients: Noun = {
   name: 'clients',
-  about: 'clients of the token endpoint: create, list, show, update, enable, disable, delete, rotate-secret',
+  description: 'clients of the token endpoint: create, list, show, update, enable, disable, delete, rotate-secret',
   notes: examples,
   commands: [create, list, show, update, enable, disable, remove, rotateSecret],
 };

@@ -45,7 +45,7 @@ const session = makeShape<SessionState>([
 ]);
 
 const list = command('sessions list', {
-  about: 'list live sessions of a user, of a client, or of a user at a client',
+  description: 'list live sessions of a user, of a client, or of a user at a client',
   notes: examples,
   given: {
     ...ofOwner,
@@ -64,7 +64,7 @@ const list = command('sessions list', {
 });
 
 const end = command('sessions end', {
-  about: 'permanently end one session, or all sessions of a user or a client',
+  description: 'permanently end one session, or all sessions of a user or a client',
   notes: examples,
   given: { ...ofOwner, session: optionalArgument('session-id', 'as list shows it', sessionId) },
   refuse: named =>
@@ -94,7 +94,7 @@ const end = command('sessions end', {
 
 export const sessions: Noun = {
   name: 'sessions',
-  about: 'logins and their tokens: list, end',
+  description: 'logins and their tokens: list, end',
   notes: examples,
   commands: [list, end],
 };

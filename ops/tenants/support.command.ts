@@ -18,7 +18,7 @@ Examples:
 
 export function support({ stdin, stdout, interruption }: Streams): Noun {
   const open = command('support', {
-    about: 'open the console for an account, read-only, for an hour or until Ctrl-C; it is audited',
+    description: 'open the console for an account, read-only, for an hour or until Ctrl-C; it is audited',
     notes: examples,
     given: {
       account: argument('account', 'the id of the account', ordinaryAccountId),
@@ -31,11 +31,13 @@ export function support({ stdin, stdout, interruption }: Streams): Noun {
       const show = (link: string) => stdout.write(isQuiet ? `${JSON.stringify({ link })}\n` : `console  ${link}\n`);
       const onOpen = (makeLink: () => string) => {
         show(makeLink());
-        task.tell('Each link works once. Press Enter for another link. The console closes at Ctrl-C or after an hour.');
+        task.print(
+          'Each link works once. Press Enter for another link. The console closes at Ctrl-C or after an hour.',
+        );
         lines?.on('line', () => show(makeLink()));
       };
       const act = (signal: AbortSignal) => openSupport(task, { account, port, interruption: signal, onOpen });
-      await untilInterrupted(act, task.tell, interruption).finally(() => lines?.close());
+      await untilInterrupted(act, task.print, interruption).finally(() => lines?.close());
     },
     subject: (_task, { account }) => ({ account }),
     report: (_value, { account }) => ({

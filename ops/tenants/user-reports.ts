@@ -18,16 +18,16 @@ export const listReport = user.list(
   'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin',
 );
 
-export const changedReport = user.tell(
+export const changedReport = user.change(
   ({ email, status }) =>
     `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions have ended, and enabling the user does not restore them.' : ''}`,
 );
 
-export const roleReport = user.tell(
+export const roleReport = user.change(
   ({ email, role, accountId }) => `User ${email} is ${role} of account ${accountId}.`,
 );
 
-export const emailReport = user.tell(
+export const emailReport = user.change(
   ({ email }) => `The user now logs in as ${email}. Their password and sessions stay valid.`,
 );
 

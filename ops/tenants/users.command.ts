@@ -53,7 +53,7 @@ const ofUser = { user: argument('user', 'e-mail address or user id', userReferen
 const generatePassword = flag('generate a password and show it once');
 
 const create = command('users create', {
-  about: 'create a user; the password is asked for, or read from standard input',
+  description: 'create a user; the password is asked for, or read from standard input',
   notes: examples,
   given: {
     email: required('<address>', 'the user name of the password grant', emailAddress),
@@ -78,16 +78,16 @@ const create = command('users create', {
 });
 
 const importAll = command('users import', {
-  about: 'import users with their existing password hashes; existing users do not change',
+  description: 'import users with their existing password hashes; existing users do not change',
   notes: `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`,
   given: { file: argument('file', 'one JSON object per line: email, account, role, password_hash', filePath) },
   effect: 'writes',
-  act: (task, { file }) => untilInterrupted(signal => importUsers(task, file, signal), task.tell),
+  act: (task, { file }) => untilInterrupted(signal => importUsers(task, file, signal), task.print),
   report: importedReport,
 });
 
 const list = command('users list', {
-  about: 'list all users, those of an account, or a page of them',
+  description: 'list all users, those of an account, or a page of them',
   given: {
     account: option('<id>', 'only those of this account; reads all users', accountId),
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
@@ -100,7 +100,7 @@ const list = command('users list', {
 });
 
 const show = command('users show', {
-  about: 'show a user, with recent failed logins by client and the end of a lock',
+  description: 'show a user, with recent failed logins by client and the end of a lock',
   given: ofUser,
   effect: 'reads',
   act: async ({ target }, { user: reference }) => {
@@ -111,7 +111,7 @@ const show = command('users show', {
 });
 
 const enable = command('users enable', {
-  about: 'enable a disabled user',
+  description: 'enable a disabled user',
   given: ofUser,
   effect: 'writes',
   act: async ({ target }, { user }) =>
@@ -121,7 +121,7 @@ const enable = command('users enable', {
 });
 
 const disable = command('users disable', {
-  about: 'disable a user and permanently end their sessions',
+  description: 'disable a user and permanently end their sessions',
   given: ofUser,
   effect: 'writes',
   act: async ({ target, confirm }, { user }) => {
@@ -134,7 +134,7 @@ const disable = command('users disable', {
 });
 
 const remove = command('users delete', {
-  about: 'delete a user with their address, password and sessions; the address becomes free; it can be repeated',
+  description: 'delete a user with their address, password and sessions; the address becomes free; it can be repeated',
   given: ofUser,
   effect: 'writes',
   act: (task, { user }) => deleteUser(task, user),
@@ -143,7 +143,7 @@ const remove = command('users delete', {
 });
 
 const unlock = command('users unlock', {
-  about: 'clear the failed logins of a user, for all clients',
+  description: 'clear the failed logins of a user, for all clients',
   given: ofUser,
   effect: 'writes',
   act: async ({ target }, { user: reference }) => {
@@ -155,7 +155,7 @@ const unlock = command('users unlock', {
 });
 
 const setRole = command('users set-role', {
-  about: 'change the role of a user; takes effect at once and ends no session',
+  description: 'change the role of a user; takes effect at once and ends no session',
   given: { ...ofUser, role: argument('role', '', z.enum(roles)) },
   effect: 'writes',
   act: async ({ target }, { user, role }) =>
@@ -166,7 +166,7 @@ const setRole = command('users set-role', {
 });
 
 const setPassword = command('users set-password', {
-  about: "change a user's password; ends all their sessions and clears failed logins",
+  description: "change a user's password; ends all their sessions and clears failed logins",
   given: { ...ofUser, generatePassword },
   effect: 'writes',
   act: async (task, { user: reference, generatePassword }) => {
@@ -189,7 +189,7 @@ const setPassword = command('users set-password', {
 });
 
 const setEmail = command('users set-email', {
-  about: "change a user's e-mail address; ends no session",
+  description: "change a user's e-mail address; ends no session",
   given: { ...ofUser, address: argument('address', 'the new e-mail address', emailAddress) },
   effect: 'writes',
   act: async ({ target }, { user, address }) =>
@@ -200,7 +200,7 @@ const setEmail = command('users set-email', {
 
 export const users: Noun = {
   name: 'users',
-  about:
+  description:
     'users who log in: create, import, list, show, enable, disable, delete, unlock, set-role, set-password, set-email',
   notes: examples,
   commands: [create, importAll, list, show, enable, disable, remove, unlock, setRole, setPassword, setEmail],

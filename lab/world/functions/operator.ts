@@ -96,7 +96,7 @@ function taskOn(target: Target): Task {
   return {
     target,
     progress: nothing,
-    tell: nothing,
+    print: nothing,
     warn: nothing,
     confirm: async () => undefined,
     askPassword: () => Promise.reject(new Error('Nobody sets a password here.')),

@@ -4,7 +4,7 @@ import type { Target, Task } from '../../../ops/stage/target.ts';
 export function aTask(target: Target, changes: Partial<Task> = {}): Task {
   const nothing = () => {};
   const asked = { confirm: async () => {}, askPassword: async () => '' };
-  return { target, progress: nothing, tell: nothing, warn: nothing, ...asked, ...changes };
+  return { target, progress: nothing, print: nothing, warn: nothing, ...asked, ...changes };
 }
 
 /** The audit functions of a task whose audit line is not checked. */

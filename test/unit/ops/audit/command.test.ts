@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers());
 async function runWith(...words: readonly string[]) {
   const seen: unknown[] = [];
   const list = command('things list', {
-    about: 'list things',
+    description: 'list things',
     given: { since: timed(option('<time>', 'from then on', moment)), until: timed(option('<time>', 'to', moment)) },
     refuse: ({ since = 0, until = Number.MAX_SAFE_INTEGER }) => until <= since && 'no span',
     effect: 'reads',

@@ -92,7 +92,7 @@ describe('the replays of many webhooks', () => {
     account: `${number}`,
     event: 'demanda.criada' as const,
   }));
-  const task = { tell: () => {}, progress: () => {}, ...unread };
+  const task = { print: () => {}, progress: () => {}, ...unread };
 
   it('run at most ten at once', async () => {
     let [running, most] = [0, 0];
