@@ -33,7 +33,7 @@ describe('ops accounts delete', () => {
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(asks) };
     expect(await operated.run('accounts delete asked')).toEqual(refused);
     expect(await loginOf(email)).toBeDefined();
-    const nothing = { code: 1, stderr: expect.stringMatching(/^error: There is no data of account "nobody"/) };
+    const nothing = { code: 1, stderr: expect.stringMatching(/^error: There is no data of account "nobody"/m) };
     expect(await operated.run('--yes accounts delete nobody')).toMatchObject(nothing);
   });
 
