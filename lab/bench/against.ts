@@ -3,18 +3,18 @@ import path from 'node:path';
 import { median, rotated } from '../../tools/support/statistics.ts';
 import { root, withCheckout } from '../checkout.ts';
 
-/** A figure of these files beside that of a commit: medians. */
+/** The medians of one figure, for these files and for a commit. */
 interface Compared {
   readonly figure: string;
   readonly ours: number;
   readonly theirs: number;
-  /** Median of the ratios of neighbouring rounds: it holds when the machine's speed drifts. */
+  /** Median of the ratios of neighbouring rounds, which is robust when the machine's speed drifts. */
   readonly ratio: number;
 }
 
 /**
- * Has these files and those of a commit measure themselves in turn, each with `--json` and some further words. Returns the figures that
- * both have.
+ * Runs the benchmark of these files and of a commit alternately, each with `--json` and the given arguments. Returns the figures that both
+ * have.
  */
 export function measureAgainst(commit: string, words: readonly string[], rounds: number): readonly Compared[] {
   return withCheckout(commit, folder => {
@@ -27,7 +27,7 @@ export function measureAgainst(commit: string, words: readonly string[], rounds:
   });
 }
 
-/** Returns what both have of the figures of each round. */
+/** Returns the medians of the figures that both have. */
 export function compare(ours: readonly Figures[], theirs: readonly Figures[]): readonly Compared[] {
   return [...(ours[0]?.keys() ?? [])].flatMap(figure => {
     const [own, other] = [ours, theirs].map(rounds => rounds.flatMap(figures => figures.get(figure) ?? []));
@@ -37,10 +37,10 @@ export function compare(ours: readonly Figures[], theirs: readonly Figures[]): r
   });
 }
 
-/** The numbers of a result, by the names on the way to them. */
+/** The numbers of a result, by the path of names to them. */
 export type Figures = ReadonlyMap<string, number>;
 
-/** Returns all numbers in a result. Of a list each row is named by the text that comes first in it. */
+/** Returns all numbers in a result. The first text in a row names the row. */
 export function figuresIn(result: unknown, name: string): Figures {
   if (typeof result === 'number') return new Map([[name, result]]);
   if (typeof result !== 'object' || result === null) return new Map();

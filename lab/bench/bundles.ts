@@ -54,7 +54,7 @@ function functions(outdir: string): { name: string; entry: string; environment: 
     .map(({ node, entry, variables }) => ({
       name: node.id,
       entry,
-      // References are not resolved here: any text that a handler takes for a name, an address or an ARN will do.
+      // References are unresolved: handlers accept any text as a name, an address or an ARN.
       environment: Object.fromEntries(
         Object.entries(variables as Record<string, string>).map(([key, value]) => [
           key,

@@ -1,9 +1,9 @@
-/** A receiver in a process of its own that answers after 20 ms. It tells its port, and on any message what it received. */
+/** A receiver in a separate process that answers after 20 ms. It sends its port, and the number of its requests on demand. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The message of the receiver to its parent. */
+/** A message of the receiver to its parent. */
 export interface BurstReceiverMessage {
   readonly port: number;
   readonly received: number;

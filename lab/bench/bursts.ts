@@ -14,17 +14,17 @@ import type { BurstReceiverMessage } from './burst-receiver.ts';
 /** A burst of events, published as fast as the queue takes them. */
 export interface BurstRow {
   readonly events: number;
-  /** From the first message's being sent to the last delivery. */
+  /** From sending the first message to the last delivery. */
   readonly perSecond: number;
-  /** Processor time of the functions' processes alone, in milliseconds. */
+  /** CPU time of the functions' processes alone, in milliseconds. */
   readonly cpuPerDelivery: number;
-  /** Of the events, those that were shed when they were first received. */
+  /** The events that were hidden at their first receive. */
   readonly shed: number;
-  /** Of the events, those that were left to another lane. */
+  /** The events that moved to another lane. */
   readonly moved: number;
 }
 
-/** Publishes bursts through a whole local run each. Its receiver answers after 20 ms. */
+/** Publishes each burst through a complete local run. The receiver answers after 20 ms. */
 export async function measureBursts(
   sizes: readonly number[],
   progress: (what: string) => void,
@@ -59,7 +59,7 @@ async function measureBurst(events: number): Promise<BurstRow> {
       await publish(run.outputs, events);
       await untilReceived(ask, warmUp + events);
       const seconds = (performance.now() - start) / 1_000;
-      await pause(500); // the last outcomes are stored
+      await pause(500); // until the last outcomes are stored
       const cpuPerDelivery = (processorTime(consumers) - before) / events;
       const log = readFileSync(run.logFile, 'utf8');
       const [shed, moved] = ['delivery.shed', 'delivery.moved'].map(line => log.split(`  ${line}`).length - 1);
@@ -76,10 +76,10 @@ const host = 'burst.example.com';
 const event = 'demanda.criada';
 const consumers = /Deliver(?:First|Retry|Slow)/;
 
-/** Events that are not measured, so that processes run. */
+/** Unmeasured events that start the processes. */
 const warmUp = 200;
 
-/** Milliseconds after which a burst has failed. */
+/** Milliseconds after which a burst fails. */
 const longest = 180_000;
 
 async function publish(outputs: LocalOutputs, events: number): Promise<void> {

@@ -14,19 +14,19 @@ export interface Batch {
   readonly messages: number;
 }
 
-/** Makes the next batch; what it takes is not measured. */
+/** Creates the next batch; the time for this is not measured. */
 export type MakeBatch = () => Batch | Promise<Batch>;
 
-/** Measurements of one consumer process over a series of batches, one after the other. */
+/** Measurements of one consumer process over consecutive batches. */
 export interface Series {
   readonly deliveries: number;
-  /** Processor time of all of them in milliseconds. */
+  /** CPU time of all batches in milliseconds. */
   readonly cpuMs: number;
-  /** Of each batch, from its being handed over to its being acknowledged, in milliseconds. */
+  /** The time of each batch from its invocation to its acknowledgement, in milliseconds. */
   readonly times: readonly number[];
 }
 
-/** Makes a consumer in one process, as the local cloud runs it. */
+/** Creates a consumer in one process, as the local cloud runs it. */
 export function makeConsumer(
   what: string,
   bundle: string,
@@ -53,9 +53,9 @@ export function makeConsumer(
 
   return {
     end,
-    /** Returns the number of messages handed to it in its life. */
+    /** Returns the number of messages passed to it so far. */
     handedOver: () => handedOver,
-    /** Hands over this many batches, one after the other. */
+    /** Processes the batches one after the other. */
     consume: async (batches: number, makeBatch: MakeBatch): Promise<Series> => {
       const before = processorTime(processes);
       const times: number[] = [];
@@ -75,10 +75,9 @@ export function makeConsumer(
   };
 }
 
-/** A consumer that is measured. */
 export type Consumer = ReturnType<typeof makeConsumer>;
 
-/** Makes batches as they come from the events queue: a message of each of the events. */
+/** Returns a function that creates batches as the events queue delivers them, with one message per event. */
 export function batchesOf({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) {
   return (): Batch => {
     const moments = { SentTimestamp: String(Date.now()), ApproximateFirstReceiveTimestamp: String(Date.now()) };

@@ -16,26 +16,26 @@ import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.
 import { type Consumer, makeConsumer } from './consumer.ts';
 import type { ReceiverMessage } from './tls-receiver.ts';
 
-/** The host of all receivers but those of one event each. */
+/** The host of all receivers, except those with a host for each event. */
 export const host = 'bench.example.com';
 
-/** Returns a host for each event. Hosts repeat after 600 events, when their connections are closed. */
+/** Returns a host for each event. Hosts repeat after 600 events; their connections are closed by then. */
 export function hostOf(event: number): string {
   return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
 }
 
-/** The services that deliveries are measured with. */
+/** The services for measuring deliveries. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: Dynamo;
   /** Returns the number of requests that the receiver got. */
   received(): Promise<number>;
-  /** Makes a consumer process of the function. */
+  /** Starts a consumer process of the function. */
   begin(): Consumer;
   stop(): Promise<void>;
 }
 
-/** Starts a local run, and beside it a receiver. */
+/** Starts a local run and, next to it, a receiver. */
 export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
@@ -43,7 +43,7 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     for (const step of undo.toReversed()) await step();
   };
   try {
-    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // to be registered; nothing goes there
+    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // for the registration; it gets no requests
     undo.push(run.stop);
     const { outputs } = run;
     const receiver = await startReceiver();
@@ -92,7 +92,7 @@ async function startReceiver() {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const listening = await nextMessage(child);
-  if (!('port' in listening)) throw new Error('The receiver did not say where it listens.');
+  if (!('port' in listening)) throw new Error('The receiver did not send its port.');
   return {
     ...listening,
     received: async () => {
@@ -105,7 +105,7 @@ async function startReceiver() {
   };
 }
 
-/** Returns the environment that the delivery stack sets for the function; its retries go to a queue that nobody consumes. */
+/** Returns the environment that the delivery stack sets for the function. Its retry queue has no consumer. */
 function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
   const settings: z.input<typeof deliverEnvironment> = {
     ...stageVariables(deliverEnvironment, stageConfiguration('local')),

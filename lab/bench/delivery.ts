@@ -6,23 +6,23 @@ import { median, type Percentiles, percentilesOf } from '../../tools/support/sta
 import { batchesOf, batchSize, type Consumer, type MakeBatch, type Series } from './consumer.ts';
 import { type DeliveryTestbed, host, hostOf, startDeliveryTestbed } from './delivery-testbed.ts';
 
-/** The throughput of a consumer in one scenario: medians over the rounds, and percentiles of all its batches' times. */
+/** The throughput of a consumer in one scenario: medians over the rounds, and percentiles of all batch times. */
 export interface DeliveryRow {
   readonly what: string;
-  /** Processor time per delivery, in milliseconds. */
+  /** CPU time per delivery, in milliseconds. */
   readonly cpuMs: number;
   readonly perSecond: number;
-  /** From a batch's being handed over to its being acknowledged. */
+  /** From the invocation to the acknowledgement of a batch. */
   readonly times: Percentiles;
 }
 
 /** The measurements of delivery. */
 export interface DeliveryResult {
   readonly rows: readonly DeliveryRow[];
-  /** Beside a receiver that never answers: processor time, in milliseconds. */
+  /** CPU time with a receiver that never answers, in milliseconds. */
   readonly hanging: {
     readonly perAttempt: number;
-    /** Of its events after that, which are left to the slow lane. */
+    /** For later events, which move to the slow lane. */
     readonly perMove: number;
   };
 }
@@ -32,11 +32,11 @@ export interface DeliverySize {
   readonly rounds: number;
   /** Batches in a row. */
   readonly batches: number;
-  /** Batches that are not measured, so that the consumer's code is compiled. */
+  /** Unmeasured batches, so that the consumer's code is compiled. */
   readonly warmUp: number;
 }
 
-/** Measures what a delivery costs one consumer process, and how long it takes. */
+/** Measures the cost and duration of a delivery in one consumer process. */
 export async function measureDelivery(size: DeliverySize, progress: (what: string) => void): Promise<DeliveryResult> {
   const testbed = await startDeliveryTestbed();
   try {
@@ -54,9 +54,9 @@ export async function measureDelivery(size: DeliverySize, progress: (what: strin
       rows.push(await measureScenario(scenario, consumer, testbed, size));
       const [received, expected] = [await testbed.received(), consumer.handedOver()];
       if (received !== expected)
-        throw new Error(`${scenario.what}: ${received} requests came, not ${expected} by now.`);
+        throw new Error(`${scenario.what}: ${received} requests arrived instead of ${expected}.`);
     }
-    progress('beside a receiver that hangs');
+    progress('with a receiver that hangs');
     return { rows, hanging: await measureHanging(testbed, size) };
   } finally {
     await testbed.stop();
@@ -68,7 +68,7 @@ const slowEvent: EventName = 'demanda.cancelada';
 const scatteredEvent: EventName = 'proposta.recebida';
 const hangingEvent: EventName = 'demanda.finalizada';
 
-/** The place of each event's receiver; after how many milliseconds it answers is its path. */
+/** The path of each event's receiver: the milliseconds until it answers. */
 const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
 interface Scenario {
@@ -85,7 +85,7 @@ const scenarios: readonly Scenario[] = [
   { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true },
 ];
 
-/** Measures a scenario. The first batch of a round, which opens connections again, does not count. */
+/** Measures a scenario. The first batch of a round, which reopens connections, does not count. */
 async function measureScenario(
   { what, event, messages, hostEach = false }: Scenario,
   { consume }: Consumer,
@@ -109,7 +109,7 @@ async function measureScenario(
   };
 }
 
-/** Measures what a receiver that never answers costs a process of its own. How it holds up others is the matter of `lab/world`. */
+/** Measures the cost of a receiver that never answers in a separate process. `lab/world` covers its effect on others. */
 async function measureHanging({ begin, outputs }: DeliveryTestbed, size: DeliverySize) {
   const { consume } = begin();
   await consume(size.warmUp, batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent)));
@@ -118,12 +118,12 @@ async function measureHanging({ begin, outputs }: DeliveryTestbed, size: Deliver
   return { perAttempt, perMove: cpuPerDelivery(await consume(size.batches, hanging)) };
 }
 
-/** Returns the processor time per delivery of a series, in milliseconds. */
+/** Returns the CPU time per delivery of a series, in milliseconds. */
 function cpuPerDelivery({ cpuMs, deliveries }: Series): number {
   return cpuMs / deliveries;
 }
 
-/** Returns the deliveries a second while a series went on. */
+/** Returns the deliveries per second of a series. */
 function perSecond({ times, deliveries }: Series): number {
   return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Receivers in a process of their own, on free ports of 127.0.0.1. By its argument these are one for each flood, or a healthy
- * one. It receives the key and the certificate to show, and sends its ports by name.
+ * Receivers in a separate process, on free ports of 127.0.0.1. The argument selects one for each flood, or a healthy one. The process
+ * receives the key and the certificate to present, and sends the ports by name.
  */
 import { createServer } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,17 +8,17 @@ import { type HostileIdentity, startHostileReceiver } from '../../tools/support/
 import { listen } from '../../tools/support/listen.ts';
 import { type RecordWriter, sessionTicket } from '../../tools/support/tls-records.ts';
 
-/** The ports of receivers by what they send. */
+/** The ports of receivers by flood. */
 export type FloodPorts = Readonly<Record<string, number>>;
 
-/** The bytes that each flood sends at once: more than the budget of a connection. */
+/** The bytes that each flood sends at once, which exceed the budget of a connection. */
 const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
   KeyUpdates: records => repeat(2_500, () => records.keyUpdate(true)),
   'empty records': records => repeat(2_500, () => records.record('data', Buffer.alloc(0))),
   'session tickets': records => repeat(4, () => records.record('handshake', repeat(800, sessionTicket))),
 };
 
-/** The client has read the answer by then and keeps the connection, in milliseconds. */
+/** Milliseconds after which the client has read the answer and keeps the connection. */
 const idleAfter = 20;
 
 process.on('disconnect', () => process.exit());
@@ -32,7 +32,7 @@ process.once('message', async (identity: HostileIdentity) => {
   return process.send?.(ports);
 });
 
-/** Starts a receiver that answers at once, and closes the connection on the path `/close`. */
+/** Starts a receiver that answers at once, and closes the connection for the path `/close`. */
 function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<number> {
   const server = createServer({ key, cert }, (request, response) => {
     const headers = request.url === '/close' ? { connection: 'close' } : {};
@@ -41,7 +41,7 @@ function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<numb
   return listen(server);
 }
 
-/** Starts a receiver that floods instead of answering, or once it has answered and the connection is idle. */
+/** Starts a receiver that floods instead of answering, or after its answer, when the connection is idle. */
 async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isKept = false) {
   const { port } = await startHostileReceiver(async ({ records, write }) => {
     if (isKept) {

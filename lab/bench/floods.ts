@@ -12,12 +12,12 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { median, quantile } from '../../tools/support/statistics.ts';
 import type { FloodPorts } from './flood-receivers.ts';
 
-/** The times of POSTs to a healthy receiver next to five connections that flood. Milliseconds, medians over the rounds. */
+/** The times of POSTs to a healthy receiver next to five connections that flood, in milliseconds. Medians over the rounds. */
 export interface FloodRow {
   readonly what: string;
   readonly aloneP99: number;
   readonly besideP99: number;
-  /** The difference of the two in each round. */
+  /** The median of each round's difference. */
   readonly later: number;
 }
 
@@ -28,15 +28,15 @@ export interface FloodSize {
   readonly posts: number;
 }
 
-/** The connections that flood at the same time. */
+/** The number of connections that flood at the same time. */
 export const floodsAtOnce = 5;
 
-/** Measures how much later POSTs of a process are while other connections of it are flooded. */
+/** Measures how much POSTs of a process are delayed while its other connections are flooded. */
 export async function measureFloods({ rounds, posts }: FloodSize, progress: (what: string) => void) {
   const receivers = await startReceivers();
   try {
     const post = makePost(receivers);
-    await postHealthy(post, posts); // compiles the code
+    await postHealthy(post, posts); // compile the code
     const rows: FloodRow[] = [];
     for (const what of receivers.floods) {
       progress(what);
@@ -72,7 +72,7 @@ async function measureFlood(what: string, post: Post, { rounds, posts }: FloodSi
   };
 }
 
-/** Sends POSTs to the healthy receiver at regular times, over new and kept connections in turn. Returns how long each took. */
+/** Sends POSTs to the healthy receiver at regular times, over new and kept connections alternately. Returns the time of each. */
 function postHealthy(post: Post, posts: number): Promise<readonly number[]> {
   return Promise.all(
     Array.from({ length: posts }, async (_, index) => {
@@ -101,12 +101,12 @@ function startFlooding(what: string, post: Post): () => Promise<unknown> {
 
 type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
-/** Starts the receivers. Those that flood are in a process of their own, which takes what the others leave of the processors. */
+/** Starts the receivers. Those that flood are in a separate process, which uses the remaining CPU capacity. */
 async function startReceivers() {
   const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
     keyType: 'ec',
     curve: 'P-256',
-    notBeforeDate: new Date(Date.now() - 60_000), // OpenSSL reads a clock that lags by some milliseconds
+    notBeforeDate: new Date(Date.now() - 60_000), // OpenSSL's clock lags by some milliseconds
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: '*.example.com' }] }],
   });
   const [healthy, floods] = [startProcess('healthy'), startProcess('floods')];

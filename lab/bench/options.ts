@@ -10,11 +10,11 @@ export type PartName = (typeof partNames)[number];
 export const usage = `npm run bench [-- PART… OPTIONS]
 
 Measures the size and cost of the functions. Parts: ${partNames.join(', ')}; without one it measures all, and
-writes docs/performance.md unless an option is given. Nothing else should run on the machine meanwhile.
+writes docs/performance.md unless an option is given. Run no other program on the machine meanwhile.
 
-  --against COMMIT  measures that commit's files, too, in turn with these, and tells the ratio of each figure
+  --against COMMIT  also measures that commit's files, alternately with these, and prints the ratio of each figure
   --json            one JSON object on standard output
-  --quick           fewer rounds, to see that it works
+  --quick           fewer rounds, as a check that it works
   --help            this text
 `;
 
@@ -31,7 +31,7 @@ export interface BenchOptions {
 /**
  * Reads the options of a benchmark.
  *
- * @throws {TypeError} for an option or a part that there is not.
+ * @throws {TypeError} for an unknown option or part.
  */
 export function readOptions(args: readonly string[]): BenchOptions {
   const flag = { type: 'boolean', default: false } as const;
@@ -41,8 +41,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     options: { against: { type: 'string' }, json: flag, quick: flag, help: flag },
   });
   const unknown = positionals.find(name => !partNames.some(part => part === name));
-  if (unknown !== undefined)
-    throw new TypeError(`There is no part "${unknown}": the parts are ${partNames.join(', ')}.`);
+  if (unknown !== undefined) throw new TypeError(`Unknown part "${unknown}": the parts are ${partNames.join(', ')}.`);
   const parts = positionals.length === 0 ? partNames : partNames.filter(part => positionals.includes(part));
   return { parts, ...values, against: values.against };
 }

@@ -46,7 +46,7 @@ async function timed(action: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Times and processor time of `count` calls one after the other. */
+/** Measures the times and the CPU time of `count` sequential calls. */
 async function series(count: number, functionName: RegExp, action: () => Promise<unknown>) {
   const before = processorTime(functionName);
   const times: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * The receiver that deliveries are measured against, in a process of its own: HTTPS on a free port, for any name. Its
- * path says after how many milliseconds it answers; without a number in it, never.
+ * The receiver for measured deliveries, in a separate process: HTTPS on a free port, for any name. The number in the path is the delay of
+ * its answer in milliseconds; without a number it never answers.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { makeCertificateAuthority } from '@emissor/cloud/testing';
 
-/** Its messages to the parent: first its port and its certificate authority, then the number of requests when asked. */
+/** Its messages to the parent: first its port and certificate authority, then the number of requests on demand. */
 export type ReceiverMessage =
   | { readonly port: number; readonly authorityCertificate: string }
   | { readonly received: number };
@@ -16,7 +16,7 @@ export type ReceiverMessage =
 const { certificate, contextFor } = await makeCertificateAuthority();
 const presenting: TlsOptions = {
   SNICallback: (name, answer) => {
-    // One certificate for all hosts of an event each: making it is not what is measured.
+    // One certificate for all hosts: its creation should not be measured.
     contextFor(name.replace(/^each\d+\./, '*.')).then(context => answer(null, context), answer);
   },
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { partNames } from '../../bench/options.ts';
 
-it('the quick version of npm run bench measures every part', () => {
+it('npm run bench -- --quick measures every part', () => {
   const bench = join(import.meta.dirname, '../../bench/bench.ts');
   const output = execFileSync(process.execPath, [bench, '--quick', '--json'], { encoding: 'utf8', stdio: 'pipe' });
   const measured: Record<string, unknown> = JSON.parse(output);
@@ -11,7 +11,7 @@ it('the quick version of npm run bench measures every part', () => {
   expect(figuresIn(measured).filter(figure => !Number.isFinite(figure))).toEqual([]);
 }, 300_000);
 
-/** Returns all numbers in a result. What is no number any more, JSON says as `null`. */
+/** Returns all numbers in a result. JSON represents `NaN` as `null`. */
 function figuresIn(result: unknown): number[] {
   if (typeof result === 'number') return [result];
   if (result === null) return [Number.NaN];
