@@ -6,7 +6,7 @@ import path from 'node:path';
 /** The folder of these files. */
 export const root = path.join(import.meta.dirname, '..');
 
-/** Gives `use` the folder of a commit's files, with the dependencies of these and its own packages. @throws where the clone lacks the commit. */
+/** Calls `use` with the folder of a commit's files, its own packages, and these dependencies. @throws if the clone lacks the commit. */
 export function withCheckout<Result>(commit: string, use: (folder: string) => Result): Result {
   const parent = mkdtempSync(path.join(tmpdir(), 'emissor-commit-'));
   const folder = path.join(parent, 'files');
@@ -20,7 +20,7 @@ export function withCheckout<Result>(commit: string, use: (folder: string) => Re
   }
 }
 
-/** Runs Git, and returns what it says. @throws where it fails. */
+/** Runs Git and returns its output. @throws if it fails. */
 export function git(...words: string[]): string {
   return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }

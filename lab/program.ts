@@ -1,6 +1,6 @@
 /**
- * Runs a program of the laboratory as its arguments say, and ends it: with 1 where `run` finds something wrong, and with 2 and the usage
- * where `read` throws a `TypeError`, since it does not understand them.
+ * Runs a program of the laboratory by its arguments. Exits with 1 if `run` reports a fault, and with 2 and the usage if `read` throws a
+ * `TypeError`.
  */
 export async function runProgram<Options extends { readonly help: boolean }>(
   usage: string,
@@ -23,7 +23,7 @@ export async function runProgram<Options extends { readonly help: boolean }>(
   }
 }
 
-/** Reads a number that an option is given. @throws {TypeError} for what is no whole number of this range. */
+/** Reads the number of an option. @throws {TypeError} if it is no whole number of this range. */
 export function wholeNumber(option: string, text: string, least: number, most: number): number {
   const number = Number(text);
   if (/^\d{1,9}$/.test(text) && number >= least && number <= most) return number;

@@ -6,12 +6,12 @@ import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeRandomIds } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeUserStore } from '../../ops/stores/user-store.ts';
-import type { WorldOutside } from './process-runtime.ts';
+import type { WorldRuntime } from './process-runtime.ts';
 import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';
 
-/** Makes what gives accounts an admin with a session and an access token, signed with the stage's own key. */
-export function makeAdmission({ dynamo, kms, time, random }: WorldOutside, tokens: Tokens) {
+/** Creates a function that gives accounts an admin with a session and an access token, signed with the stage's own key. */
+export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, tokens: Tokens) {
   const makeId = makeRandomIds(random);
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
   const mint = makeAccessTokenMint({
@@ -26,7 +26,7 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldOutside, token
     makeId,
     now: time.now,
     tables: { users: 'Users', credentials: 'Credentials' },
-    hash: async () => 'nobody logs in',
+    hash: async () => 'no login',
   });
   const sessions = makeSessionStore({ ...time, dynamo, table: 'Sessions' });
   return { addClient, admit };
@@ -50,7 +50,7 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldOutside, token
     await dynamo(new PutCommand({ TableName: 'Clients', Item }));
   }
 
-  /** Makes an admin of an account, and the token that the account's requests have from then on. */
+  /** Creates the admin of an account, and the token for its later requests. */
   async function admit(accountId: string): Promise<void> {
     const createdAt = time.now();
     const email = `${accountId}-${createdAt}@example.com`;
@@ -79,5 +79,5 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldOutside, token
 const clientId = 'integrations';
 const scope = 'webhooks:read webhooks:manage';
 
-/** Longer than a world lasts. Logins are the business of another part of the world. */
+/** Longer than a world lasts: worlds of tokens test logins. */
 const lifetime = 7_200 * second;

@@ -5,38 +5,38 @@ import { receiverKinds } from './receivers.ts';
 import { deadLetters, queueOf } from './stage.ts';
 import { day, minute } from './times.ts';
 
-/** An account with a webhook for one event. An account with several has a row for each. */
+/** An account with a webhook for one event. An account with several webhooks has an entry for each. */
 export interface Account {
   readonly id: string;
   /** The host name of its receiver. */
   readonly host: string;
-  /** The kind of its receiver; without one it has no webhook. */
+  /** The kind of its receiver. Without one it has no webhook. */
   readonly kind: string | undefined;
-  /** True where people change its webhook, and operators suspend or delete it. The strictest promises hold for the others. */
+  /** True if people change its webhook, and operators suspend or delete it. The strictest promises apply to the others. */
   readonly isRestless: boolean;
   /** The event of its webhook, in place of `eventName`. */
   readonly event?: EventName;
-  /** The age of the webhook's failures when the world begins, in milliseconds: half a minute less than one, four or five days. */
+  /** The age of the webhook's failures at the start of the world, in milliseconds: half a minute less than one, four or five days. */
   readonly failingFor?: number;
 }
 
-/** A message that somebody publishes. */
+/** A published message. */
 export interface Publication {
-  /** Milliseconds after the beginning, when it is due: sent, or redriven for the last time. */
+  /** When it is due, in milliseconds after the start: sent, or redriven for the last time. */
   readonly at: number;
   readonly account: string;
   readonly event: EventName;
   readonly deliveryId: string;
   readonly body: string;
   readonly isMalformed: boolean;
-  /** Where it is found first: what an operator has to redrive stands among the dead letters. */
+  /** Its first queue: messages that operators have to redrive start in the dead-letter queue. */
   readonly queue: string;
 }
 
-/** The event that most accounts have their webhook for. */
+/** The event of most webhooks. */
 export const eventName = 'demanda.criada';
 
-/** Returns an account for each kind of receiver and one without a webhook, which are left alone, and four restless ones. */
+/** Returns an account for each kind of receiver and one without a webhook, all undisturbed, and four restless ones. */
 export function makeAccounts(seed: number): readonly Account[] {
   const random = makeRandom(seed * 6_151);
   const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
@@ -51,7 +51,7 @@ export function makeAccounts(seed: number): readonly Account[] {
   });
 }
 
-/** Operators are told of failures of one day and of four; those of five days suspend the webhook. */
+/** Operators are notified after failures of one day and of four; failures of five days suspend the webhook. */
 const failingDays = [1, 4, 5] as const;
 
 const kinds = Object.keys(receiverKinds);
@@ -59,8 +59,8 @@ const kinds = Object.keys(receiverKinds);
 const restlessAccounts = 4;
 
 /**
- * Returns the events of the first minute, in bursts or one by one. Some are malformed; some come again, the same or with other fields
- * under the same id; some are among the dead letters. Events of restless accounts come for five minutes.
+ * Returns the events of the first minute, in bursts or one by one. Some are malformed, repeated (also with other fields), or in the dead-
+ * letter queue. Events of restless accounts arrive for five minutes.
  */
 export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
@@ -79,7 +79,7 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
   });
 }
 
-/** Returns the message of an event. `fields` has the fields that only some events have. */
+/** Returns the message of an event. `fields` has the optional fields. */
 export function publicationOf(
   { account, event = eventName, at, number, isMalformed = false }: Planned,
   fields?: object,
@@ -95,26 +95,26 @@ export function publicationOf(
   return { at, account, event, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
 }
 
-/** Returns when a message is sent, in milliseconds after the beginning: dead letters stand in their queue before they are due. */
+/** Returns when a message is sent, in milliseconds after the start: dead-letter messages are in their queue before they are due. */
 export function sentAt({ at, queue }: Pick<Publication, 'at' | 'queue'>): number {
   return queue === queueOf.first ? at : strayAt;
 }
 
 const strayAt = 20_000;
 
-/** Operators redrive dead letters once more at this time. */
+/** Operators redrive dead-letter messages again at this time. */
 export const lastRedrive = 4 * minute;
 
 const eventsOfAccount = 25;
 
-/** More than the slow lane attempts in a minute, at least if few start in a second. */
+/** More than the slow lane attempts in a minute, if few start in a second. */
 const eventsOfBacklog = 250;
 
 function isSlowKind(kind: string | undefined): boolean {
   return kind === 'hangs' || kind === 'slow';
 }
 
-/** By then an event is stored, and its copy told from it. Before that copies may each be sent. */
+/** By then an event is stored, and a copy is recognised. Earlier copies may each be sent. */
 function copiesOf(original: Publication, random: Random): readonly Publication[] {
   if (original.isMalformed) return [];
   const at = original.at + minute + random() * minute;
@@ -125,7 +125,7 @@ function copiesOf(original: Publication, random: Random): readonly Publication[]
   ];
 }
 
-/** A publisher with a bug sends more malformed messages in a minute than it is told of one by one. */
+/** Returns a minute of malformed messages from a publisher with a bug: more than it gets single notices for. */
 function floodOf(account: string, random: Random): readonly Publication[] {
   if (random() > 0.1) return [];
   const at = random() * 2 * minute;

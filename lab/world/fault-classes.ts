@@ -5,12 +5,12 @@ export const faultClasses = ['calm', 'calls', 'spells', 'deaths', 'all'] as cons
 
 export type FaultClass = (typeof faultClasses)[number];
 
-/** Returns what goes wrong in a class, until the faults end. */
+/** Returns the faults of a class, until they end. */
 export function faultsOf(name: FaultClass): FaultPlan {
   return plans[name];
 }
 
-/** Returns what goes wrong with tokens in a class: the same as for delivery, but that the spells are of the tables that logins need. */
+/** Returns the faults of a class for tokens: those of delivery, with spells of the tables that logins need. */
 export function tokenFaultsOf(name: FaultClass): FaultPlan {
   const plan = plans[name];
   return plan.spells ? { ...plan, spells: tokenSpells } : plan;
@@ -19,7 +19,7 @@ export function tokenFaultsOf(name: FaultClass): FaultPlan {
 /** Faults end after this time. */
 export const faultTime = 3 * minute;
 
-/** Shares of the tries of calls. A POST to a receiver is a call, too. */
+/** Shares of the tries of calls. A POST to a receiver is a call too. */
 const badCalls = { throttled: 0.02, failed: 0.01, request_lost: 0.015, answer_lost: 0.015, slow: 0.03 };
 const deaths = { dies_before: 0.003, dies_after: 0.003 };
 

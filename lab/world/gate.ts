@@ -5,7 +5,7 @@ import type { WorldName } from './world-result.ts';
 
 /** A seed that found a fault once. */
 interface FoundSeed extends WorldName {
-  /** What was broken. */
+  /** The broken promise. */
   readonly found: string;
 }
 
@@ -14,7 +14,7 @@ export function readFoundSeeds(): readonly FoundSeed[] {
   return JSON.parse(readFileSync(path.join(import.meta.dirname, 'found-seeds.json'), 'utf8'));
 }
 
-/** Returns the first seed of a commit: the same for the same files, another one for other files. Without Git it is 1,000. */
+/** Returns the first seed of a commit, derived from its files. Without Git it is 1,000. */
 export function firstSeedOfTree(): number {
   try {
     return 1_000 + (Number.parseInt(git('rev-parse', 'HEAD^{tree}').slice(0, 8), 16) % 9_000_000);

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../lambdas/platform/http.ts';
 
-/** What is asked of a function behind an HTTP API. */
+/** A request to a function behind an HTTP API. */
 interface Asked {
   readonly method: string;
   readonly path: string;
@@ -11,7 +11,7 @@ interface Asked {
   readonly body?: string | undefined;
 }
 
-/** Returns a request as the gateway gives it to its function. */
+/** Returns a request as the gateway passes it to its function. */
 export function httpRequestOf({ method, path, query = '', headers, ip, requestId, body }: Asked): HttpRequest {
   return {
     version: '2.0',

@@ -9,7 +9,7 @@ import { baseApiFunctions } from './functions/base-api.ts';
 import { deliveryFunctions, repeatSweeps } from './functions/delivery.ts';
 import { operatorFunction, operatorName } from './functions/operator.ts';
 import { makePeople } from './people/people.ts';
-import { makeWorldOutside } from './process-runtime.ts';
+import { makeWorldRuntime } from './process-runtime.ts';
 import { makeReceivers } from './receivers.ts';
 import { makeRequests } from './requests.ts';
 import { makeSetUp } from './set-up.ts';
@@ -28,32 +28,32 @@ import { watchTables } from './watched-tables.ts';
 import { makeServiceTables, setUp, sparing } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
-/** Parts that a world may be given. Its seed makes the others. */
+/** Optional parts of a world. Its seed determines the others. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
   /** Integrators and operators. @default true */
   readonly hasPeople?: boolean;
   readonly publications?: readonly Publication[];
-  /** The milliseconds at most by which an index, and an inconsistent reading, is late. */
+  /** The maximum lag of an index or an inconsistent read, in milliseconds. */
   readonly tableLag?: number;
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
   readonly queues?: { readonly isFair: boolean };
   readonly cloud?: Partial<Pick<VirtualCloudDefinition, 'concurrency' | 'costs' | 'start'>>;
-  /** In place of the faults of its class. */
+  /** Replaces the faults of its class. */
   readonly faults?: FaultPlan | undefined;
-  /** Without it what happened is not kept, which long runs have no memory for. */
+  /** If false, the trace is not stored: long runs would exhaust the memory. */
   readonly keepsTrace?: boolean;
   readonly keepsDetails?: boolean;
 }
 
-/** A world, and what may be looked at in it. */
+/** A world, with its state for judges. */
 export type World = ReturnType<typeof makeWorld>;
 
 /**
- * Makes the delivery of a stage in virtual time, by the product's own functions, with accounts, receivers and events by the seed.
- * The globals of this program are guarded until `end`: only one world may live at a time.
+ * Creates the delivery of a stage in virtual time from the product's own functions, with accounts, receivers and events by the seed. The
+ * globals of this program are guarded until `end`: only one world may exist at a time.
  *
- * @param parts - what it has in place of what the seed says
+ * @param parts - replace what the seed would determine
  */
 export function makeWorld(
   seed: number,
@@ -68,7 +68,7 @@ export function makeWorld(
   const stage: Stage = {
     compositions: { ...product, ...compositions },
     values: stageValuesOf(seed),
-    outsideOf: process => makeWorldOutside(process, receivers),
+    outsideOf: process => makeWorldRuntime(process, receivers),
     telemetryOf: metrics.telemetryOf,
     tokens,
     searchLogs: filter => cloud.logs(filter),
@@ -116,7 +116,7 @@ export function makeWorld(
     metrics,
     accounts,
     publications,
-    /** By the ids of messages. */
+    /** By message id. */
     bodies,
     faultClass,
     watched,
@@ -134,7 +134,7 @@ export function makeWorld(
     return cloud.run(cloud.now() + milliseconds);
   }
 
-  /** Runs until nothing is left to do: no queue has a message, and no delivery is pending. @throws {Error} after a day */
+  /** Runs until all work is done: the queues are empty, and no delivery is pending. @throws {Error} after a day */
   async function run(): Promise<void> {
     const isBusy = () =>
       Object.values(queueOf).some(name => cloud.queue(name).bodies().length > 0) ||
@@ -144,7 +144,7 @@ export function makeWorld(
     }
   }
 
-  /** Fills the tables, and plans the events. Returns the moment of the beginning. */
+  /** Fills the tables, and plans the events. Returns the start time. */
   async function begin(): Promise<number> {
     if (faultClass === 'all') repeatSweeps(cloud, seed);
     const began = await setUp(cloud);

@@ -7,17 +7,17 @@ import { type Kind, kinds } from './world-result.ts';
 /** The output of `npm run world -- --help`. */
 export const usage = `npm run world [-- OPTIONS]
 
-Runs delivery, the base API and the endpoints of tokens by the product's own functions in virtual time, with faults and people by seed, and
-ends with 1 if a promise is broken.
+Runs delivery, the base API and the token endpoints with the product's own functions in virtual time, with faults and people by seed, and
+exits with 1 if a promise is broken.
 
   --seeds N      seeds from the first on, of each kind (20)
   --from N       the first seed (1)
   --seed N       this seed only
   --kind KIND    ${kinds.join(', ')}; without it both
-  --class CLASS  ${faultClasses.join(', ')}; without it the seed says which
-  --trace ID     with --seed: what happened to a delivery, a request or a session
-  --gate         the first seed comes from the files of the commit; also runs all seeds of found-seeds.json, which found a fault before
-  --isolation    attacks beside accounts that are well, without faults; it has options of its own
+  --class CLASS  ${faultClasses.join(', ')}; without it, by the seed
+  --trace ID     with --seed: the history of a delivery, a request or a session
+  --gate         a first seed from the files of the commit, and all seeds of found-seeds.json, which found a fault before
+  --isolation    attacks next to healthy accounts, without faults; it has its own options
   --help         this text
 `;
 
@@ -61,14 +61,14 @@ export function readOptions(args: readonly string[]): WorldOptions {
 
 function readKinds(text: string | undefined): readonly Kind[] {
   const found = kinds.filter(name => text === undefined || name === text);
-  if (found.length === 0) throw new TypeError(`--kind "${text}" is none of ${kinds.join(', ')}.`);
+  if (found.length === 0) throw new TypeError(`--kind "${text}" must be one of ${kinds.join(', ')}.`);
   return found;
 }
 
 function readClass(text: string | undefined): FaultClass | undefined {
   const found = faultClasses.find(name => name === text);
   if (text !== undefined && found === undefined)
-    throw new TypeError(`--class "${text}" is none of ${faultClasses.join(', ')}.`);
+    throw new TypeError(`--class "${text}" must be one of ${faultClasses.join(', ')}.`);
   return found;
 }
 

@@ -13,19 +13,19 @@ import type { Runtime } from '../../lambdas/platform/runtime.ts';
 import { workOf } from './costs.ts';
 import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 
-/** The ways out of a virtual process, as the product's compositions take them. */
-export type WorldOutside = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post'>;
+/** The runtime of a virtual process, for the product's compositions. */
+export type WorldRuntime = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post'>;
 
 /** Receivers, as the processes of a world meet them. */
 export interface ReceiverSide {
-  /** Takes a POST of a function, and returns what comes of it. */
+  /** Handles a POST of a function and returns the reaction. */
   readonly take: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'answer'>;
-  /** Returns the milliseconds until a host's name is resolved; it is at once without this, and never where nobody answers. */
+  /** Returns the milliseconds until a host's name is resolved, `Infinity` if its name server never answers. @default at once */
   readonly resolvesAfter?: (host: string) => number;
 }
 
-/** Makes it from a process of the virtual cloud. */
-export function makeWorldOutside(process: ProcessOutside, receivers: ReceiverSide): WorldOutside {
+/** Creates the runtime from a process of the virtual cloud. */
+export function makeWorldRuntime(process: ProcessOutside, receivers: ReceiverSide): WorldRuntime {
   const { time, random, dynamodb, ...clients } = process;
   const { sqs, kms, sns }: Clients = clients;
   const { dynamo, lastReadingOf } = makeNotingDynamo((command, options) => dynamodb.send(command, options), time.now);
@@ -58,15 +58,15 @@ interface Clients {
   readonly sns: Pick<SNSClient, 'send'>;
 }
 
-/** Our resolver asks a silent name server for 4.1 to 5.0 s (measured), in milliseconds. */
+/** Our resolver queries a silent name server for 4.1 to 5.0 s (measured). Milliseconds. */
 const unansweredAfter = 4_900;
 
-/** Of a message the delivery, the webhook and its slowness are read. */
+/** A message reads the delivery, the webhook and its slowness. */
 function messagesOf({ input }: BatchGetCommand): number {
   return Object.values(input.RequestItems ?? {}).reduce((sum, { Keys = [] }) => sum + Keys.length, 0) / 3;
 }
 
-/** A POST goes to its receiver as a call of its own; so it may be lost on either way, and its process may die of it. */
+/** A POST is a call to its receiver, so its request or answer may be lost, and its process may die during it. */
 function makePost(
   { process, call, time }: ProcessOutside,
   receivers: ReceiverSide,
@@ -100,7 +100,7 @@ function makePost(
     };
   };
 
-  /** Resolves when the answer is there, or the signal aborts. */
+  /** Resolves when the answer arrives, or the signal aborts. */
   async function untilAnswered(afterMs: number, signal: AbortSignal): Promise<void> {
     const longest = Math.min(afterMs, 24 * 3_600_000);
     await time.pause(longest, signal).catch(() => undefined);
@@ -111,10 +111,10 @@ function broken(isConnected: boolean, cause: FailureCause | null, errorCode: str
   return { outcome: 'failed', isConnected, isStale: false, kind: 'connection', cause, errorCode } as const;
 }
 
-/** Makes what calls DynamoDB, and notes what it reads of deliveries together with their webhooks. */
+/** Creates the client of DynamoDB, which records reads of deliveries together with their webhooks. */
 function makeNotingDynamo(call: Dynamo, now: () => number) {
   const readings = new Map<string, Reading>();
-  /** The readings by the keys that each left unprocessed: a call that asks for these goes on with its reading. */
+  /** The reads by their unprocessed keys: a call for these keys continues its read. */
   const unfinished = new WeakMap<object, BatchReading>();
   const dynamo: Dynamo = async (command, options) => {
     const output = await call(command, options);
@@ -149,7 +149,7 @@ function makeNotingDynamo(call: Dynamo, now: () => number) {
 
 type BatchGetOutput = Partial<Pick<BatchGetCommandOutput, 'Responses' | 'UnprocessedKeys'>>;
 
-/** A reading of one call or more: when it began, what it asked for, what each of its calls told. */
+/** A read in one or more calls: its start, its keys, and the results of its calls. */
 interface BatchReading {
   readonly at: number;
   readonly asked: NonNullable<BatchGetCommand['input']['RequestItems']>;

@@ -4,9 +4,9 @@ import { minute } from './times.ts';
 
 /** The reaction of a receiver to a POST. */
 export interface Reaction {
-  /** The status of its answer. `refused`: it takes no connection. */
+  /** The status of its answer. `refused`: it refuses the connection. */
   readonly status: number | 'refused';
-  /** Milliseconds until it answers; infinity where it never does. */
+  /** Milliseconds until it answers; `Infinity` if it never does. */
   readonly afterMs: number;
   /** The seconds of its `Retry-After`. */
   readonly retryAfter?: number;
@@ -17,9 +17,9 @@ export interface Post extends SentPost {
   readonly at: number;
   readonly deliveryId: string;
   readonly status: number;
-  /** The body of the answer, if there was one: each has its own. */
+  /** The body of the answer, if there was one: each is unique. */
   readonly answer: string;
-  /** The seconds that the answer asked for. */
+  /** The seconds in the answer's `Retry-After`. */
   readonly retryAfter: number;
 }
 
@@ -31,23 +31,23 @@ export interface SentPost {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** The latest reading by the process of the delivery and of its webhook. */
+  /** The process's latest read of the delivery and of its webhook. */
   readonly read: Reading | undefined;
 }
 
 /** A delivery as a process read it, together with its webhook. */
 export interface Reading {
-  /** The moment when it was told. */
+  /** When the read was answered. */
   readonly at: number;
   readonly isConsistent: boolean;
   readonly head: Item | undefined;
-  /** Those that it read at the same time. */
+  /** The webhooks in the same read. */
   readonly webhooks: readonly Item[];
-  /** The slownesses that it read at the same time. */
+  /** The slownesses in the same read. */
   readonly slownesses: readonly Item[];
 }
 
-/** Kinds of receivers, by what they do this many milliseconds after the beginning. */
+/** Kinds of receivers, by their reaction at an age in milliseconds. */
 export const receiverKinds: Readonly<Record<string, (random: Random, age: number) => Reaction>> = {
   quick: random => ({ status: 200, afterMs: 20 + 80 * random() }),
   fails: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 20 + 80 * random() }),
@@ -61,7 +61,7 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
 
 export type Receivers = ReturnType<typeof makeReceivers>;
 
-/** Makes receivers, one a host, that note what reaches them and what they answered. */
+/** Creates receivers, one per host, which record their requests and answers. */
 export function makeReceivers(seed: number, now: () => number) {
   const began = now();
   const posts = new Map<string, Post[]>();
@@ -81,12 +81,12 @@ export function makeReceivers(seed: number, now: () => number) {
     react(host, () => receiverKinds[kind]?.(random, now() - began) ?? refusal);
   }
 
-  /** Adds a receiver by what it does with each POST. */
+  /** Adds a receiver by its reaction to each POST. */
   function react(host: string, reaction: () => Reaction): void {
     reactions.set(host, reaction);
   }
 
-  /** Takes a POST, and returns what comes of it. */
+  /** Records a POST, and returns the reaction to it. */
   function take(deliveryId: string, sent: SentPost): Reaction & Pick<Post, 'answer'> {
     const reaction = (reactions.get(sent.host) ?? (() => refusal))();
     const earlier = posts.get(deliveryId) ?? [];

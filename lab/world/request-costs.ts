@@ -1,6 +1,6 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
-import type { WorldOutside } from './process-runtime.ts';
+import type { WorldRuntime } from './process-runtime.ts';
 
 /** The calls of a request to {base_url} to the store. */
 export interface RequestCost {
@@ -11,12 +11,12 @@ export interface RequestCost {
   read: number;
 }
 
-/** Makes an outside of one process whose calls of DynamoDB are counted for the request that `begin` was called for last. */
-export function countCosts(runtime: WorldOutside) {
+/** Creates the runtime of one process, which counts calls of DynamoDB for the request of the last `begin`. */
+export function countCosts(runtime: WorldRuntime) {
   let current: RequestCost | undefined;
   const dynamo: Dynamo = async (command, options) => {
     const cost = current;
-    if (cost) cost.calls += 1; // one whose condition does not hold, too
+    if (cost) cost.calls += 1; // also if its condition does not hold
     const answer = await runtime.dynamo(command, options);
     if (cost) cost.read += command instanceof QueryCommand ? countOf(answer) : keysOf(command);
     return answer;
@@ -33,7 +33,7 @@ function countOf(answer: object): number {
   return 'ScannedCount' in answer ? Number(answer.ScannedCount) : 0;
 }
 
-/** Of an item that is read by its key DynamoDB bills the same where it is not there. */
+/** DynamoDB bills a read by key also if the item does not exist. */
 function keysOf(command: object): number {
   if (command instanceof GetCommand) return 1;
   if (!(command instanceof BatchGetCommand)) return 0;

@@ -3,7 +3,7 @@ import { matchPath } from '../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { httpRequestOf } from './http-request.ts';
 
-/** A request to {base_url}, and what was answered. */
+/** A request to {base_url} and its answer. */
 export interface Answered {
   readonly account: string;
   readonly method: string;
@@ -12,7 +12,7 @@ export interface Answered {
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** 502 where the function died: what it has done nobody knows. */
+  /** 502 if the function died: its effect is unknown. */
   readonly status: number;
   readonly answer: Readonly<Record<string, unknown>>;
 }
@@ -24,7 +24,7 @@ export type Request = (
   sent: { readonly account: string; readonly body?: Answered['body'] },
 ) => Promise<Answered>;
 
-/** Makes the way to the functions behind {base_url}, and keeps what was asked and answered. */
+/** Creates the client of the functions behind {base_url}, and records requests and answers. */
 export function makeRequests(cloud: () => VirtualCloud) {
   const answered: Answered[] = [];
   let sent = 0;
@@ -51,12 +51,12 @@ export function makeRequests(cloud: () => VirtualCloud) {
   }
 }
 
-/** Returns whether what a request asked for was done, or refused; where it was not, nobody knows what was done of it. */
+/** Returns whether a request was certainly done or refused; otherwise its effect is unknown. */
 export function isKnown({ status }: Pick<Answered, 'status'>): boolean {
   return status < 500;
 }
 
-/** Returns the function that answers requests of a path. */
+/** Returns the function that handles requests of a path. */
 export function functionOf(path: string): string {
   const isOfDeliveries = Object.values(deliveryRoutes).some(route => matchPath(route.path, path) !== undefined);
   return isOfDeliveries ? 'deliveries-api' : 'webhooks-api';

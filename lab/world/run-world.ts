@@ -4,7 +4,7 @@ import type { FaultClass } from './fault-classes.ts';
 import { runSeed } from './run-seed.ts';
 import type { Kind, WorldName, WorldResult } from './world-result.ts';
 
-/** Runs a world. Its trace and digest have the details of what happens only where they are kept, which takes a sixth of the time. */
+/** Runs a world. The details of its trace and digest are optional, because they take a sixth of the time. */
 export function runWorld({ kind, seed, faultClass }: WorldName, keepsDetails = true): Promise<WorldResult> {
   return runners[kind](seed, faultClass, undefined, keepsDetails);
 }
@@ -22,7 +22,7 @@ export interface SeedReport extends Omit<WorldResult, 'trace'> {
   readonly trace: readonly Happening[];
 }
 
-/** Runs a world, and once more where it is to be traced. Reports what can be sent from one thread to another. */
+/** Runs a world, and once more if a trace is needed. Returns a report that threads can exchange. */
 export async function reportWorld({ trace, ...name }: SeedJob): Promise<SeedReport> {
   const { trace: _, ...figures } = await runWorld(name, false);
   const traced = trace ?? figures.violations.find(({ about }) => about !== undefined)?.about;

@@ -1,7 +1,7 @@
 import type { FaultPlan, ProcessOutside } from '@emissor/cloud/virtual';
 import { eventName, publicationOf } from './arrival.ts';
 import { makeWorld } from './make-world.ts';
-import { makeWorldOutside } from './process-runtime.ts';
+import { makeWorldRuntime } from './process-runtime.ts';
 import type { Reaction } from './receivers.ts';
 import type { Answered } from './requests.ts';
 import { queueOf, stageValuesOf } from './stage.ts';
@@ -10,7 +10,7 @@ import { minute, second } from './times.ts';
 /** The steps of a scene. Milliseconds. */
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** Plays a scene: one account on the real composition, in virtual time, without chance in what goes wrong. */
+/** Plays a scene: one account on the real composition, in virtual time, with deterministic faults. */
 export async function playScene(play: (scene: Scene) => Promise<void>, faults: FaultPlan = {}): Promise<void> {
   const scene = await openScene(faults);
   try {
@@ -33,7 +33,7 @@ async function openScene(faults: FaultPlan) {
       },
       outsideOf: runtime => {
         processes.push(runtime.process);
-        return makeWorldOutside(runtime, world.receivers);
+        return makeWorldRuntime(runtime, world.receivers);
       },
     },
   });
@@ -42,7 +42,7 @@ async function openScene(faults: FaultPlan) {
   await world.begin();
   return { step, run, end, endFaults: cloud.endFaults, at, kill, register, request, publish, delivery, posts };
 
-  /** Does something after a time, while `step` or `run` advances. */
+  /** Calls `act` after a time, while `step` or `run` advances. */
   function at(after: number, act: () => void): void {
     cloud.at(cloud.now() + after, act);
   }
@@ -62,7 +62,7 @@ async function openScene(faults: FaultPlan) {
     await request('POST', '/v1/webhooks', { evento: eventName, url: `https://${host}/` });
   }
 
-  /** Makes a request of the account, and waits for the answer. @throws {Error} if it is refused */
+  /** Sends a request of the account, and waits for the answer. @throws {Error} if it is refused */
   async function request(method: string, path: string, body?: Answered['body']): Promise<Answered['answer']> {
     const answers: Answered[] = [];
     void world.request(method, path, { account, body }).then(one => answers.push(one));
@@ -87,7 +87,7 @@ async function openScene(faults: FaultPlan) {
     return { state: estado, results: attempts.map(({ resultado }) => resultado) };
   }
 
-  /** Returns the statuses that the receiver answered POSTs of a delivery with, or was about to. */
+  /** Returns the statuses of the receiver's answers to POSTs of a delivery, including those not yet sent. */
   function posts(id: string): readonly number[] {
     return world.receivers.postsOf(id).map(({ status }) => status);
   }

@@ -6,12 +6,12 @@ import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../lambdas/webhooks/webhook-store.ts';
 import { makeAdmission } from './admission.ts';
 import { type Account, eventName } from './arrival.ts';
-import type { WorldOutside } from './process-runtime.ts';
+import type { WorldRuntime } from './process-runtime.ts';
 import type { Tokens } from './stage.ts';
 import { day } from './times.ts';
 
 /** Creates the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
-export function makeSetUp(runtime: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
+export function makeSetUp(runtime: WorldRuntime, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
   const { dynamo, kms, time, random } = runtime;
   const rotateKeys = composeRotateKeys(keyRotation, runtime, makeTelemetry('rotate-keys', 'rotate-keys', time.now));
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
@@ -47,7 +47,7 @@ export function makeSetUp(runtime: WorldOutside, accounts: readonly Account[], t
   }
 }
 
-/** Returns the health of a webhook that has failed for long: operators were told of a day, and of four. */
+/** Returns the health of a webhook that has failed for long: operators were notified of one day, and of four. */
 function failingSinceBefore(failingSince: number, failingFor: number) {
   const failingMark = [4, 1].map(days => days * day).find(mark => mark < failingFor);
   return { failingSince, ...(failingMark !== undefined && { failingMark, announcedSince: failingSince }) };
@@ -58,7 +58,7 @@ export function webhookIdOf(host: string): string {
   return `webhook-of-${host}`;
 }
 
-/** The settings of the rotation that makes the first keys. */
+/** The settings of the rotation that creates the first keys. */
 export const keyRotation = {
   keyringTable: 'Keyring',
   keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/world',

@@ -6,12 +6,12 @@ import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
 import type { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { makeRandom, pick } from '../../tools/support/random.ts';
-import type { WorldOutside } from './process-runtime.ts';
+import type { WorldRuntime } from './process-runtime.ts';
 import type { RequestCost } from './request-costs.ts';
 import { minute, second } from './times.ts';
 import type { WorldTelemetry } from './world-telemetry.ts';
 
-/** The compositions that a world runs. A test gives others to see that their fault is found. */
+/** The compositions that a world runs. Tests pass faulty ones to check that the world detects the fault. */
 export interface Compositions {
   readonly deliver: typeof composeDeliver;
   readonly sweep: typeof composeSweep;
@@ -21,21 +21,21 @@ export interface Compositions {
   readonly operators: (runtime: ProcessOutside) => ProcessOutside;
 }
 
-/** The parts that the functions of a world are made with. */
+/** The dependencies of the functions of a world. */
 export interface Stage {
   readonly compositions: Compositions;
   readonly values: StageValues;
-  readonly outsideOf: (process: ProcessOutside) => WorldOutside;
+  readonly outsideOf: (process: ProcessOutside) => WorldRuntime;
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
   readonly tokens: Tokens;
   readonly searchLogs: VirtualCloud['logs'];
-  /** The calls of the store that each request to {base_url} has made. */
+  /** The calls to the store of each request to {base_url}. */
   readonly costs: RequestCost[];
-  /** The batches that each lane processes at once at most. */
+  /** The maximum concurrent batches of each lane. */
   readonly concurrencyOf: Readonly<Record<Lane, number>>;
-  /** Milliseconds between two sweeps; 0: none is scheduled. @default - a minute */
+  /** Milliseconds between two sweeps; 0 switches them off. @default - a minute */
   readonly sweepEvery?: number;
-  /** A lane whose event source is off for a time, in milliseconds from the beginning. */
+  /** A lane whose event source is off for a time, in milliseconds from the start. */
   readonly standstill?: Standstill | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface Standstill {
   readonly until: number;
 }
 
-/** The values that the operators of a stage have chosen. */
+/** The values that operators have chosen for a stage. */
 type StageValues = ReturnType<typeof stageValuesOf>;
 
 /** Returns the values of the stage of a seed. */
@@ -59,7 +59,7 @@ export function stageValuesOf(seed: number) {
   };
 }
 
-/** The last wait of the first one is longer than a queue can hold a message back. */
+/** The last wait of the first schedule exceeds the maximum delay of a queue. */
 const schedules = [
   [5 * second, 20 * second, minute, 1_000 * second],
   [100, second, 5 * second],
@@ -71,15 +71,15 @@ export type Tokens = Map<string, string>;
 /** The queues of the lanes: their names are their URLs. */
 export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry: 'retries', slow: 'slow' };
 
-/** The queue of what nobody could process. */
+/** The queue of messages that could not be processed. */
 export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 1_000 };
 
 const placesOfLane = 10;
 
-/** The places of a small account. */
+/** The concurrency of a small account. */
 export const standardPlaces: Stage['concurrencyOf'] = { first: placesOfLane, retry: placesOfLane, slow: placesOfLane };
 
-/** The times of the consumers and of what they received, as `lib/constructs/work-queue.ts` has them. */
+/** The time-outs of the consumers and of received messages, as in `lib/constructs/work-queue.ts`. */
 export const consumerTimeout = 60 * second;
 export const visibilityTimeout = 60;
 
@@ -87,7 +87,7 @@ export const visibilityTimeout = 60;
 export const refusedTopic = 'arn:aws:sns:sa-east-1:111122223333:refused';
 export const operationsTopic = 'arn:aws:sns:sa-east-1:111122223333:operations';
 
-/** The environment that the functions of delivery share: what a stage has by default, tables and queues. */
+/** The common environment of the functions of delivery: a stage's defaults, tables and queues. */
 export const deliveryEnvironment = {
   ...stageConfiguration('dev'),
   webhooksTable: 'Webhooks',
@@ -101,5 +101,5 @@ export const deliveryEnvironment = {
 /** The names of the stage's own hosts. */
 export const ownUrls = { auth: 'https://auth.example.com', base: 'https://base.example.com' } as const;
 
-/** Few enough that integrators get there. */
+/** Low enough that integrators reach them. */
 export const requestLimits = { testLimit: 2, resendLimit: 5 } as const;

@@ -16,24 +16,24 @@ export interface Change {
   readonly at: number;
   readonly key: Item;
   readonly before: Item | undefined;
-  /** The item as it is after it. */
+  /** The item after the write. */
   readonly item: Item | undefined;
-  /** The command, which tells whose it was. */
+  /** The command, which identifies its author. */
   readonly command: object;
 }
 
-/** An item as it stood from one moment to another. */
+/** An item from one moment to another. */
 export interface Version {
   readonly from: number;
-  /** Infinity for what stands still. */
+  /** `Infinity` for the present version. */
   readonly until: number;
   readonly item: Item | undefined;
 }
 
-/** The tables of a world, which keep what each item was at any time. */
+/** The tables of a world, with the versions of each item. */
 export type WatchedTables = ReturnType<typeof watchTables>;
 
-/** Makes tables keep the changes of their items: `execute` is what the cloud is given in place of theirs. */
+/** Records the changes of items: the cloud calls this `execute` instead of the tables'. */
 export function watchTables(tables: Tables, now: () => number) {
   const keyNames = new Map<string, readonly string[]>(tableNames().map(name => [name, keyNamesOf(name)]));
   const writes = new Map<string, Change[]>();
@@ -47,7 +47,7 @@ export function watchTables(tables: Tables, now: () => number) {
     return answer;
   }
 
-  /** A statement that was refused wrote nothing: what stands there is noted once more. */
+  /** A rejected statement has no effect: the stored item is recorded again. */
   function note(table: string, written: Item, command: object): void {
     const key = keyOf(table, written);
     const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
@@ -73,7 +73,7 @@ export function watchTables(tables: Tables, now: () => number) {
     return historiesOf(table);
   }
 
-  /** Returns each form in which an item stood at some time between two moments, both included. */
+  /** Returns each version of an item between two moments, both included. */
   function versionsWithin(table: TableName, key: Item, from: number, to: number): readonly Version[] {
     const history = historiesOf(table).get(nameOf(keyOf(table, key))) ?? [];
     const forms = [
@@ -85,7 +85,7 @@ export function watchTables(tables: Tables, now: () => number) {
       .filter(version => version.from <= to && version.until > from);
   }
 
-  /** Returns an item as it stood at a moment, after what was written then. */
+  /** Returns the item at a moment, after its writes. */
   function at(table: TableName, key: Item, moment: number): Item | undefined {
     return versionsWithin(table, key, moment, moment).at(-1)?.item;
   }
@@ -95,7 +95,7 @@ export function watchTables(tables: Tables, now: () => number) {
   }
 }
 
-/** Returns what stood there at any time of a span. */
+/** Returns the versions of a span. */
 export function itemsWithin(changes: readonly Change[], from: number, until: number): readonly (Item | undefined)[] {
   const meanwhile = changes.filter(({ at }) => from < at && at <= until).map(({ item }) => item);
   return [changes.findLast(({ at }) => at <= from)?.item, ...meanwhile];
@@ -115,7 +115,7 @@ function keyNamesOf(table: TableName): readonly string[] {
   return tableDefinition(table).KeySchema.map(({ AttributeName = '' }) => AttributeName);
 }
 
-/** Returns what a command writes: of each item its key, perhaps with the rest of it. */
+/** Returns what a command writes: the key of each item, perhaps with its other attributes. */
 function writtenBy(command: object): readonly { readonly table: string; readonly item: Item }[] {
   if (command instanceof PutCommand) return [{ table: command.input.TableName ?? '', item: command.input.Item ?? {} }];
   if (command instanceof UpdateCommand || command instanceof DeleteCommand) {

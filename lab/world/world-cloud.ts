@@ -3,9 +3,7 @@ import type { FaultPlan, VirtualCloud } from '@emissor/cloud/virtual';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
-/**
- * Makes the tables of the service. An index, and a reading that need not be consistent, sees a write up to `mostLag` milliseconds late, by the seed.
- */
+/** Creates the tables of the service. An index, and an inconsistent read, lags by up to `maxLag` milliseconds, by the seed. */
 export function makeServiceTables(seed: number, now: () => number, maxLag = 300): Tables {
   const lag = makeRandom(seed * 31);
   return makeTables({
@@ -15,12 +13,12 @@ export function makeServiceTables(seed: number, now: () => number, maxLag = 300)
   });
 }
 
-/** Returns a plan by which nothing goes wrong with the calls of functions of these names. */
+/** Returns a plan without faults for calls of these functions. */
 export function sparing(plan: FaultPlan, names: readonly string[]): FaultPlan {
   return { ...plan, fateOf: call => (names.includes(call.functionName) ? 'fine' : plan.fateOf?.(call)) };
 }
 
-/** Has the function `set-up` fill the tables. Returns the moment of the beginning. */
+/** Calls the function `set-up` to fill the tables. Returns the start time. */
 export async function setUp(cloud: VirtualCloud): Promise<number> {
   const { status } = await cloud.invoke('set-up', {});
   if (status !== 'answered') throw new Error(`The world could not be set up: ${status}.`);

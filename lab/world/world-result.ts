@@ -6,7 +6,7 @@ export const kinds = ['delivery', 'tokens'] as const;
 
 export type Kind = (typeof kinds)[number];
 
-/** A world, by what makes it: the same three make the same world. */
+/** The identity of a world: the same three values give the same world. */
 export interface WorldName {
   readonly kind: Kind;
   readonly seed: number;
@@ -16,21 +16,21 @@ export interface WorldName {
 export interface WorldResult extends WorldName {
   /** The same for the same world. */
   readonly digest: string;
-  /** Events that came, or requests. */
+  /** Events or requests that arrived. */
   readonly asked: number;
-  /** POSTs that were made, or answers with 200. */
+  /** POSTs, or answers with 200. */
   readonly done: number;
   readonly deaths: number;
-  /** Milliseconds that something was late at most, as the judge saw it; 0 where nothing can be late. */
+  /** The maximum delay in milliseconds, as the judge saw it; 0 for worlds of tokens. */
   readonly worstLateness: number;
-  /** Seconds of this thread's processor time. */
+  /** Seconds of this thread's CPU time. */
   readonly cpu: number;
   readonly violations: readonly Violation[];
-  /** Returns what happened to a delivery, a request or a session, and which processes died meanwhile. */
+  /** Returns the history of a delivery, a request or a session, and the deaths of processes meanwhile. */
   readonly trace: (about: string) => readonly Happening[];
 }
 
-/** Returns what is told of each world that has ended. `usageBefore`: what this thread had used when it began. */
+/** Returns the figures of a world that has ended. `usageBefore`: this thread's CPU usage at its start. */
 export function figuresOf(
   cloud: VirtualCloud,
   usageBefore: NodeJS.CpuUsage,
@@ -39,7 +39,7 @@ export function figuresOf(
   return { digest: cloud.digest(), deaths: cloud.trace(isDeath).length, cpu: (user + system) / 1e6 };
 }
 
-/** Returns whether a process dies of something. */
+/** Returns whether a process dies of a happening. */
 export function isDeath({ kind, text }: Happening): boolean {
   return kind === 'process' && text.includes(' dies: ');
 }

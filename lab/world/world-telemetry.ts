@@ -4,7 +4,7 @@ import { makeLog } from '../../lambdas/platform/log.ts';
 /** The log and the metrics of a virtual process, as the product's compositions take them. */
 export type WorldTelemetry = ReturnType<Metrics['telemetryOf']>;
 
-/** What the functions of a world measured. */
+/** The measurements of a world's functions. */
 type Metrics = ReturnType<typeof makeMetrics>;
 
 /** A value of a metric. */
@@ -17,12 +17,12 @@ interface Measured {
   readonly value: number;
 }
 
-/** Makes the place where all functions measure. A process that dies has told what it measured before: that is one place less to forgive. */
+/** Creates the store of all measurements. Those of a process that dies remain, so judges need one exception less. */
 export function makeMetrics(now: () => number) {
   const measured: Measured[] = [];
   return { telemetryOf, all: () => measured, sum };
 
-  /** Makes the telemetry of a process: its log has the process's clock. */
+  /** Creates the telemetry of a process: its log uses the process's clock. */
   function telemetryOf(service: string, { time }: Pick<ProcessOutside, 'time'>) {
     const add = (metric: string, value: number) => {
       measured.push({ at: now(), service, metric, value });

@@ -9,16 +9,16 @@ import { runInThreads } from './run-in-threads.ts';
 import type { SeedJob, SeedReport } from './run-world.ts';
 import { kinds as allKinds } from './world-result.ts';
 
-/*
- * `npm run world`: runs delivery, and the endpoints of tokens, by the product's own functions in virtual time, a world for each kind
- * and seed, and judges whether every promise is kept. Ends with 1 if one is broken; see `options.ts`. With `--isolation`: attacks on
- * delivery, see `isolation/options.ts`.
+/**
+ * `npm run world`: runs delivery and the token endpoints with the product's own functions in virtual time, one world per kind and seed, and
+ * judges whether every promise is kept. Exits with 1 if one is broken; see `options.ts`. With `--isolation`: attacks on delivery, see
+ * `isolation/options.ts`.
  */
 
 /** The characters of a line of a trace. */
 const maxLine = 600;
 
-/** What is asked of a world of each kind, and done. */
+/** The nouns for requests and results of each kind of world. */
 const doings = {
   delivery: { asked: 'events', done: 'POSTs' },
   tokens: { asked: 'requests', done: 'grants' },
@@ -67,7 +67,7 @@ function classOf(seed: number): FaultClass {
 
 function describe({ kind, seed, faultClass, asked, done, deaths, worstLateness, cpu, digest }: Figures): string {
   const [did, late] = [doings[kind], Math.round(worstLateness / 1_000)];
-  return `Seed ${seed}, ${kind}, ${faultClass}: ${asked} ${did.asked}, ${done} ${did.done}, ${deaths} deaths, late by ${late} s at most, ${cpu.toFixed(1)} s, ${digest}`;
+  return `Seed ${seed}, ${kind}, ${faultClass}: ${asked} ${did.asked}, ${done} ${did.done}, ${deaths} deaths, overdue by at most ${late} s, ${cpu.toFixed(1)} s, ${digest}`;
 }
 
 function showViolations(result: Figures, shown: string | undefined): void {

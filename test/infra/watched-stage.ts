@@ -2,7 +2,7 @@ import type { ProcessOutside } from '@emissor/cloud/virtual';
 import { onTestFinished, vi } from 'vitest';
 import { publicationOf } from '../../lab/world/arrival.ts';
 import { makeWorld } from '../../lab/world/make-world.ts';
-import { makeWorldOutside } from '../../lab/world/process-runtime.ts';
+import { makeWorldRuntime } from '../../lab/world/process-runtime.ts';
 import type { Reaction } from '../../lab/world/receivers.ts';
 import { type Compositions, queueOf, stageValuesOf } from '../../lab/world/stage.ts';
 import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
@@ -83,7 +83,7 @@ export async function startDelivery(metrics: Metrics) {
 
   function outsideOf(process: ProcessOutside) {
     processes.push(process.process);
-    const runtime = makeWorldOutside(process, world.receivers);
+    const runtime = makeWorldRuntime(process, world.receivers);
     const dynamo: Dynamo = async (command, options) => {
       if (faults.store) throw throttled(command);
       return runtime.dynamo(command, options);

@@ -10,16 +10,13 @@ test.each([
   ['bench', []],
   ['world', []],
   ['world', ['--isolation']],
-])(
-  'What %s %j does not understand is told with the usage and without a stack trace, and ends with 2.',
-  (name, words) => {
-    const program = path.join(import.meta.dirname, `../../${name}/${name}.ts`);
-    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words, '--fast'], { encoding: 'utf8' });
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^Unknown option '--fast'.*\nnpm run ${[name, ...words].join(' -- ')}`));
-    expect(stderr).not.toMatch(/^ {4}at /m);
-  },
-);
+])('%s %j reports an unknown option with the usage and without a stack trace, and exits with 2.', (name, words) => {
+  const program = path.join(import.meta.dirname, `../../${name}/${name}.ts`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words, '--fast'], { encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^Unknown option '--fast'.*\nnpm run ${[name, ...words].join(' -- ')}`));
+  expect(stderr).not.toMatch(/^ {4}at /m);
+});
 
 test.each<[(args: readonly string[]) => unknown, readonly string[]]>([
   [readOptions, ['--seeds', '0']],
@@ -33,7 +30,7 @@ test.each<[(args: readonly string[]) => unknown, readonly string[]]>([
   [bench.readOptions, ['deliveries']],
   [bench.readOptions, ['toString']],
   [bench.readOptions, ['--json=yes']],
-])('%o refuses %j, which would run nothing, or something else.', (read, args) => {
+])('%o rejects %j.', (read, args) => {
   expect(() => read(args)).toThrow(TypeError);
 });
 
@@ -44,13 +41,13 @@ test('Without options twenty seeds of each kind of world run; a seed is replayed
   expect(replayed).toMatchObject({ seeds: [7], kinds: ['tokens'], faultClass: 'deaths', trace: 'evt_1', gate: false });
 });
 
-test('The gate begins with a seed that the files of the commit say.', () => {
+test('The first seed of the gate depends on the files of the commit.', () => {
   const { seeds, gate } = readOptions(['--gate', '--seeds', '300']);
   expect([seeds.length, gate]).toEqual([300, true]);
   expect(seeds).toEqual(readOptions(['--gate', '--seeds', '300']).seeds);
 });
 
-test('Without options each attack runs in the three situations of the contract; a broken run is repeated by its name.', () => {
+test('Without options each attack runs in the three situations of the contract; a name selects one run.', () => {
   const { trials, seeds, isWhole } = readIsolationOptions(['--isolation']);
   expect([seeds, isWhole]).toEqual([[1], true]);
   expect(trials).toHaveLength(3 * attacks.length);
@@ -64,7 +61,7 @@ test('Before a release several seeds run; the gate has three runs.', () => {
   expect(readIsolationOptions(['--quick']).trials).toHaveLength(3);
 });
 
-test('The benchmark measures all parts, or those that are named once each and in the order of the page.', () => {
+test('The benchmark measures all parts, or the named ones in the order of the page.', () => {
   expect(bench.readOptions([]).parts).toEqual(bench.partNames);
   const { parts, json } = bench.readOptions(['delivery', '--json', 'bundles', 'delivery']);
   expect({ parts, json }).toEqual({ parts: ['bundles', 'delivery'], json: true });

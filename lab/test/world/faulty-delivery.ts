@@ -39,8 +39,8 @@ export function failingAfter(sweep: ReturnType<typeof composeSweep>): ReturnType
   };
 }
 
-/** Returns consumers with other ways out. Each change is made to what the one before it returned. */
-export function consumersWith(...changes: readonly ChangeOutside[]): Partial<Compositions> {
+/** Returns consumers with another runtime. Each change receives the result of the one before it. */
+export function consumersWith(...changes: readonly ChangeRuntime[]): Partial<Compositions> {
   return {
     deliver: (environment, runtime, telemetry) => {
       let changed = runtime;
@@ -50,11 +50,11 @@ export function consumersWith(...changes: readonly ChangeOutside[]): Partial<Com
   };
 }
 
-type ConsumerOutside = Parameters<typeof composeDeliver>[1];
-type ChangeOutside = (runtime: ConsumerOutside) => Partial<ConsumerOutside>;
+type ConsumerRuntime = Parameters<typeof composeDeliver>[1];
+type ChangeRuntime = (runtime: ConsumerRuntime) => Partial<ConsumerRuntime>;
 
-/** Returns an outside that treats refused connections as faults of our own. */
-export function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
+/** Returns a runtime that treats refused connections as internal faults. */
+export function blamingItself({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
   return {
     post: async request => {
       const answer = await post(request);
@@ -64,17 +64,17 @@ export function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 
   };
 }
 
-/** Returns a way out by which no header of an answer is read. */
-export function readingNoHeaders({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
+/** Returns a runtime that drops all headers of answers. */
+export function readingNoHeaders({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
   return { post: async request => ({ ...(await post(request)), headers: {} }) };
 }
 
 /** Sends other headers. */
-export function sending(headers: Readonly<Record<string, string>>): ChangeOutside {
+export function sending(headers: Readonly<Record<string, string>>): ChangeRuntime {
   return ({ post }) => ({ post: request => post({ ...request, headers: { ...request.headers, ...headers } }) });
 }
 
-/** Returns calls of DynamoDB before which each command is altered in place, and after which its answer is. */
+/** Returns a client of DynamoDB that alters each command before its call, and each answer after it, in place. */
 export function altering(dynamo: Dynamo, alter: Alter, alterAnswer: AlterAnswer = () => undefined): Dynamo {
   return async (command, options) => {
     await alter(command, dynamo);
@@ -87,12 +87,12 @@ export function altering(dynamo: Dynamo, alter: Alter, alterAnswer: AlterAnswer 
 type Alter = (command: { readonly input: object }, dynamo: Dynamo) => unknown;
 type AlterAnswer = (answer: object, command: object) => void;
 
-/** Has consumers send other commands. */
-export function calling(alter: Alter, alterAnswer?: AlterAnswer): ChangeOutside {
+/** Returns a change by which consumers send altered commands. */
+export function calling(alter: Alter, alterAnswer?: AlterAnswer): ChangeRuntime {
   return ({ dynamo }) => ({ dynamo: altering(dynamo, alter, alterAnswer) });
 }
 
-/** Returns the parts of the service beside the consumers, which send other commands. */
+/** Returns the other functions with altered commands. */
 export function apisWith(alter: Alter): Partial<Compositions> {
   const altered = <Given extends { readonly dynamo: Dynamo }>(runtime: Given) => ({
     ...runtime,
@@ -105,20 +105,20 @@ export function apisWith(alter: Alter): Partial<Compositions> {
   };
 }
 
-/** Stores other items, where a change is returned. */
-export function storing(change: (item: Item) => Item | undefined): ChangeOutside {
+/** Stores other items if `change` returns one. */
+export function storing(change: (item: Item) => Item | undefined): ChangeRuntime {
   return calling(command => {
     if (command instanceof PutCommand) Object.assign(command.input.Item ?? {}, change(command.input.Item ?? {}));
   });
 }
 
-/** Stores other records of attempts, which are as `packAttempt` writes them. */
-export function recording(change: (records: readonly string[]) => readonly string[]): ChangeOutside {
+/** Stores other records of attempts, in the format of `packAttempt`. */
+export function recording(change: (records: readonly string[]) => readonly string[]): ChangeRuntime {
   return storing(({ attempts }) => (Array.isArray(attempts) ? { attempts: change(attempts) } : undefined));
 }
 
 /** Reads other items. */
-export function reading(change: (table: string, item: Item) => Item | undefined): ChangeOutside {
+export function reading(change: (table: string, item: Item) => Item | undefined): ChangeRuntime {
   const read = (answer: object, command: object) => {
     if (!(command instanceof BatchGetCommand)) return;
     const { Responses = {} }: { readonly Responses?: Readonly<Record<string, readonly Item[]>> } = answer;
@@ -130,7 +130,7 @@ export function reading(change: (table: string, item: Item) => Item | undefined)
   return calling(() => undefined, read);
 }
 
-/** Returns a sweeper that publishes otherwise. */
+/** Returns a sweeper with another `publish`. */
 export function sweepingWith(publish: (runtime: Runtime['publish']) => Runtime['publish']): Partial<Compositions> {
   return {
     sweep: (environment, runtime, telemetry) =>
@@ -146,12 +146,12 @@ export function twice(publish: Runtime['publish']): Runtime['publish'] {
   };
 }
 
-/** Publishes nothing. */
+/** Drops everything. */
 export function silently(): Runtime['publish'] {
   return async () => undefined;
 }
 
-/** Returns an API that answers some requests without doing anything. */
+/** Returns an API that answers some requests without processing them. */
 export function answering(
   ...answers: readonly (readonly [method: string, path: RegExp, status: number, body: object])[]
 ): Partial<Compositions> {
@@ -166,7 +166,7 @@ export function answering(
   };
 }
 
-/** Returns an API that shows another state than the one that is stored. */
+/** Returns an API that shows other states than the stored ones. */
 export function showing(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
   const shown = (api: Api) => async (request: HttpRequest) => {
     const answer = await api(request);
@@ -180,7 +180,7 @@ export function showing(...changes: readonly (readonly [RegExp, string])[]): Par
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Makes what is sent again due at the next ten minutes. */
+/** Sets the due time of resent deliveries to the next full ten minutes. */
 export function sendOtherwise(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
@@ -188,13 +188,13 @@ export function sendOtherwise(command: object): void {
   item.nextAttemptAt = 600_000 * Math.ceil(item.nextAttemptAt / 600_000);
 }
 
-/** Finds nothing in the index `undelivered`. */
+/** Finds no entries in the index `undelivered`. */
 export function findNoUndelivered(command: object): void {
   if (!(command instanceof QueryCommand) || command.input.IndexName !== 'undelivered') return;
   Object.assign(command.input.ExpressionAttributeValues ?? {}, { ':first': '-', ':last': '-' });
 }
 
-/** Has an account end its operator's suspension, or delete it with the webhook. */
+/** Allows an account to end its operator's suspension, or to delete it with the webhook. */
 export function forgetHolds(command: object): void {
   if (!(command instanceof DeleteCommand || command instanceof UpdateCommand)) return;
   const { ConditionExpression = '', ExpressionAttributeValues: values = {} } = command.input;
@@ -203,7 +203,7 @@ export function forgetHolds(command: object): void {
   }
 }
 
-/** Returns calls of operators that do not delete items whose ids begin so. */
+/** Returns calls of operators that do not delete items whose ids start with a prefix. */
 export function leaving(start: string): Compositions['operators'] {
   return runtime => {
     const { dynamodb } = runtime;
@@ -227,8 +227,8 @@ export async function askAgain(command: object, dynamo: Dynamo): Promise<void> {
   await dynamo(command);
 }
 
-/** Goes by the webhooks that were read first. */
-export function remembering(): ChangeOutside {
+/** Uses the webhooks that were read first. */
+export function remembering(): ChangeRuntime {
   const known = new Map<string, Item>();
   return reading((table, item) => {
     if (table !== 'Webhooks') return item;
@@ -238,28 +238,28 @@ export function remembering(): ChangeOutside {
   });
 }
 
-/** Takes readings that may be old. */
+/** Reads without consistency. */
 export function readCarelessly(command: object): void {
   if (!(command instanceof BatchGetCommand)) return;
   for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
 }
 
-/** Returns a way out by which messages come at once. */
-export function withoutDelays(runtime: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+/** Returns a runtime whose messages arrive without their delay. */
+export function withoutDelays(runtime: ConsumerRuntime): Pick<ConsumerRuntime, 'sqs'> {
   return messaging(runtime, input => {
     input.DelaySeconds = 0;
   });
 }
 
-/** Returns a way out by which nothing says why a message is a dead letter. */
-export function withoutReasons(runtime: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+/** Returns a runtime that omits the reason of a dead-letter message. */
+export function withoutReasons(runtime: ConsumerRuntime): Pick<ConsumerRuntime, 'sqs'> {
   return messaging(runtime, ({ MessageAttributes }) => delete MessageAttributes?.reason);
 }
 
 function messaging(
-  { sqs }: ConsumerOutside,
+  { sqs }: ConsumerRuntime,
   change: (input: Pick<SendMessageCommand['input'], 'DelaySeconds' | 'MessageAttributes'>) => void,
-): Pick<ConsumerOutside, 'sqs'> {
+): Pick<ConsumerRuntime, 'sqs'> {
   return {
     sqs: {
       send: (command: Parameters<typeof sqs.send>[0]) => {

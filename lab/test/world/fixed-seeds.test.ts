@@ -4,8 +4,8 @@ import { runWorld } from '../../world/run-world.ts';
 import { kinds } from '../../world/world-result.ts';
 
 /**
- * In all forty small worlds, the same for every change. `.ci/run` adds all that found a fault, and others that the files of the change
- * choose. They stand in one file: a second process would have to warm up, which takes a third of the processor time.
+ * The same forty small worlds for every change. `.ci/run` adds the seeds that found faults, and others that depend on the changed files.
+ * They share one file, because warming up a second process takes a third of the CPU time.
  */
 const seeds = { delivery: [3, 15], tokens: [4, 5, 7, 8, 13, 14] };
 const fixed = kinds.flatMap(kind =>
@@ -18,5 +18,5 @@ test.each(fixed)('Every promise is kept in the world of $kind $seed with the fau
   expect(done).toBeGreaterThan(Math.max(100, leastDone[name.kind] * asked));
 });
 
-/** The share of events that are POSTed at least, and of requests that are granted: guessers and locks have theirs refused. */
+/** The minimum share of events that are POSTed, and of requests that are granted: guessers are refused. */
 const leastDone = { delivery: 1 / 2, tokens: 1 / 3 };

@@ -19,12 +19,12 @@ const waitsOf = (part: Tenant['part'], first: readonly number[]) => ({
 it.each([
   ['nothing', {}, []],
   [
-    'one first attempt in fifty later by 1.2 s',
+    'one first attempt in fifty with 1.2 s extra',
     waitsOf('innocent', quick.toSpliced(0, 20, ...Array(20).fill(1_210))),
-    ['first attempts later by: 1200 > 1000'],
+    ['extra wait of first attempts: 1200 > 1000'],
   ],
-  ['one first attempt in two hundred later by an hour', waitsOf('innocent', quick.with(0, 3_600_000)), []],
-  ['no first attempts', waitsOf('innocent', []), ['first attempts later by: NaN > 1000']],
+  ['one first attempt in two hundred with an extra hour', waitsOf('innocent', quick.with(0, 3_600_000)), []],
+  ['no first attempts', waitsOf('innocent', []), ['extra wait of first attempts: NaN > 1000']],
   [
     'a slow receiver that waits for 3 minutes',
     waitsOf(
@@ -39,13 +39,13 @@ it.each([
     ['healthy burst: 120000 > 60000'],
   ],
   ['121 attempts in flight in the slow lane', { maxInFlight: 121 }, ['slow lane in flight: 121 > 120']],
-  ['a dead-letter message', { deadLetters: 1 }, ['dead letters: 1 > 0']],
+  ['a dead-letter message', { deadLetters: 1 }, ['dead-letter messages: 1 > 0']],
 ])('judges %s', (_, figures, broken) => {
   const trial = { attack: healthyBurst, situation: inOrder };
   expect(brokenOf(figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
 });
 
-it('counts an event or retry that nobody sends as waiting until now, and attempts in flight at one receiver', () => {
+it('counts an unsent event or retry as waiting until now, and attempts in flight at one receiver', () => {
   const behave = () => ({ answers: 20, isSuccess: false });
   const of = (part: Tenant['part']): Tenant => ({
     ...{ part, account: part, webhook: part, resolves: 2, publishes: [0, 1_000], behave },

@@ -11,10 +11,10 @@ import { brokenOf, figuresOf } from '../../world/isolation/verdict.ts';
 import type { Standstill } from '../../world/stage.ts';
 import { minute } from '../../world/times.ts';
 
-const minutes = 60_000; // of a busy machine: each takes up to 40 s of processor time
+const minutes = 60_000; // of a busy machine: each takes up to 40 s of CPU time
 const run = { situation: inOrder, seed: 1 };
 
-describe('Innocents wait no longer than promised', { timeout: 5 * minutes }, () => {
+describe('Innocents wait at most as long as promised', { timeout: 5 * minutes }, () => {
   let alone: RunResult;
   beforeAll(async () => {
     alone = await runAttack({ ...run, length: attackLength });
@@ -27,8 +27,8 @@ describe('Innocents wait no longer than promised', { timeout: 5 * minutes }, () 
 });
 
 describe('In a new AWS account', { timeout: 5 * minutes }, () => {
-  // Bug: one account's name servers held every execution, and of other accounts' events one in twenty waited for minutes.
-  test('registrations whose names do not resolve hold up nothing', async () => {
+  // Bug: one account's name servers used all executions, and one in twenty events of other accounts waited for minutes.
+  test('registrations with unresolvable names delay no delivery', async () => {
     const trial = { attack: silentPuts, situation: newAccount };
     const alone = await runAttack({ ...run, situation: newAccount, length: attackLength });
     const beside = await runAttack({ ...run, ...trial, length: attackLength });
@@ -36,7 +36,7 @@ describe('In a new AWS account', { timeout: 5 * minutes }, () => {
   });
 });
 
-describe('A webhook that hangs has a bounded number of attempts in flight', { timeout: 5 * minutes }, () => {
+describe('A webhook that hangs has a limited number of attempts in flight', { timeout: 5 * minutes }, () => {
   const hanging = (rate: number, until: number, resends = 0) => {
     const period = { from: 0, until };
     const behave: Tenant['behave'] = () => ({ answers: Number.POSITIVE_INFINITY, isSuccess: true });
@@ -44,23 +44,23 @@ describe('A webhook that hangs has a bounded number of attempts in flight', { ti
     return { ...run, period, tenants: [{ ...named, resends, behave, publishes: atRate(rate)(period, makeRandom(1)) }] };
   };
 
-  // Bug: copies that the sweeper had sent meanwhile came at the same time, and two processes made the same attempt.
-  test('after an outage of the slow lane, one for each delivery', async () => {
+  // Bug: the sweeper's copies arrived at the same time, and two processes made the same attempt.
+  test('after an outage of the slow lane, with one for each delivery', async () => {
     const standstill: Standstill = { lane: 'slow', from: 3 * minute, until: 10 * minute };
     const result = await runTenants({ ...hanging(10, 12 * minute), standstill });
     expect(result.postedTwice).toBe(0);
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
   });
 
-  // Bug: resends took no place, and up to 160 attempts were in flight.
+  // Bug: resends were not counted, and up to 160 attempts were in flight.
   test('if its owner resends sixty deliveries', async () => {
     const result = await runTenants(hanging(30, 1.5 * minute, 60));
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
   });
 });
 
-describe('A product is found out', { timeout: 5 * minutes }, () => {
-  test('that hides what is beyond the places of a webhook for no time', async () => {
+describe('A faulty product is detected', { timeout: 5 * minutes }, () => {
+  test('that does not hide messages beyond the limit of a webhook', async () => {
     const [length, attack] = [30_000, 'always hangs, burst of 5,000'];
     const alone = await runAttack({ ...run, length });
     const beside = await runAttack({ ...run, length, attack }, hidesNothing);
@@ -68,7 +68,7 @@ describe('A product is found out', { timeout: 5 * minutes }, () => {
   });
 });
 
-/** Has the messages that a process sheds come back at once. */
+/** Returns messages that a process hides immediately. */
 const hidesNothing: Alter = runtime => {
   const { sqs } = runtime;
   const send: typeof sqs.send = (command, options) => {

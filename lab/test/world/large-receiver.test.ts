@@ -7,13 +7,13 @@ test.each([
   [0.001, 2, 'never', (times: number) => times === 0],
   [0.2, 1, 'soon', (times: number) => times > 10],
 ])(
-  'A large receiver with a share of %d slow answers is taken for slow in %i hours: %s.',
+  'A large receiver with a share of %d slow answers is treated as slow within %i hours: %s.',
   (slowShare, hours, _, isSo) => {
     expect(isSo(timesSlow(slowShare, hours))).toBe(true);
   },
 );
 
-/** Counts how often a healthy receiver is taken for slow, whose answers ten processes count by chance: a hundred a second. */
+/** Counts how often a healthy receiver of 100 events a second is treated as slow, if ten processes see its slow answers at random. */
 function timesSlow(slowShare: number, hours: number): number {
   const random = makeRandom(1);
   const counts = Array.from({ length: 10 }, makeRecentCounts);

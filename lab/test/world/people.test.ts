@@ -32,28 +32,28 @@ import {
   withoutReasons,
 } from './faulty-delivery.ts';
 
-/** A product with faults that people would meet, and what is found of each of them in one world. */
+/** A product with faults that affect people, and the violations that one world must find. */
 interface Faulty {
   readonly that: string;
   readonly altered: Partial<Compositions>;
   readonly found: readonly RegExp[];
-  /** The world in which all of it happens. @default 1 */
+  /** The seed of the world. @default 1 */
   readonly seed?: number;
 }
 
 const products: readonly Faulty[] = [
   {
-    that: 'goes by what webhooks once were',
+    that: 'uses old versions of webhooks',
     altered: consumersWith(remembering()),
     found: [/POSTed to another URL|while an operator suspends/],
   },
   {
-    that: 'reads webhooks carelessly',
+    that: 'reads webhooks without consistency',
     altered: consumersWith(calling(readCarelessly)),
-    found: [/a reading that may be old/, /late by more than/],
+    found: [/an inconsistent read/, /overdue by more than/],
   },
   {
-    that: 'does not wait',
+    that: 'does not delay retries',
     altered: consumersWith(withoutDelays, runtime => {
       return reading((_, item) => ({ ...item, nextAttemptAt: runtime.time.now() }))(runtime);
     }),
@@ -74,7 +74,7 @@ const products: readonly Faulty[] = [
     found: [/deferred for longer/],
   },
   {
-    that: 'waits otherwise',
+    that: 'uses other waits',
     seed: 2,
     altered: {
       deliver: (stage, ...rest) => composeDeliver({ ...stage, retrySchedule: [9e3, 9e3, 9e3, 9e3] }, ...rest),
@@ -82,24 +82,24 @@ const products: readonly Faulty[] = [
     found: [/wait is longer/],
   },
   {
-    that: 'keeps a webhook in the slow lane that is quick again',
+    that: 'does not release a quick webhook from the slow lane',
     seed: 3,
     altered: consumersWith(reading((_, item) => (item.slowSince ? { ...item, hold: 60_000_000 } : item))),
     found: [/stays in the slow lane/],
   },
   {
-    that: 'lets a webhook leave the slow lane too early',
+    that: 'releases a webhook from the slow lane too early',
     seed: 3,
     altered: consumersWith(reading((_, item) => (item.slowSince ? { ...item, hold: 0 } : item))),
     found: [/left the slow lane too early/],
   },
   {
-    that: 'sees neither slowness nor failures',
+    that: 'ignores slowness and failures',
     altered: consumersWith(reading((_, item) => ({ ...item, slowSince: undefined, failingSince: undefined }))),
-    found: [/its webhook is slow/, /first lane, and it keeps failing/, /fails for long, and nothing/],
+    found: [/its webhook is slow/, /first lane, but it keeps failing/, /long failures have no consequence/],
   },
   {
-    that: 'forgets when what is resent was due',
+    that: 'forgets the due time of resent deliveries',
     seed: 6,
     altered: consumersWith(
       reading((_, item) => {
@@ -110,12 +110,12 @@ const products: readonly Faulty[] = [
     found: [/a resend moved/],
   },
   {
-    that: 'makes tests in the retry lane',
+    that: 'attempts tests in the retry lane',
     altered: { deliver: (stage, ...rest) => composeDeliver({ ...stage, lane: 'slow' }, ...rest) },
-    found: [/a test was made in a quick lane/],
+    found: [/a test was attempted in a quick lane/],
   },
   {
-    that: 'signs with another secret, keeps no answers, holds tests, and leaves numbers out',
+    that: 'signs with another secret, drops answers, holds tests, and skips numbers',
     altered: consumersWith(
       sending({ 'webhook-signature': 'v1,AAAA' }),
       storing(item => {
@@ -124,10 +124,10 @@ const products: readonly Faulty[] = [
         return item.attempt === 3 ? { attempt: 4 } : undefined;
       }),
     ),
-    found: [/signed by other secrets/, /is not kept/, /a test was held/, /a number was left out/],
+    found: [/signed by other secrets/, /attempt \d+ is not stored/, /a test was held/, /number is missing or repeated/],
   },
   {
-    that: 'signs at another time, charges nothing, and leaves what belongs to nothing',
+    that: 'signs at another time, never charges, and leaves orphans',
     altered: consumersWith(
       sending({ 'webhook-timestamp': '1767225600' }),
       storing(item => {
@@ -135,10 +135,10 @@ const products: readonly Faulty[] = [
         return item.charged === 2 ? { charged: 1 } : undefined;
       }),
     ),
-    found: [/its timestamp/, /charged otherwise/, /belongs to nothing/],
+    found: [/its timestamp/, /charged incorrectly/, /without an owner/],
   },
   {
-    that: 'leaves what has ended in the index and for ever, tells publishers nothing, and counts no event without a webhook',
+    that: 'keeps ended deliveries in the index and for ever, sends no notices, and counts no event without a webhook',
     altered: countingNone(
       ['EventWithoutWebhook'],
       consumersWith(
@@ -150,35 +150,35 @@ const products: readonly Faulty[] = [
     found: [
       /ended, and in the index/,
       /kept for \d+ ms/,
-      /told of 0 in calm/,
+      /: 0 notices of \d+ events in calm/,
       /0 × EventWithoutWebhook/,
-      /not all is told of it/,
+      /without all attributes/,
     ],
   },
   {
-    that: 'holds what it may send',
+    that: 'holds deliveries that it may send',
     altered: consumersWith(reading((table, item) => (table === 'Webhooks' ? { ...item, status: 'suspended' } : item))),
-    found: [/held beside an active/],
+    found: [/held with an active/],
   },
   {
-    that: 'cancels what it may send, and leaves what stands beside the deliveries of a deleted account',
+    that: 'cancels deliveries that it may send, and leaves other items of a deleted account',
     seed: 26,
     altered: {
       operators: leaving('limit#tests'),
       ...consumersWith(reading((table, item) => (table === 'Webhooks' ? { ...item, webhookId: 'other' } : item))),
     },
-    found: [/cancelled beside/, /limit#tests.* is left of .*, which was deleted/],
+    found: [/cancelled during/, /limit#tests.* is left of .*, which was deleted/],
   },
   {
-    that: 'takes copies of an event for other events',
+    that: 'treats copies of an event as other events',
     seed: 4,
     altered: consumersWith(
       reading((_, item) => (item.body ? { ...item, body: String(item.body).replace('{', '{"link2":1,') } : item)),
     ),
-    found: [/taken for event.conflicting_copy/],
+    found: [/logged as event.conflicting_copy/],
   },
   {
-    that: 'undoes changes, tells operators nothing, and forgets what they have suspended',
+    that: 'undoes changes, publishes no announcements, and forgets suspensions by operators',
     altered: {
       ...apisWith(forgetHolds),
       ...consumersWith(
@@ -186,10 +186,10 @@ const products: readonly Faulty[] = [
       ),
       ...sweepingWith(silently),
     },
-    found: [/undone by another/, /operators were not told/, /an operator had suspended/],
+    found: [/undone by another/, /announcement missing/, /an operator had suspended/],
   },
   {
-    that: 'tells operators twice, too little, and of a delivery that nobody answered with 410',
+    that: 'announces twice, incompletely, and a 410 that no receiver returned',
     altered: {
       ...sweepingWith(publish =>
         twice((topic, { Subject, Message }) =>
@@ -197,34 +197,34 @@ const products: readonly Faulty[] = [
         ),
       ),
     },
-    found: [/no receiver answered 410/, /operators were told twice/, /operators were told too little/],
+    found: [/no receiver answered 410/, /announced twice in calm/, /announcement incomplete/],
   },
   {
-    that: 'records the latest attempt alone, takes a 503 for a success, and what failed for delivered',
+    that: 'records only the latest attempt, treats a 503 as a success, and failed deliveries as delivered',
     altered: consumersWith(
       recording(records => records.slice(-1)),
       recording(records => records.map(record => record.replace(',1503,', ',0503,'))),
       storing(({ state }) => (state === 'failed' ? { state: 'delivered' } : undefined)),
     ),
-    found: [/a recorded attempt is gone/, /delivered, though no receiver said so/, /delivered without a success/],
+    found: [/a recorded attempt is gone/, /delivered without a successful answer/, /delivered without a success/],
   },
   {
-    that: 'numbers recorded attempts anew whenever it stores them',
+    that: 'renumbers recorded attempts at each write',
     altered: consumersWith(
       recording(records => records.map(record => record.replace(/^\d+/, number => `${Number(number) + 1}`))),
     ),
     found: [/a recorded attempt was changed/, /recorded under another number/],
   },
   {
-    that: 'tells publishers twice, treats refused connections as its own fault, and reads no `Retry-After`',
+    that: 'sends notices twice, treats refused connections as internal errors, and ignores `Retry-After`',
     altered: countingNone(
       ['InternalError'],
       consumersWith(({ publish }) => ({ publish: twice(publish) }), blamingItself, readingNoHeaders),
     ),
-    found: [/told twice in calm/, /a fault of ours in calm/, /0 × InternalError/, /wait is shorter/],
+    found: [/two notices of one event in calm/, /an internal error in calm/, /0 × InternalError/, /wait is shorter/],
   },
   {
-    that: 'answers without a look, one way',
+    that: 'answers without reading, first set',
     altered: answering(
       ['DELETE', /criada$/, 204, {}],
       ['PUT', /criada$/, 404, { code: 'webhook_not_found' }],
@@ -234,17 +234,17 @@ const products: readonly Faulty[] = [
       ['GET', /entregas$/, 200, { entregas: [], proximo_cursor: null }],
     ),
     found: [
-      /and it stays/,
-      /though it was there/,
-      /and it is not stored/,
-      /nothing came of it/,
-      /reenvio of .*active at no time/,
-      /404 .*though it is there/,
+      /but it still exists/,
+      /though it existed/,
+      /but it is not stored/,
+      /no attempt followed/,
+      /reenvio of .*never active/,
+      /404 .*though it exists/,
       /not in the list/,
     ],
   },
   {
-    that: 'answers without a look, the other way',
+    that: 'answers without reading, second set',
     altered: answering(
       ['POST', /webhooks$/, 201, {}],
       ['PUT', /criada$/, 200, {}],
@@ -255,17 +255,17 @@ const products: readonly Faulty[] = [
       ['GET', /evt_[^/]*$/, 200, { tentativas: [] }],
     ),
     found: [
-      /nothing of it was stored/,
-      /it was so at no time/,
-      /the secret at no time/,
-      /though none had/,
-      /was accepted, and not stored/,
-      /reenvios.*though it is not there/,
+      /but it was not stored/,
+      /it was never so/,
+      /never the secret/,
+      /though no operator had/,
+      /was accepted but not stored/,
+      /reenvios.*though it does not exist/,
       /shown with other attempts/,
     ],
   },
   {
-    that: 'asks the store again and again, limits resends too early, and sends another credential',
+    that: 'reads the store repeatedly, limits resends too early, and sends another credential',
     altered: {
       ...consumersWith(sending({ Authorization: 'other' })),
       ...apisWith(askAgain),
@@ -275,7 +275,7 @@ const products: readonly Faulty[] = [
     found: [/^GET .* makes \d+ calls/, /refused below the limit/, /another Authorization/],
   },
   {
-    that: 'counts one more than a replay sent, shows it as running for ever, and fails once it has swept',
+    that: 'overcounts a replay by one, shows it as running for ever, and fails after each sweep',
     altered: {
       ...showing([/"enviadas":/, '$&1'], [/"estado":"c[a-z]*o"/, '"estado":"em_andamento"']),
       sweep: (...given) => failingAfter(composeSweep(...given)),
@@ -283,7 +283,7 @@ const products: readonly Faulty[] = [
     found: [/is shown with \d+ sent/, /is shown as em_andamento/, /in calm an invocation failed/],
   },
   {
-    that: 'shows other results, other answers, no waits, no failures, and nothing that came in vain',
+    that: 'shows other results, other answers, no waits, no failures, and no events without a webhook',
     seed: 11,
     altered: showing(
       [/"resultado":"http"/g, '"resultado":"interno"'],
@@ -292,23 +292,29 @@ const products: readonly Faulty[] = [
       [/"falhando_desde":"[^"]*"/g, '"falhando_desde":null'],
       [/"eventos_sem_webhook":\[[^\]]+\]/, '"eventos_sem_webhook":[]'],
     ),
-    found: [/with other results/, /is not kept/, /listed otherwise/, /webhooks shows .* at no time/, /came in vain/],
+    found: [
+      /with other results/,
+      /attempt \d+ is not stored/,
+      /listed incorrectly/,
+      /webhooks shows .* a state that never existed/,
+      /too few events without a webhook/,
+    ],
   },
   {
-    that: 'completes replays whose deliveries it does not find',
+    that: 'completes replays without finding their deliveries',
     seed: 2,
     altered: apisWith(findNoUndelivered),
     found: [/replay \S+ left it out/],
   },
   {
-    that: 'sends the deliveries of a replay at once, and what is resent up to ten minutes later',
+    that: 'sends all deliveries of a replay at once, and resends up to ten minutes late',
     seed: 2,
     altered: apisWith(sendOtherwise),
-    found: [/sends more than 2 deliveries within 100 ms/, /resent, and not at once/],
+    found: [/sends more than 2 deliveries within 100 ms/, /resent with a delay/],
   },
 ];
 
-test.each(products)('A product that $that is found out.', async ({ altered, found, seed = 1 }) => {
+test.each(products)('The world detects a product that $that', async ({ altered, found, seed = 1 }) => {
   const { violations } = await runSeed(seed, 'calm', altered);
   for (const what of found) expect([what, violations.some(broken => what.test(broken.what))]).toEqual([what, true]);
 });

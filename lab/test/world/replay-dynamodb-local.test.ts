@@ -32,12 +32,12 @@ let endpoint = '';
 
 beforeAll(async () => {
   endpoint = await startDynamoDbLocal();
-}, 300_000); // the first run on a machine fetches it
+}, 300_000); // the first run on a machine downloads it
 
 afterAll(teardown);
 
-test('DynamoDB Local answers what the tables of faulty worlds have answered.', { timeout: 900_000 }, async () => {
-  // No replay runs beside a world: it would wait at each turn of the loop, and be watched by what settles the world.
+test('DynamoDB Local gives the same answers as the tables of faulty worlds.', { timeout: 900_000 }, async () => {
+  // Worlds and replays run one after the other: a replay would slow each turn of the loop.
   const recorded: (readonly Executed[])[] = [];
   for (let seed = 1; seed <= worlds; seed += 1) recorded.push(await recordWorld(seed));
   const replays: ReturnType<typeof replay>[] = [];
@@ -54,16 +54,16 @@ test('DynamoDB Local answers what the tables of faulty worlds have answered.', {
     sum(one => one.leftOut),
   ];
   console.log(
-    `${worlds} worlds: ${compared} answers compared, ${ofIndexes} of them of indexes. Where an index was late (${late}) what it had answered in time was compared. Left out: ${leftOut} pages of scans.`,
+    `${worlds} worlds: ${compared} answers compared, ${ofIndexes} of them of indexes. For lagging indexes (${late}) the answer without lag was compared. Omitted: ${leftOut} pages of scans.`,
   );
   expect(results.flatMap(({ differences }) => differences).slice(0, 3)).toEqual([]);
   expect(compared).toBeGreaterThan(worlds * 1_000);
-  expect(late).toBeLessThan(ofIndexes / 10); // what hides behind it is not seen
+  expect(late).toBeLessThan(ofIndexes / 10); // it hides later comparisons
 });
 
 const atOnce = 4;
 
-/** Runs a world with all faults, of delivery and of tokens by turns. Returns what its tables have executed. */
+/** Runs a world with all faults, of delivery or of tokens alternately. Returns the commands that its tables executed. */
 async function recordWorld(seed: number): Promise<readonly Executed[]> {
   const isOfTokens = seed % 2 === 0;
   const world = isOfTokens ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
@@ -80,7 +80,7 @@ async function recordWorld(seed: number): Promise<readonly Executed[]> {
   return executed;
 }
 
-/** Keeps what tables execute from now on: of a batch that is refused in part, the rest. */
+/** Records the commands that tables execute from now on. Of a partly rejected batch it records the rest. */
 function record(tables: { readonly execute: (command: TablesCommand<object>) => object }): readonly Executed[] {
   const executed: Executed[] = [];
   const { execute } = tables;
@@ -146,7 +146,7 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ['statements', [insert('a', 'b'), insert('b', 'c'), batchGet('a', 'b', 'c'), insert('a', 'a'), insert('a', '')]],
   ['transactions', [transact(...[1, 2, 3].map(insertThe)), transact(grow(1), drop(2), insertThe(4)), scan]],
   [
-    'a transaction that is cancelled',
+    'a cancelled transaction',
     [transact(...[1, 2].map(insertThe)), transact(insertThe(3), insertThe(1), drop(2)), scan],
   ],
   [
@@ -168,7 +168,7 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ],
   ['scans of an index', [...threeHeads, scanDue('dueAt'), scanDue('id, dueShard'), scanDue('id, absent')]],
   ['unused placeholders', [put({}), update('REMOVE n', 1), query({ ExpressionAttributeNames: { '#n': 'n' } })]],
-])('DynamoDB Local answers alike: %s', async (name, commands) => {
+])('DynamoDB Local gives the same answers: %s', async (name, commands) => {
   const { execute } = makeTables({ definitions, now: () => 0 });
   const executed: Executed[] = [];
   for (const command of commands) executed.push({ command, outcome: await outcomeOf(() => execute(command)) });
@@ -176,7 +176,7 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   expect({ differences, late }).toEqual({ differences: [], late: 0 });
 });
 
-test('A digit that is not right is reported.', async () => {
+test('A wrong digit is reported.', async () => {
   const right = { Item: { kind: 'k', generation: { N: '1' }, n: { N: '11' } } };
   const wrong = { Item: { ...right.Item, n: { N: '12' } } };
   const written = { command: put({ n: 11 }), outcome: {} };
@@ -189,7 +189,7 @@ test('A digit that is not right is reported.', async () => {
   expect(differences).toMatchObject([{ virtual: wrong, real: right }]);
 });
 
-test('What a late index has answered is counted as late.', async () => {
+test('The answer of a lagging index is counted as late.', async () => {
   const { execute } = makeTables({ definitions, now: () => 0, lag: () => 100 });
   const consistentGet = new GetCommand({ TableName: table, Key: { id: 'a', part: 'head' }, ConsistentRead: true });
   const commands: readonly TablesCommand<object>[] = [head('a', 'xa'), due(), consistentGet];
@@ -215,7 +215,7 @@ function update(
   return new UpdateCommand({ TableName, Key, UpdateExpression, ReturnValues, ...values });
 }
 
-/** Updates under a condition. */
+/** Returns an update with a condition. */
 function when(ConditionExpression: string, w: unknown): UpdateCommand {
   const ExpressionAttributeValues = { ':v': 1, ':w': w };
   return new UpdateCommand({

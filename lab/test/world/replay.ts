@@ -12,7 +12,7 @@ import { ServiceError } from '@emissor/cloud/virtual';
 import { withoutSignature } from '../../../test/support/database/database.ts';
 import { tableDefinition, tableNames } from '../../../tools/support/tables.ts';
 
-/** A command, and what virtual tables have answered. */
+/** A command and the answer of the virtual tables. */
 export interface Executed {
   readonly command: TablesCommand<object>;
   readonly outcome: object;
@@ -21,13 +21,13 @@ export interface Executed {
 /** The tables of the service. */
 export const definitions = tableNames().map(name => ({ TableName: name, ...tableDefinition(name) }));
 
-/** Keeps all digits of a number: `{ N: '0.1' }`. */
+/** Preserves all digits of a number: `{ N: '0.1' }`. */
 const translate = {
   marshallOptions: { removeUndefinedValues: true },
   unmarshallOptions: { wrapNumbers: (digits: string) => ({ N: digits }) },
 };
 
-/** Does something with tables, and returns its answer, or its error where a DynamoDB may have that. */
+/** Calls `act` and returns its answer, or its error if DynamoDB may return that error too. */
 export async function outcomeOf(act: () => object): Promise<object> {
   try {
     return structuredClone(await act());
@@ -38,7 +38,7 @@ export async function outcomeOf(act: () => object): Promise<object> {
   }
 }
 
-/** Returns why DynamoDB cancelled a transaction: for each of its operations a code. */
+/** Returns DynamoDB's reasons for cancelling a transaction: a code for each operation. */
 export function reasonsOf(error: object): readonly object[] {
   const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly Reason[] } = error;
   return reasons.map(({ Code }) => ({ Code }));
@@ -49,16 +49,16 @@ interface Reason {
 }
 
 /**
- * Executes commands once more, on empty tables of DynamoDB Local, and compares each answer. Its indexes see all writes at once. So what a
- * late index has answered is counted as `late`; in its place, the answer of virtual tables with indexes that are never late is compared.
- * Where two items have the same key in an index their order is nobody's promise, and neither is that of a scan: its pages are left out.
+ * Executes commands again on empty tables of DynamoDB Local and compares each answer. Its indexes see all writes at once. So the answer of
+ * a lagging index is counted as `late`, and the answer of virtual tables without lag is compared. DynamoDB does not define the order of
+ * equal index keys or of a scan: scan pages are left out.
  *
- * @param region - no other replay at this endpoint has it
+ * @param region - unique among the replays at this endpoint
  */
 export async function replay(executed: readonly Executed[], endpoint: string, region: string) {
   const engine = new DynamoDBClient({
     endpoint,
-    region, // it tells databases of one endpoint apart
+    region, // it separates the databases of one endpoint
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     signer: { sign: withoutSignature(region) },
     maxAttempts: 1,
@@ -71,10 +71,10 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
   }
   for (const { command, outcome } of executed) {
     const [real, virtual] = [await outcomeOf(() => client.send(command)), await outcomeOf(() => execute(command))];
-    const told = comparable(command, outcome);
+    const recorded = comparable(command, outcome);
     const isOfIndex = command instanceof QueryCommand && command.input.IndexName !== undefined;
-    const inTime = isOfIndex ? comparable(command, virtual) : told;
-    const isLate = !isDeepStrictEqual(told, inTime);
+    const inTime = isOfIndex ? comparable(command, virtual) : recorded;
+    const isLate = !isDeepStrictEqual(recorded, inTime);
     if (isOfIndex) result.ofIndexes += 1;
     if (isLate) result.late += 1;
     if (isPageOfScan(command)) result.leftOut += 1;
@@ -88,7 +88,7 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
   return result;
 }
 
-/** A method, so that it may ask for commands of its own type. */
+/** A method, so that it may return the types of its own commands. */
 interface Client {
   send(command: TablesCommand<object>): Promise<object>;
 }
@@ -98,7 +98,7 @@ function isPageOfScan(command: object): boolean {
   return command.input.Limit !== undefined || command.input.ExclusiveStartKey !== undefined;
 }
 
-/** Leaves out what is no promise of DynamoDB: messages, the order where it has none, and a capacity that nobody has asked for. */
+/** Removes what DynamoDB does not define: messages, undefined orders, and a capacity that was not requested. */
 function comparable(command: object, outcome: object): unknown {
   const {
     $metadata: _,
@@ -122,7 +122,7 @@ function inAnyOrder(items: unknown): readonly string[] {
   return Array.isArray(items) ? items.map(item => JSON.stringify(plain(item))).sort() : [];
 }
 
-/** Returns a value with numbers by their digits, and names in their order. */
+/** Returns a value with numbers as digits and names in order. */
 function plain(value: unknown): unknown {
   if (typeof value === 'number') return { N: String(value) };
   if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };

@@ -14,7 +14,7 @@ test('A delivery whose receiver hangs uses up its schedule, even if a process di
     kill('deliver-first');
     await run();
     expect(await delivery(id)).toEqual({ state: 'falhou', results: Array(3).fill('tempo_esgotado') });
-    expect(posts(id)).toHaveLength(4); // the one that nobody recorded comes again
+    expect(posts(id)).toHaveLength(4); // the one without a stored outcome is repeated
   }));
 
 test('A delivery that fails twice and then succeeds is delivered by its third attempt.', () =>
@@ -39,7 +39,7 @@ test('A webhook whose receiver answers 410 is suspended, and its deliveries are 
     expect(posts(later)).toEqual([]);
   }));
 
-test('A process that dies between the POST and the store duplicates the event, and loses nothing.', () => {
+test('A process that dies between the POST and the store duplicates the event without losing it.', () => {
   let posted = false;
   let died = false;
   const fateOf: FaultPlan['fateOf'] = ({ service }) => {

@@ -11,7 +11,7 @@ import type { TokenCompositions } from '../../world/auth/token-stage.ts';
 import type { FaultClass } from '../../world/fault-classes.ts';
 import { altering, readCarelessly } from './faulty-delivery.ts';
 
-/** A product with faults, and what is found of each of them. */
+/** A product with faults, and the violations that each must cause. */
 interface Faulty {
   readonly that: string;
   readonly altered: Partial<TokenCompositions>;
@@ -22,10 +22,10 @@ interface Faulty {
   readonly seed?: number;
 }
 
-/** The product as it once was. */
+/** Faults that the product once had. */
 const former: readonly Faulty[] = [
   {
-    that: 'leaves the session of a login that it could not commit (T1)',
+    that: 'leaves the session of an uncommitted login (T1)',
     faultClass: 'spells',
     altered: sending(command => {
       if (command instanceof DeleteCommand && command.input.ConditionExpression === undefined) aimElsewhere(command);
@@ -33,7 +33,7 @@ const former: readonly Faulty[] = [
     found: [/^a login without tokens leaves a session/],
   },
   {
-    that: 'restarts a count of a day ago that others restarted meanwhile (T3)',
+    that: 'restarts a day-old count that others restarted meanwhile (T3)',
     seed: 2,
     altered: sending(command => {
       if (!(command instanceof UpdateCommand) || nameIn(command, 'latestFailure') === undefined) return;
@@ -45,7 +45,7 @@ const former: readonly Faulty[] = [
 
 const others: readonly Faulty[] = [
   {
-    that: 'rotates and commits whatever was written meanwhile',
+    that: 'rotates and commits regardless of concurrent writes',
     altered: sending(command => {
       if (command instanceof DeleteCommand && command.input.TableName === 'Lockouts') writeAnyway(command, 'pk');
       if (!(command instanceof UpdateCommand) || nameIn(command, 'rotationId') === undefined) return;
@@ -55,21 +55,21 @@ const others: readonly Faulty[] = [
     found: [/^a refresh token has two successors/, /^a success was recorded under a lock/],
   },
   {
-    that: 'ends no session, and counts no failure',
+    that: 'never ends sessions or counts failures',
     altered: sending(command => {
       if (!(command instanceof UpdateCommand)) return;
       const isOfClient = String(command.input.Key?.pk).startsWith('client#');
       if (isOfClient || (nameIn(command, 'revokedFor') ?? nameIn(command, 'latestFailure'))) aimElsewhere(command);
     }),
     found: [
-      /^revoked, and the session goes on/,
-      /^used again, and the session goes on/,
+      /^revoked, but not ended/,
+      /^used again, but not ended/,
       /^a failure does not count/,
       /^a refused password does not count for its client/,
     ],
   },
   {
-    that: 'sees neither ends of sessions nor roles',
+    that: 'ignores ends of sessions and roles',
     seed: 3,
     altered: reading((table, item) => {
       if (table === 'Users' || table === 'Clients')
@@ -78,11 +78,11 @@ const others: readonly Faulty[] = [
     found: [
       /^token refresh_token: granted what had to be refused/,
       /^introspect: granted what had to be refused/,
-      /^a token has the scope "webhooks:read webhooks:manage" in place of ""/,
+      /^a token has the scope "webhooks:read webhooks:manage" instead of ""/,
     ],
   },
   {
-    that: 'takes each lock for one that is over',
+    that: 'treats each lock as expired',
     seed: 2,
     altered: reading((_, item) => {
       if (item.lastFailureAt !== undefined) item.lastFailureAt = Number(item.lastFailureAt) - 3_600_000;
@@ -97,7 +97,7 @@ const others: readonly Faulty[] = [
     found: [/^token password: refused what had to be granted/],
   },
   {
-    that: 'ends sessions by no command but for a role, nor by an access token, and grants more than was asked for',
+    that: 'ends sessions only after a role change, and grants more than requested',
     altered: {
       token: (...given) => changing(composeToken(...given), /&scope=[^&]*/, ''),
       revoke: (...given) => changing(composeRevoke(...given), /\btoken=ey[^&]*/, 'token=none'),
@@ -107,24 +107,24 @@ const others: readonly Faulty[] = [
       /^token refresh_token: granted what had to be refused/,
       /^introspect: granted what had to be refused/,
       /^token refresh_token: refused what had to be granted/,
-      /^revoked, and the session goes on/,
-      /^a token has the scope "webhooks:read webhooks:manage" in place of "webhooks:read"/,
+      /^revoked, but not ended/,
+      /^a token has the scope "webhooks:read webhooks:manage" instead of "webhooks:read"/,
     ],
   },
   {
-    that: 'leaves the credential of a former address (A5)',
+    that: 'keeps the credential of a former address (A5)',
     altered: {
       operate: runtime => makeOperators({ ...runtime, dynamo: altering(runtime.dynamo, keepFormer) }),
     },
-    found: [/^a user without a credential, or a credential of nobody/],
+    found: [/^a user without a credential, or a credential without a user/],
   },
   {
-    that: 'reads what may be old',
+    that: 'reads without consistency',
     altered: sending(readCarelessly),
     found: [/^a refresh token has two successors/, /^introspect: granted what had to be refused/],
   },
   {
-    that: 'is careless of times, sums, reads, ends, hashes, limits and what it did not foresee',
+    that: 'has wrong times, sums, reads, ends, hashes, limits and no handling of unforeseen input',
     altered: {
       token: composeCareless,
       introspect: (...given) => {
@@ -137,29 +137,29 @@ const others: readonly Faulty[] = [
       /^the times of a token are wrong/,
       /^the metric TokenIssued is/,
       /^a session outlives its end/,
-      /^login: BatchGet Users 2 times, and not 1/,
+      /^login: BatchGet Users 2 times instead of 1/,
       /^a refused password costs 2 hashes/,
       /^a login that found a lock costs a hash/,
       /^a login leaves a hash of other parameters/,
-      /^400 where the limit of a client stood always/,
+      /^400 with the limit of a client reached always/,
     ],
   },
 ];
 
 test.each([...former, ...others])(
-  'A product that $that is found out.',
+  'The world detects a product that $that',
   async ({ faultClass = 'calm', seed = 1, altered, found }) => {
     const { violations } = await runTokenSeed(seed, faultClass, altered);
     for (const what of found) expect([what, violations.some(broken => what.test(broken.what))]).toEqual([what, true]);
   },
 );
 
-/** Returns the product, but that its functions send other commands of DynamoDB than they mean to: each is altered in place. */
+/** Returns the product with altered commands of DynamoDB: each is altered in place. */
 function sending(alter: (command: { readonly input: object }) => void): Partial<TokenCompositions> {
   return calling(dynamo => altering(dynamo, alter));
 }
 
-/** Returns the product, but that its functions read other items by BatchGet than there are: each is altered in place. */
+/** Returns the product with altered results of BatchGet: each item is altered in place. */
 function reading(alter: (table: string, item: Item) => void): Partial<TokenCompositions> {
   const read = (answer: object) => {
     const { Responses = {} }: { readonly Responses?: Record<string, Item[]> } = answer;
@@ -168,7 +168,7 @@ function reading(alter: (table: string, item: Item) => void): Partial<TokenCompo
   return calling(dynamo => altering(dynamo, () => undefined, read));
 }
 
-/** Returns the product with other calls of DynamoDB. */
+/** Returns the product with another client of DynamoDB. */
 function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
   return {
     token: (environment, runtime, telemetry) =>
@@ -181,8 +181,8 @@ function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
 }
 
 /**
- * Its tokens outlive their sessions, which have another end, it counts each answer twice and reads everything twice, computes a hash with each
- * user that it reads, replaces none, and has no limit for a client.
+ * Its tokens outlive their sessions, which end at another time. It counts each answer twice, reads everything twice, computes a hash with
+ * each user that it reads, never replaces one, and has no limit for a client.
  */
 function composeCareless(
   ...[environment, runtime, telemetry]: Parameters<typeof composeToken>
@@ -210,15 +210,15 @@ function endEarly({ input }: PutCommand): void {
   input.Item = { ...input.Item, ttl: 1, absoluteExpiresAt: Number(input.Item?.createdAt) + 600_000 };
 }
 
-/** Returns an endpoint that is asked for something else. */
+/** Returns an endpoint that receives another text in its request. */
 function changing<Answer>(answer: (request: HttpRequest) => Answer, what: RegExp, instead: string) {
   return (event: HttpRequest | { readonly requestContext?: never }) => {
-    if (!event.requestContext) throw new Error('Nothing is asked.');
+    if (!event.requestContext) throw new Error('The request is empty.');
     return answer({ ...event, body: event.body?.replace(what, instead) });
   };
 }
 
-/** Writes no other version of a user or client, but where a role is set. */
+/** Omits the new version of a user or client, unless a role is set. */
 function endOtherwise(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { UpdateExpression: update = '' } = command.input;
@@ -226,7 +226,7 @@ function endOtherwise(command: object): void {
   command.input.UpdateExpression = grown.replace(`${nameIn(command, 'version')} = `, 'another = ');
 }
 
-/** Writes all of a transaction but what it deletes. */
+/** Writes a transaction without its deletions. */
 function keepFormer(command: object): void {
   if (!(command instanceof TransactWriteCommand)) return;
   command.input.TransactItems = command.input.TransactItems?.filter(({ Delete }) => !Delete);
@@ -234,17 +234,17 @@ function keepFormer(command: object): void {
 
 const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 4 };
 
-/** Has a command write an item that nobody reads. */
+/** Changes the key of a write to one that is never read. */
 function aimElsewhere({ input }: DeleteCommand | UpdateCommand): void {
   input.Key = Object.fromEntries(Object.keys(input.Key ?? {}).map(name => [name, 'elsewhere']));
 }
 
-/** Has a command write whatever the item is like, where there is one. */
+/** Writes existing items regardless of the condition. */
 function writeAnyway({ input }: DeleteCommand | UpdateCommand, key: string): void {
   input.ConditionExpression = `(${input.ConditionExpression}) OR attribute_exists(${key})`;
 }
 
-/** Has a command add one to an attribute in place of setting it. */
+/** Adds one to an attribute instead of setting it. */
 function addOneTo(command: UpdateCommand, attribute: string): void {
   const { input } = command;
   const name = nameIn(command, attribute);
@@ -253,7 +253,7 @@ function addOneTo(command: UpdateCommand, attribute: string): void {
   input.ExpressionAttributeValues = { ...input.ExpressionAttributeValues, [value]: 1 };
 }
 
-/** Returns the placeholder of an attribute whose name begins so. */
+/** Returns the placeholder of an attribute whose name starts with a prefix. */
 function nameIn({ input }: UpdateCommand, prefix: string): string | undefined {
   const names = Object.entries(input.ExpressionAttributeNames ?? {});
   return names.find(([, name]) => name.startsWith(prefix))?.[0];

@@ -9,14 +9,14 @@ import { runSeed } from '../../world/run-seed.ts';
 import type { Compositions } from '../../world/stage.ts';
 import { consumersWith } from './faulty-delivery.ts';
 
-test('The same seed makes the same world, also in two programs.', async () => {
+test('The same seed gives the same world in two programs.', async () => {
   const [one, other] = [await runProgram('7'), await runProgram('7')];
   expect(one.match(digests)).toHaveLength(2); // of each kind of world
   expect(other.match(digests)).toEqual(one.match(digests));
   expect((await runSeed(7, 'all')).digest).toBe((await runSeed(7, 'all')).digest);
 });
 
-/** Runs a seed in a program of its own. Its digest is not that of this suite: log lines hold lines of code, which Vite moves. */
+/** Runs a seed in a separate program. Its digest differs from that of this suite: log lines contain line numbers, which Vite changes. */
 async function runProgram(seed: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, '--seed', seed, '--class', 'all']);
   return stdout;
@@ -25,12 +25,12 @@ async function runProgram(seed: string): Promise<string> {
 const digests = /\b[0-9a-f]{16}\b/g;
 const program = path.join(import.meta.dirname, '../../world/world.ts');
 
-/** Faults of the product, and what is found of them. */
+/** Faults of the product, and the violation that each must cause. */
 const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   [
-    'sends what is slow to another queue',
+    'sends slow deliveries to another queue',
     { deliver: (environment, ...rest) => composeDeliver({ ...environment, slowQueueUrl: 'dead-letters' }, ...rest) },
-    /a dead letter|late by more/,
+    /a dead-letter message|overdue by more/,
   ],
   [
     'acknowledges before it has stored',
@@ -43,10 +43,10 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
         };
       },
     },
-    /lost|pending after all|late by more/,
+    /lost|pending at the end|overdue by more/,
   ],
   [
-    'loses its retries, and measures no lateness',
+    'loses its retries, and never measures overdue deliveries',
     {
       deliver: (environment, ...rest) => composeDeliver({ ...environment, retryQueueUrl: 'dead-letters' }, ...rest),
       sweep: (environment, runtime, telemetry) => {
@@ -55,10 +55,10 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
         return composeSweep(blind, runtime, { ...telemetry, measure });
       },
     },
-    /the metric does not say so/,
+    /not in the metric/,
   ],
   [
-    'logs what it refuses as without a webhook',
+    'logs rejected events as events without a webhook',
     {
       deliver: (environment, runtime, telemetry) => {
         const { log } = telemetry;
@@ -67,10 +67,10 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
         return composeDeliver(environment, runtime, { ...telemetry, log: { ...log, warn } });
       },
     },
-    /"events find" says no webhook, and it is rejected/,
+    /"events find" returned no webhook, not rejected/,
   ],
   [
-    'moves what it refuses twice',
+    'moves rejected events twice',
     {
       deliver: (environment, runtime, telemetry) => {
         const send = async (command: Parameters<typeof runtime.sqs.send>[0]) => {
@@ -81,9 +81,9 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
         return composeDeliver(environment, { ...runtime, sqs: { send } }, telemetry);
       },
     },
-    /among the dead letters twice/,
+    /in the dead-letter queue twice/,
   ],
-  ['has no sweeper', { sweep: () => async () => undefined }, /pending after all/],
+  ['has no sweeper', { sweep: () => async () => undefined }, /pending at the end/],
 ];
 
 test('An event reaches its POST in 10 calls through at most 8 files.', async () => {
@@ -101,7 +101,7 @@ test('An event reaches its POST in 10 calls through at most 8 files.', async () 
   expect(new Set(calls.map(line => /[^/]+\.ts/.exec(line)?.[0])).size).toBeLessThanOrEqual(8);
 });
 
-test.each(faults)('A product that %s is found out.', async (_, fault, found) => {
+test.each(faults)('The world detects a product that %s', async (_, fault, found) => {
   for (const seed of [1, 2, 3, 4, 5]) {
     const { violations, trace } = await runSeed(seed, 'deaths', fault);
     const broken = violations.find(({ what }) => found.test(what));
@@ -110,5 +110,5 @@ test.each(faults)('A product that %s is found out.', async (_, fault, found) => 
     if (about !== undefined) expect(trace(about).map(({ kind }) => kind)).toContain('call');
     return;
   }
-  expect.unreachable('No seed has found it.');
+  expect.unreachable('No seed detected it.');
 });

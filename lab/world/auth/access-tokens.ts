@@ -10,7 +10,7 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> | und
   return claims !== undefined && isOne ? decode(claims) : undefined;
 }
 
-/** Makes what tells whether an access token was signed by a key of the keyring, by the rules of RFC 9068. */
+/** Creates a check that an access token was signed by a key of the keyring, by the rules of RFC 9068. */
 export function makeSignatureCheck(keyring: readonly Item[]): (token: string) => boolean {
   const keys = new Map<unknown, KeyObject>();
   for (const { kind, keyId, publicKey } of keyring) {
@@ -28,7 +28,7 @@ export function makeSignatureCheck(keyring: readonly Item[]): (token: string) =>
   };
 }
 
-/** Returns the scope of a token, as the contract has it: of what is asked for, what the role has and the client may have. */
+/** Returns the scope of a token by the contract: the requested scopes that both the role and the client allow. */
 export function scopeOf({ scopes }: Client, { role }: User, asked = scopeOfAdmins): string {
   const own = role === 'admin' ? scopeOfAdmins.split(' ') : [];
   return own.filter(name => asked.split(' ').includes(name) && scopes.some(scope => scope === name)).join(' ');

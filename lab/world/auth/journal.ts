@@ -2,7 +2,7 @@ import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/answers
 import { clockError } from '../times.ts';
 import type { Change } from '../watched-tables.ts';
 
-/** The functions that people ask. */
+/** The functions that people call. */
 export type Endpoint = 'token' | 'revoke' | 'introspect';
 
 export type Form = Readonly<Record<string, string>>;
@@ -10,11 +10,11 @@ export type Form = Readonly<Record<string, string>>;
 /** The name of a hash among the calls of a request. */
 export const hashName = 'Argon2';
 
-/** A call of DynamoDB, or a hash, that was made for a request. */
+/** A call of DynamoDB, or a hash, for a request. */
 export interface RequestCall {
   /** `Update Sessions` */
   readonly name: string;
-  /** The end of the call, as the product saw it; nothing where its process died before. */
+  /** The end of the call, as the product saw it; undefined if its process died before. */
   readonly ending?: 'answered' | 'refused' | 'unanswered';
   /** The number of tries that the SDK made. */
   readonly attempts?: number;
@@ -30,35 +30,35 @@ export interface TokenRequest {
   readonly endpoint: Endpoint;
   readonly form: Form;
   readonly ip: string;
-  /** The moment when the gateway had it. */
+  /** When the gateway received it. */
   readonly sentAt: number;
-  /** The moment when its function had answered, or its process had died. */
+  /** When its function answered or its process died. */
   endedAt?: number;
-  /** Nothing where its process died. */
+  /** Undefined if its process died. */
   answer?: Answer;
   readonly calls: RequestCall[];
 }
 
 export interface Commanded {
   readonly name: string;
-  /** The id of the user or client whom it concerns. */
+  /** The id of the user or client that it concerns. */
   readonly about: string;
   readonly sentAt: number;
-  /** Nothing as long as it is under way. */
+  /** Undefined while it is in flight. */
   endedAt?: number;
 }
 
 /** The requests of a world, and what they wrote. */
 export type Journal = ReturnType<typeof makeJournal>;
 
-/** Makes the journal of a world. */
+/** Creates the journal of a world. */
 export function makeJournal(now: () => number) {
   const requests = new Map<string, TokenRequest>();
   const requestOf = new WeakMap<object, TokenRequest>();
   const commands: Commanded[] = [];
   return { commands, begin, find, beginCall, all, authorOf };
 
-  /** Notes a request that has come to the gateway. */
+  /** Records a request that has reached the gateway. */
   function begin(endpoint: Endpoint, form: Form, ip: string): TokenRequest {
     const request = { id: `request-${requests.size + 1}`, endpoint, form, ip, sentAt: now(), calls: [] };
     requests.set(request.id, request);
@@ -71,7 +71,7 @@ export function makeJournal(now: () => number) {
     return request;
   }
 
-  /** Notes that a command is sent for a request. */
+  /** Records that a command is sent for a request. */
   function beginCall(request: TokenRequest, command: { readonly input: object }): RequestCall {
     const call = { name: nameOf(command) };
     request.calls.push(call);
@@ -83,18 +83,18 @@ export function makeJournal(now: () => number) {
     return [...requests.values()];
   }
 
-  /** Returns the request that a write was made for; nothing for one of operators. */
+  /** Returns the request that caused a write; undefined for operators' writes. */
   function authorOf({ command }: Change): TokenRequest | undefined {
     return requestOf.get(command);
   }
 }
 
-/** Returns the earliest and the latest time that a process may have read while a request was under way. */
+/** Returns the earliest and the latest time at which a process may have read during a request. */
 export function timesOf({ sentAt, endedAt = sentAt }: TokenRequest): readonly [number, number] {
   return [sentAt - clockError, endedAt + clockError];
 }
 
-/** Returns the tokens of a request that was granted. */
+/** Returns the tokens of a granted request. */
 export function tokensOf({ endpoint, answer }: TokenRequest): TokenResponse | undefined {
   return endpoint === 'token' && answer?.status === 200 ? tokenResponse.parse(answer.body) : undefined;
 }

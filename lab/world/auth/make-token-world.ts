@@ -3,7 +3,7 @@ import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.co
 import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
 import { type FaultClass, tokenFaultsOf } from '../fault-classes.ts';
-import { makeWorldOutside } from '../process-runtime.ts';
+import { makeWorldRuntime } from '../process-runtime.ts';
 import { makeReceivers } from '../receivers.ts';
 import { minute } from '../times.ts';
 import { watchTables } from '../watched-tables.ts';
@@ -15,14 +15,14 @@ import { makePopulation } from './population.ts';
 import { makeQuickDerivation } from './quick-derivation.ts';
 import { makeScene } from './scene.ts';
 import { tokenFunctions } from './token-functions.ts';
-import type { TokenCompositions, TokenOutside, TokenStage } from './token-stage.ts';
+import type { TokenCompositions, TokenRuntime, TokenStage } from './token-stage.ts';
 
-/** A world of tokens, and what may be looked at in it. */
+/** A world of tokens, with its state for judges. */
 export type TokenWorld = ReturnType<typeof makeTokenWorld>;
 
 /**
- * Makes the token, revocation and introspection functions in virtual time, with clients, users and those who guess their passwords by
- * the seed. The globals of this program are guarded until `end`: only one world may live at a time.
+ * Creates the token, revocation and introspection functions in virtual time, with clients, users and guessers by the seed. The globals of
+ * this program are guarded until `end`: only one world may exist at a time.
  */
 export function makeTokenWorld(
   seed: number,
@@ -62,11 +62,11 @@ export function makeTokenWorld(
     return cloud.now();
   }
 
-  function outsideOf(process: ProcessOutside): TokenOutside {
-    return { ...makeWorldOutside(process, nobody), keyDerivation: makeQuickDerivation(process) };
+  function outsideOf(process: ProcessOutside): TokenRuntime {
+    return { ...makeWorldRuntime(process, nobody), keyDerivation: makeQuickDerivation(process) };
   }
 
-  /** Makes the keys, clients and users. Returns the moment of the beginning. */
+  /** Creates the keys, clients and users. Returns the start time. */
   function begin(): Promise<number> {
     return setUp(cloud);
   }

@@ -9,15 +9,15 @@ import { makeUserStore } from '../../../ops/stores/user-store.ts';
 import { keyRotation } from '../set-up.ts';
 import { minute } from '../times.ts';
 import type { Population, WorldClient, WorldUser } from './population.ts';
-import type { TokenOutside } from './token-stage.ts';
+import type { TokenRuntime } from './token-stage.ts';
 
 export type Command =
   | { readonly name: keyof typeof ofUsers; readonly user: WorldUser }
   | { readonly name: keyof typeof ofClients; readonly client: WorldClient };
 
-/** Creates the function that runs operators' commands, on the stores that their command line has. */
+/** Creates the function that runs operators' commands, on the stores of their command line. */
 export function makeOperators(
-  runtime: TokenOutside,
+  runtime: TokenRuntime,
   hashParameters?: HashParameters,
 ): (command: Command) => Promise<void> {
   const stores = makeStores(runtime, hashParameters);
@@ -28,8 +28,8 @@ export function makeOperators(
   };
 }
 
-/** Creates the function that fills the tables of a world of tokens: the first keys, the clients, and users with hashes of former parameters. */
-export function makeTokenSetUp(runtime: TokenOutside, { clients, users }: Population): () => Promise<void> {
+/** Creates the function that fills the tables with the first keys, the clients, and users with hashes of former parameters. */
+export function makeTokenSetUp(runtime: TokenRuntime, { clients, users }: Population): () => Promise<void> {
   const { dynamo, time, random } = runtime;
   const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);
   const rotateKeys = composeRotateKeys(keyRotation, runtime, telemetry);
@@ -51,7 +51,7 @@ export function makeTokenSetUp(runtime: TokenOutside, { clients, users }: Popula
 
 type Deed<Subject> = (stores: ReturnType<typeof makeStores>, subject: Subject) => Promise<unknown>;
 
-function makeStores(runtime: TokenOutside, hashParameters?: HashParameters) {
+function makeStores(runtime: TokenRuntime, hashParameters?: HashParameters) {
   const { dynamo, time, random } = runtime;
   const makeId = makeRandomIds(random);
   const { hash } = makePasswordHashing(runtime, hashParameters);
@@ -69,12 +69,12 @@ const ofUsers = {
   'create-user': async ({ users }, user) => {
     user.userId = (await users.createUser(user)).userId;
   },
-  /** The user is given with the new password. */
+  /** The user has the new password. */
   'set-password': async ({ users, lockout }, { userId, email, password }) => {
     const user = await users.setUserPassword(userId, password);
     await lockout.unlock(user?.email ?? email); // as `ops users set-password` does
   },
-  /** The user is given with the new address. */
+  /** The user has the new address. */
   'set-email': ({ users }, { userId, email }) => users.setUserEmail(userId, email),
   'make-admin': ({ users }, { userId }) => users.setUserRole(userId, 'admin'),
   'make-member': ({ users }, { userId }) => users.setUserRole(userId, 'member'),

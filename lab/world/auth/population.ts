@@ -2,7 +2,7 @@ import type { Role } from '../../../lambdas/auth/principals/user.ts';
 import type { NewClient } from '../../../ops/stores/client-store.ts';
 
 export interface WorldClient extends NewClient {
-  /** Both are made by the set-up. */
+  /** The set-up creates both. */
   clientId: string;
   clientSecret: string;
 }
@@ -13,14 +13,14 @@ export interface WorldUser {
   readonly role: Role;
   /** As the user knows it. */
   password: string;
-  /** Made by the set-up. */
+  /** Created by the set-up. */
   userId: string;
 }
 
 /** The clients and users of a world. */
 export type Population = ReturnType<typeof makePopulation>;
 
-/** Makes them. They are the same in each world: what they do differs. */
+/** Creates clients and users. They are the same in each world: only their actions differ. */
 export function makePopulation() {
   const both = ['password', 'refresh_token'] as const;
   const clients = {
@@ -38,9 +38,9 @@ export function makePopulation() {
     bia: user('bia@conta-1.example', 'conta-1', 'member'),
     caio: user('caio@conta-2.example', 'conta-2'),
     duda: user('duda@conta-2.example', 'conta-2'),
-    /** Of whom passwords are guessed. */
+    /** Guessers attack their passwords. */
     victim: user('eva@conta-1.example', 'conta-1'),
-    /** Against whom failures of several clients are counted that are a day old. */
+    /** They have failures of several clients that are a day old. */
     dormant: user('fabio@conta-2.example', 'conta-2'),
   };
   return { clients, users };

@@ -3,8 +3,8 @@ import type { ProcessOutside } from '@emissor/cloud/virtual';
 import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts';
 
 /**
- * Makes what stands in for Argon2: one SHA-256, which takes the process as long as Argon2 takes it on a whole core. Of the other kinds it
- * knows none: nobody here was imported.
+ * Creates the substitute for Argon2: one SHA-256, for which the process takes as long as Argon2 on a whole core. It supports no other kind,
+ * because no user was imported.
  */
 export function makeQuickDerivation({ process, time }: Pick<ProcessOutside, 'process' | 'time'>): KeyDerivation {
   return {
@@ -13,7 +13,7 @@ export function makeQuickDerivation({ process, time }: Pick<ProcessOutside, 'pro
       await time.turn();
       return tagOf(message, nonce, tagLength);
     },
-    pbkdf2: () => Promise.reject(new Error('Nobody here has a hash by PBKDF2.')),
+    pbkdf2: () => Promise.reject(new Error('This world has no PBKDF2 hashes.')),
   };
 }
 

@@ -10,7 +10,7 @@ import type { Responded } from './token-functions.ts';
 /** The actions that people have in a world. */
 export type Scene = ReturnType<typeof makeScene>;
 
-/** Makes what people can do. They are no part of the service: their code runs at the moments that they wait for. */
+/** Creates the actions of people. They are outside the service: their code runs exactly when they choose. */
 export function makeScene({ cloud, journal, seed }: SceneParts) {
   const failures: unknown[] = [];
   let people = 0;
@@ -26,7 +26,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     });
   }
 
-  /** Begins what somebody does, with chance of their own. */
+  /** Starts a person's actions, with their own random numbers. */
   function enter(act: (random: Random) => Promise<void>): void {
     people += 1;
     const random = makeRandom(seed * 10_007 + people);
@@ -35,7 +35,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
       .catch(error => failures.push(error));
   }
 
-  /** Sends a request. Resolves once its sender would have the answer; nobody waits for ever, since a process that dies ends it too. */
+  /** Sends a request. Resolves when its sender would have the answer, or when the process dies. */
   async function send(endpoint: Endpoint, form: Form, ip = '198.51.100.1'): Promise<TokenRequest> {
     await pause(wayTime);
     const request = journal.begin(endpoint, form, ip);
@@ -51,7 +51,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     return request;
   }
 
-  /** Logs in. Returns the tokens; nothing where that was not granted. */
+  /** Logs in. Returns the tokens, or undefined if the login was not granted. */
   async function logIn(
     client: WorldClient,
     { email, password, scope }: Login,
@@ -76,7 +76,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
         commanded.endedAt = cloud.now();
         const isRefused = outcome.status === 'failed' && mayBeRefused && outcome.error instanceof CliError;
         if (isRefused)
-          journal.commands.splice(journal.commands.indexOf(commanded), 1); // it changed nothing
+          journal.commands.splice(journal.commands.indexOf(commanded), 1); // no change was made
         else if (outcome.status === 'failed') failures.push(outcome.error);
         resolve(!isRefused);
       });
@@ -84,7 +84,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
   }
 }
 
-/** Returns the fields by which a client says who it is. */
+/** Returns the fields that authenticate a client. */
 export function credentialsOf({ clientId, clientSecret }: WorldClient): Form {
   return { client_id: clientId, client_secret: clientSecret };
 }

@@ -6,10 +6,10 @@ import type { TableName } from '../../../tools/support/tables.ts';
 import type { WatchedTables } from '../watched-tables.ts';
 import type { TokenRequest } from './journal.ts';
 
-/** Reads what stood in the tables while a request was under way. */
+/** Reads the states of the tables during a request. */
 export type States = ReturnType<typeof makeStates>;
 
-/** Makes the reader. Each of its functions returns every form that a record had between the request's coming and its end. */
+/** Creates the reader. Each of its functions returns every version of a record between the start and the end of the request. */
 export function makeStates(watched: WatchedTables) {
   return { clients, users, credentials, sessions };
 

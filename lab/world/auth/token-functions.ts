@@ -4,7 +4,7 @@ import { httpRequestOf } from '../http-request.ts';
 import { second } from '../times.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
 import type { Answer, Endpoint, TokenRequest } from './journal.ts';
-import { presentedTokenEnvironment, type TokenOutside, type TokenStage, tokenEnvironment } from './token-stage.ts';
+import { presentedTokenEnvironment, type TokenRuntime, type TokenStage, tokenEnvironment } from './token-stage.ts';
 import { watchCalls } from './watched-calls.ts';
 
 /** The event of a function of this world: the journal has the request. */
@@ -15,7 +15,7 @@ interface Asked {
 /** The result of a function of this world. */
 export interface Responded {
   readonly answer: Answer;
-  /** The same without signatures, which are chance of the real world: the digest must not hold them. */
+  /** The same without signatures, which are random: the digest must not contain them. */
   toJSON(): object;
 }
 
@@ -50,7 +50,7 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
 }
 
 type Compose = (
-  runtime: TokenOutside,
+  runtime: TokenRuntime,
   telemetry: WorldTelemetry,
 ) => (request: HttpRequest) => Promise<HttpResponse | undefined>;
 

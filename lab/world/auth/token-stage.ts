@@ -7,22 +7,22 @@ import { stageConfiguration } from '../../../lib/config.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
 import type { Journal } from './journal.ts';
 
-/** The compositions that a world of tokens runs. A test gives others to see that their fault is found. */
+/** The compositions that a world of tokens runs. Tests pass faulty ones to check that the world detects the fault. */
 export interface TokenCompositions {
   readonly token: typeof composeToken;
   readonly revoke: typeof composeRevoke;
   readonly introspect: typeof composeIntrospect;
-  readonly operate: (runtime: TokenOutside) => (command: never) => Promise<void>;
+  readonly operate: (runtime: TokenRuntime) => (command: never) => Promise<void>;
 }
 
-/** The part of the outside that functions of tokens use. */
-export type TokenOutside = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'kms' | 'keyDerivation'>;
+/** The part of the runtime that token functions use. */
+export type TokenRuntime = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'kms' | 'keyDerivation'>;
 
-/** The parts that the functions of a world of tokens are made with. */
+/** The dependencies of the functions of a world of tokens. */
 export interface TokenStage {
   readonly compositions: TokenCompositions;
   readonly journal: Journal;
-  readonly outsideOf: (process: ProcessOutside) => TokenOutside;
+  readonly outsideOf: (process: ProcessOutside) => TokenRuntime;
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
 }
 
@@ -30,10 +30,10 @@ export interface TokenStage {
 export const issuer = 'https://auth.example.com';
 export const audience = 'https://api.example.com';
 
-/** The refused passwords of a client in a minute: fewer than in `lib/stage-values.ts`, so that a few guesses reach them. */
+/** The refused passwords of a client in a minute: fewer than in `lib/stage-values.ts`, so that a few guesses reach the limit. */
 export const clientFailureLimit = 30;
 
-/** The environment of the functions that take any token. */
+/** The environment of the functions that accept any token. */
 export const presentedTokenEnvironment = {
   ...stageConfiguration('dev'),
   clientFailureLimit,

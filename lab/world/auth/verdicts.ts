@@ -9,10 +9,10 @@ import { isPasswordOf } from './quick-derivation.ts';
 import type { SessionEnds } from './session-ends.ts';
 import type { States } from './states.ts';
 
-/** The answer that a request must get, by the state of the tables while it was under way; `either` where that changed meanwhile. */
+/** The answer that a request must get, by the state of the tables during the request; `either` if that changed meanwhile. */
 export type Verdict = 'granted' | 'refused' | 'either';
 
-/** Makes the judgement of a world that has ended. Introspection grants what it calls active. */
+/** Creates the verdicts of a world that has ended. An active token counts as a granted introspection. */
 export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEnds) {
   return { verdictOf, tokenStatesOf };
 
@@ -59,7 +59,7 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
     return agreed(isAsked.flatMap(asked => isLive.map(is => asked && is)));
   }
 
-  /** Returns what a refresh token may have been while a request was under way. */
+  /** Returns the possible states of a refresh token during a request. */
   function tokenStatesOf(request: TokenRequest, text: string, clientId = ''): readonly TokenState[] {
     const token = readRefreshToken(text);
     if (!token) return ['dead'];
@@ -86,17 +86,17 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
   }
 }
 
-/** The state of a refresh token in a session that goes on. */
+/** The state of a refresh token in a session that continues. */
 type TokenState =
   | 'current'
-  /** The one before, in the grace period. */
+  /** The predecessor of the current one, in the grace period. */
   | 'previous'
-  /** One that was exchanged before: somebody else may have a copy. */
+  /** A token that was exchanged earlier: it may have been copied. */
   | 'used'
-  /** Nothing can be got by it. */
+  /** A token without any use. */
   | 'dead';
 
-/** A session as it may have been, with its client, and whether both and the user let it go on. */
+/** A possible state of a session, with its client, and whether both and the user allow it to continue. */
 interface Candidate {
   readonly session?: Session;
   readonly client?: Client | undefined;
@@ -130,7 +130,7 @@ function isUnexpired(session: Session | undefined, now: number): boolean {
   return session !== undefined && now < session.idleExpiresAt && now < session.absoluteExpiresAt;
 }
 
-/** Returns what a token is, as the contract has it. */
+/** Returns the state of a token by the contract. */
 function tokenStateOf(token: RefreshTokenContent, session: Session, client: Client, now: number): TokenState {
   if (now >= session.idleExpiresAt || now >= session.absoluteExpiresAt || token.counter > session.counter)
     return 'dead';

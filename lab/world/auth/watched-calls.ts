@@ -1,10 +1,10 @@
 import { type Dynamo, isConditionFailed } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts';
 import { hashName, type Journal, type TokenRequest } from './journal.ts';
-import type { TokenOutside } from './token-stage.ts';
+import type { TokenRuntime } from './token-stage.ts';
 
-/** Makes an outside of one process whose calls of DynamoDB, and hashes, are noted with the request that the process works on. */
-export function watchCalls(runtime: TokenOutside, journal: Journal) {
+/** Creates the runtime of one process, which records calls of DynamoDB and hashes with the request that the process handles. */
+export function watchCalls(runtime: TokenRuntime, journal: Journal) {
   let current: TokenRequest | undefined;
   const dynamo: Dynamo = async (command, options) => {
     if (!current) return runtime.dynamo(command, options);
@@ -24,7 +24,7 @@ export function watchCalls(runtime: TokenOutside, journal: Journal) {
   };
   return {
     runtime: { ...runtime, dynamo, keyDerivation: { ...runtime.keyDerivation, argon2 } },
-    /** Further calls are of this request. What the process loads before its first one is of none. */
+    /** Assigns further calls to this request. Calls while the process loads belong to no request. */
     begin: (request: TokenRequest) => {
       current = request;
     },

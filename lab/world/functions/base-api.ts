@@ -1,6 +1,6 @@
 import type { FunctionDefinition, InvocationContext, ProcessOutside } from '@emissor/cloud/virtual';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
-import type { WorldOutside } from '../process-runtime.ts';
+import type { WorldRuntime } from '../process-runtime.ts';
 import { countCosts } from '../request-costs.ts';
 import { deliveryEnvironment, ownUrls, requestLimits, type Stage, type Tokens } from '../stage.ts';
 import { second } from '../times.ts';
@@ -41,9 +41,9 @@ export function baseApiFunctions({
   }
 }
 
-type Compose = (runtime: WorldOutside, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
+type Compose = (runtime: WorldRuntime, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
 
-/** An event names its account in place of its token: ECDSA draws chance of the machine's, and the digest holds events. */
+/** An event contains its account instead of its token: ECDSA uses the machine's random numbers, and the digest contains events. */
 function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
   const token = tokens.get(event.headers.authorization ?? '');
   if (token === undefined) return event;

@@ -24,24 +24,24 @@ import { makeAdmission } from '../admission.ts';
 import { eventName } from '../arrival.ts';
 import { deadLetters, queueOf, type Stage } from '../stage.ts';
 import { minute } from '../times.ts';
-// Commands import it when they begin: by then it must be there.
+// Commands import it when they start: it must be loaded by then.
 import '../../../ops/audit/audit-log.ts';
 
-/** The work that an operator is asked to do. */
+/** The work of an operator. */
 export type OperatorWork =
   | { readonly work: 'suspend' | 'reactivate' | 'deleteAccount' | 'admit'; readonly account: string }
   | { readonly work: 'redrive' }
   | { readonly work: 'find'; readonly deliveryIds: readonly string[] }
-  /** Opens what is encrypted, for the judge. */
+  /** Decrypts texts for the judge. */
   | { readonly work: 'open'; readonly encrypted: readonly Encrypted[] };
 
-/** An encrypted text, and what it is bound to. */
+/** An encrypted text and its encryption context. */
 export interface Encrypted {
   readonly text: string;
   readonly binding: string;
 }
 
-/** Returns the operators as a function: they work with the code of their own commands. */
+/** Returns the operators as a function, which runs the code of their own commands. */
 export function operatorFunction({
   compositions,
   outsideOf,
@@ -88,7 +88,7 @@ export function operatorFunction({
   };
 }
 
-/** The name of the operators' function: nothing goes wrong with its calls. */
+/** The name of the operators' function: its calls have no faults. */
 export const operatorName = 'operator';
 
 function taskOn(target: Target): Task {
@@ -99,7 +99,7 @@ function taskOn(target: Target): Task {
     print: nothing,
     warn: nothing,
     confirm: async () => undefined,
-    askPassword: () => Promise.reject(new Error('Nobody sets a password here.')),
+    askPassword: () => Promise.reject(new Error('Operators of worlds set no passwords.')),
   };
 }
 
@@ -115,11 +115,11 @@ function targetOf(process: ProcessOutside, searchLogs: Stage['searchLogs']): Tar
         }),
       time,
       makeId: makeRandomIds(random),
-      hashPassword: () => Promise.reject(new Error('Nobody sets a password here.')),
+      hashPassword: () => Promise.reject(new Error('Operators of worlds set no passwords.')),
     },
   );
 
-  /** Makes the SDK's own client, whose calls go to the virtual services. */
+  /** Creates the SDK's own client, whose calls go to the virtual services. */
   function makeClient<Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings): Client {
     const client = new Service(settings);
     return Object.assign(client, { send: sendingFor(client) });
@@ -129,14 +129,14 @@ function targetOf(process: ProcessOutside, searchLogs: Stage['searchLogs']): Tar
     if (client instanceof SQSClient) return command => process.sqs.send(command);
     if (client instanceof KMSClient) return command => process.kms.send(command);
     const known = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
-    if (!known) throw new TypeError('This world does not know that service.');
+    if (!known) throw new TypeError('This world has no such service.');
     const call = { service: 'operator', operation: known.name, takes: 10 };
     return command =>
       process.call(call, () => logsAnswer(command, searchLogs) ?? { Arn: 'arn:aws:iam::111122223333:user/operator' });
   }
 }
 
-/** Answers a search for the lines that contain an id, as CloudWatch Logs does: the id of a query is the query. */
+/** Answers a search for the lines that contain an id, as CloudWatch Logs does: the query id is the query. */
 function logsAnswer(command: unknown, searchLogs: Stage['searchLogs']): object | undefined {
   if (command instanceof DescribeLogGroupsCommand) {
     return { logGroups: [{ logGroupName: command.input.logGroupNamePrefix }] };

@@ -12,8 +12,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges what operators are told: each suspension and each end of one, once where nothing goes wrong, and nothing else. A change
- * that another one or a removal follows before a sweep may remain untold.
+ * Judges announcements to operators: each suspension and each end of one is published, exactly once without faults. A change may be skipped
+ * if another one or a removal follows before a sweep.
  */
 export function judgeAnnouncements(
   { cloud, accounts, people, receivers, faultClass }: World,
@@ -24,32 +24,31 @@ export function judgeAnnouncements(
 
   function judgeEnd(): void {
     for (const account of accounts) judgeFailing(account);
-    const told = readTold();
+    const announcements = readAnnouncements();
     const causes = accounts.flatMap(causesOf);
     for (const cause of causes) {
-      const times = told.filter(one => isOf(one, cause)).length;
-      if (times === 0 && mustBeTold(cause, causes)) violate(`operators were not told: ${JSON.stringify(cause)}`);
-      if (times > 1 && faultClass === 'calm') violate(`operators were told twice in calm: ${JSON.stringify(cause)}`);
+      const times = announcements.filter(one => isOf(one, cause)).length;
+      if (times === 0 && isRequired(cause, causes)) violate(`announcement missing: ${JSON.stringify(cause)}`);
+      if (times > 1 && faultClass === 'calm') violate(`announced twice in calm: ${JSON.stringify(cause)}`);
     }
-    for (const one of told) {
+    for (const one of announcements) {
       const isByAttempt = one.type !== 'webhook.reactivated' && one.reason !== wireReasons.operator;
       const isWhole = !isByAttempt || (one.deliveryId !== null && one.lastResult !== null);
-      if (!isWhole || one.attribute !== one.type) violate(`operators were told too little: ${JSON.stringify(one)}`);
-      if (!causes.some(cause => isOf(one, cause)))
-        violate(`operators were told what was not so: ${JSON.stringify(one)}`);
+      if (!isWhole || one.attribute !== one.type) violate(`announcement incomplete: ${JSON.stringify(one)}`);
+      if (!causes.some(cause => isOf(one, cause))) violate(`announcement without a cause: ${JSON.stringify(one)}`);
       const isAnswered = receivers.postsOf(one.deliveryId ?? '').some(({ status }) => status === 410);
       if (one.reason === wireReasons.gone && !isAnswered)
         violate(`suspended, but no receiver answered 410: ${JSON.stringify(one)}`);
     }
   }
 
-  /** A charged failure tells of the mark that it has passed, where no success comes first; after five days the last of a schedule suspends. */
+  /** A charged failure after a mark is announced, unless a success comes first. After five days the last failure of a schedule suspends. */
   function judgeFailing({ id: accountId, event = eventName, failingFor }: Account): void {
     const changes = evidence().webhookChanges({ accountId, eventName: event });
     for (const [index, { at, item }] of changes.entries()) {
       const isNew = item?.suspensionReason !== changes[index - 1]?.item?.suspensionReason;
       if (isNew && item?.suspensionReason === 'gone' && item.failingSince === undefined)
-        violate(`a 410 suspended, and is no failure: ${accountId}`);
+        violate(`a 410 suspended without a failure: ${accountId}`);
       if (item?.suspensionReason === 'no_success' && at - Number(item.failingSince) < 5 * day - clockError)
         violate(`suspended without five days of failures: ${accountId}`);
     }
@@ -68,32 +67,32 @@ export function judgeAnnouncements(
       );
     });
     const isLast = failingFor > 4 * day;
-    const telling = isLast ? late.filter(({ delivery }) => delivery?.state === 'failed') : late;
+    const decisive = isLast ? late.filter(({ delivery }) => delivery?.state === 'failed') : late;
     const isReported = changes.some(({ item }) =>
       isLast ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
     );
-    // What cannot be recorded of one failure the next one records. A process that dies loses those of one turn.
-    const turns = new Set(telling.map(({ at }) => Math.floor(at / second))).size;
+    // If one failure cannot be recorded, the next one is. A process that dies loses those of one turn.
+    const turns = new Set(decisive.map(({ at }) => Math.floor(at / second))).size;
     if (!isReported && turns > (faultClass === 'calm' || isLast ? 0 : 5))
-      violate(`fails for long, and nothing comes of it: ${accountId}`);
+      violate(`long failures have no consequence: ${accountId}`);
   }
 
-  function readTold(): readonly Told[] {
+  function readAnnouncements(): readonly Announcement[] {
     const published = cloud.published.filter(({ topicArn }) => topicArn === operationsTopic);
     return published.map(({ message: { Message = '', MessageAttributes } }) => {
-      const told: Omit<Told, 'attribute'> = JSON.parse(Message);
-      return { ...told, attribute: MessageAttributes?.type?.StringValue };
+      const announcement: Omit<Announcement, 'attribute'> = JSON.parse(Message);
+      return { ...announcement, attribute: MessageAttributes?.type?.StringValue };
     });
   }
 
-  /** A change without a registration, of a deleted account, or before another change or a removal need not be told. */
-  function mustBeTold(cause: Cause, causes: readonly Cause[]): boolean {
+  /** A change is optional without a registration, for a deleted account, or before another change or a removal. */
+  function isRequired(cause: Cause, causes: readonly Cause[]): boolean {
     const { accountId, event, webhookId, at } = cause;
     if (webhookId === undefined || people.wasDeleted(accountId, at)) return false;
-    const toldBy = at + (faultClass === 'calm' ? 2 : 10) * minute;
+    const dueAt = at + (faultClass === 'calm' ? 2 : 10) * minute;
     const next = causes[causes.indexOf(cause) + 1];
-    const isReplaced = next?.accountId === accountId && next.event === event && next.at < toldBy;
-    const webhooks = evidence().webhooksWithin({ accountId, eventName: event }, at, toldBy);
+    const isReplaced = next?.accountId === accountId && next.event === event && next.at < dueAt;
+    const webhooks = evidence().webhooksWithin({ accountId, eventName: event }, at, dueAt);
     return !isReplaced && webhooks.every(webhook => webhook?.webhookId === webhookId);
   }
 
@@ -111,14 +110,14 @@ export function judgeAnnouncements(
   }
 }
 
-/** A change that operators are to be told of. */
-interface Cause extends Pick<Told, 'accountId' | 'event' | 'type' | 'since' | 'reason'> {
+/** A change that requires an announcement. */
+interface Cause extends Pick<Announcement, 'accountId' | 'event' | 'type' | 'since' | 'reason'> {
   readonly at: number;
-  /** Without one no webhook was registered. */
+  /** Undefined if no webhook was registered. */
   readonly webhookId: string | undefined;
 }
 
-interface Told {
+interface Announcement {
   readonly accountId: string;
   readonly event: EventName;
   readonly type: string;
@@ -127,7 +126,7 @@ interface Told {
   readonly webhookId: string;
   readonly lastResult: string | null;
   readonly deliveryId: string | null;
-  /** The message attribute by which a subscription may filter. */
+  /** The message attribute for filters of subscriptions. */
   readonly attribute: string | undefined;
 }
 
@@ -145,8 +144,9 @@ function sinceOf(type: string, before: Item | undefined, after: Item): unknown {
   return type === 'webhook.recovered' ? before?.announcedSince : after.updatedAt;
 }
 
-function isOf(told: Told, { accountId, event, type, since, reason, webhookId }: Cause): boolean {
-  const isSameWebhook = told.accountId === accountId && told.event === event;
-  const isSame = isSameWebhook && told.type === type && told.since === since && told.reason === reason;
-  return isSame && (webhookId === undefined || told.webhookId === webhookId);
+function isOf(announcement: Announcement, { accountId, event, type, since, reason, webhookId }: Cause): boolean {
+  const isSameWebhook = announcement.accountId === accountId && announcement.event === event;
+  const isSame =
+    isSameWebhook && announcement.type === type && announcement.since === since && announcement.reason === reason;
+  return isSame && (webhookId === undefined || announcement.webhookId === webhookId);
 }

@@ -6,13 +6,13 @@ import type { Evidence } from './evidence.ts';
 import { maySend } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
+/** Judges each change of each delivery: its numbers, charges and waits, and why it ends or restarts. */
 export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
     for (const [id, changes] of evidence().deliveries) {
-      if (changes.at(-1)?.delivery?.state === 'pending') violate('pending after all', id);
+      if (changes.at(-1)?.delivery?.state === 'pending') violate('pending at the end', id);
       let before: Delivery | undefined;
       for (const { at, delivery } of changes) {
         if (delivery) judgeChange(before, delivery, at);
@@ -23,9 +23,9 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
 
   function judgeChange(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id } = after;
-    if (!before && after.attempt > 2) violate('it begins with a later attempt', id);
+    if (!before && after.attempt > 2) violate('the first version has a later attempt', id);
     const isAttempted = after.attempt > (before?.attempt ?? 1);
-    if (before && ![0, 1].includes(after.attempt - before.attempt)) violate('a number was left out, or came again', id);
+    if (before && ![0, 1].includes(after.attempt - before.attempt)) violate('a number is missing or repeated', id);
     judgeRecords(before?.attempts ?? [], after, isAttempted);
     if (isTest(after) && after.attempts.length > 1) violate('a test was attempted again', id);
     if (isAttempted) judgeOutcome(before, after, at);
@@ -34,7 +34,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (before?.state !== after.state) judgeState(after, at);
   }
 
-  /** The slow lane defers a delivery, uncharged, for at most about twice its age, and a day. */
+  /** The slow lane defers a delivery, uncharged, for at most about twice its age, and at most a day. */
   function judgeDeferral(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id, charged, internalErrors, scheduledAt, createdAt, wait } = after;
     const isOurs = internalErrors > (before?.internalErrors ?? 0);
@@ -46,7 +46,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (wait.nextAttemptAt > at + longest + clockError) violate('deferred for longer than promised', id);
   }
 
-  /** Recorded attempts stay; of internal errors in a row the latest alone. */
+  /** Recorded attempts remain. Of consecutive internal errors only the latest remains. */
   function judgeRecords(
     before: readonly AttemptRecord[],
     { id, attempt, attempts }: Delivery,
@@ -69,31 +69,31 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
       violate('an attempt left no record', id);
       return;
     }
-    if (record.result === 'delivered' && after.state !== 'delivered') violate('a success did not end it', id);
-    if (record.result === 'internal' && faultClass === 'calm') violate('taken for a fault of ours in calm', id);
+    if (record.result === 'delivered' && after.state !== 'delivered') violate('not delivered after a success', id);
+    if (record.result === 'internal' && faultClass === 'calm') violate('treated as an internal error in calm', id);
     const isGone = record.status === 410 && after.state === 'held';
     const resentAt = before?.expedited && expeditedAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
-    // One that was in flight may be expedited, by the clocks of two processes or a write that is repeated: it counts as what it was.
+    // An attempt in flight may be expedited, because clocks differ and writes are repeated: it counts as before.
     const isInFlight = resentAt !== undefined && Date.parse(record.startedAt) < resentAt + clockError;
     const isCharged = mayCharge && (resentAt === undefined || (isInFlight && charged > (before?.charged ?? 0)));
-    if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged otherwise than it went', id);
+    if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged incorrectly', id);
     if (isCharged && after.wait) {
       const wait = stage.values.retrySchedule[charged - 1] ?? Number.POSITIVE_INFINITY;
       const from = Date.parse(record.startedAt) + record.durationMs;
       const asked = (evidence().postOf(id, record, at)?.retryAfter ?? 0) * second;
       const { nextAttemptAt } = after.wait;
       if (nextAttemptAt < from + Math.max(0.8 * wait, asked) - clockError)
-        violate('its wait is shorter than the schedule or its receiver has it', id);
+        violate('its wait is shorter than the schedule or Retry-After', id);
       if (nextAttemptAt > at + Math.max(wait, asked) + clockError)
-        violate('its wait is longer than the schedule and its receiver have it', id);
+        violate('its wait is longer than the schedule and Retry-After', id);
     }
     const original = before?.expedited?.originalDueAt;
     const isResent = !isCharged && (!isInFlight || isFailure(record)) && record.result !== 'slow';
     if (isResent && original !== undefined && after.wait) {
       const { nextAttemptAt } = after.wait;
       const isMoved = nextAttemptAt < original || nextAttemptAt > Math.max(original, at) + clockError;
-      if (isMoved) violate('a resend moved the attempt after it', id);
+      if (isMoved) violate('a resend moved the next attempt', id);
     }
   }
 
@@ -102,25 +102,25 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     const isNew = scheduledAt !== before.scheduledAt;
     if (charged !== (isNew ? 0 : before.charged)) violate('charged without an attempt', id);
     if (!isNew && before.state !== 'pending' && before.state !== after.state) {
-      violate('it has ended, and goes on', id);
+      violate('it continued after its end', id);
     }
     const isSame = isDeepStrictEqual(after, before);
     if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change was undone by another', id);
     const isReplayed = isNew && [...evidence().replays.values()].some(run => maySend(run, before, at));
-    if (isNew && !isReplayed && !evidence().wasResent(id, at)) violate('sent again, though nobody asked for it', id);
+    if (isNew && !isReplayed && !evidence().wasResent(id, at)) violate('resent without a request', id);
     const isExpedited = after.expedited && after.expedited.at !== before.expedited?.at;
-    if (isExpedited && !evidence().wasResent(id, at)) violate('expedited, though no one asked for it', id);
+    if (isExpedited && !evidence().wasResent(id, at)) violate('expedited without a request', id);
     const isResent = isExpedited || (isNew && !isReplayed);
-    if (isResent && after.wait && after.wait.nextAttemptAt > at + clockError) violate('resent, and not at once', id);
+    if (isResent && after.wait && after.wait.nextAttemptAt > at + clockError) violate('resent with a delay', id);
   }
 
-  /** Returns when it was stored that a resend brought the next attempt forward. */
+  /** Returns when the expedition of the next attempt by a resend was stored. */
   function expeditedAt({ id, expedited }: Delivery): number | undefined {
     const changes = evidence().deliveries.get(id) ?? [];
     return changes.find(({ delivery }) => delivery?.expedited?.at === expedited?.at)?.at;
   }
 
-  /** Judges why a delivery has come to a state, by what its webhook was just before. */
+  /** Judges the new state of a delivery by the state of its webhook just before. */
   function judgeState(after: Delivery, at: number): void {
     const { id, webhookId, state, attempts, charged } = after;
     const latest = attempts.at(-1);
@@ -133,16 +133,16 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (state === 'cancelled') {
       const isOver =
         own.length < webhooks.length || (isTest(after) && own.some(one => one?.suspensionReason === 'operator'));
-      if (!isOver) violate('cancelled beside its registration', id);
+      if (!isOver) violate('cancelled during its registration', id);
     }
     if (state === 'held') {
       if (isTest(after)) violate('a test was held', id);
-      if (!own.some(one => one?.status === 'suspended')) violate('held beside an active webhook', id);
+      if (!own.some(one => one?.status === 'suspended')) violate('held with an active webhook', id);
     }
   }
 }
 
-/** Returns whether an attempt failed by its receiver, or the way to it. */
+/** Returns whether an attempt failed because of its receiver or the network. */
 export function isFailure({ result }: AttemptRecord): boolean {
   return result !== 'delivered' && result !== 'slow' && result !== 'internal';
 }
@@ -151,5 +151,5 @@ function keyOf({ number, startedAt, result }: AttemptRecord): string {
   return `${number} ${startedAt} ${result}`;
 }
 
-/** The slow lane defers what has just come for half a minute at most. */
+/** The slow lane defers a new delivery for at most half a minute. */
 const minDeferral = 30 * second;

@@ -8,12 +8,12 @@ import { itemsWithin } from '../watched-tables.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
-/** Judges what becomes of each event, and of each delivery: all along, and at the end. */
+/** Judges the outcome of each event and each delivery, continuously and at the end. */
 export function judgeDeliveries(world: World, began: number, violate: Violate) {
   const { cloud, tables, watched, receivers, publications, people, faultClass } = world;
   const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
   const mayDie = faultClass === 'deaths' || faultClass === 'all';
-  const told = new Set<string>();
+  const logged = new Set<string>();
   let readUntil = began;
   let worst = 0;
   return { look, judgeEnd, worstLateness: () => worst };
@@ -23,7 +23,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     return !people.wasDeleted(publication.account, began + sentAt(publication));
   }
 
-  /** Looks at what is in flight. */
+  /** Judges what is in flight. */
   function look(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
@@ -43,17 +43,17 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
   function judgeLateness(id: string, dueAt: number): void {
     const lateness = cloud.now() - dueAt;
     worst = Math.max(worst, lateness);
-    if (lateness > latest) violate(`late by more than ${latest / second} s`, id);
+    if (lateness > latest) violate(`overdue by more than ${latest / second} s`, id);
   }
 
-  /** Judges what is left when all should have come to rest. */
+  /** Judges the state at the end, when all work should be finished. */
   function judgeEnd(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
     for (const { deliveryId } of publications.filter(isKept)) {
       const delivery = deliveries.get(deliveryId);
       if (delivery) judgeDelivery(delivery);
-      else if (!outcomes.has(deliveryId)) violate('lost: neither a delivery nor a line of the log', deliveryId);
+      else if (!outcomes.has(deliveryId)) violate('lost: neither stored nor logged', deliveryId);
     }
     for (const name of Object.values(queueOf)) {
       const left = cloud.queue(name).bodies().length;
@@ -62,10 +62,10 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     const malformed = publications.filter(one => one.isMalformed && isKept(one));
     const stays = new Set(publications.filter(staysDead).map(({ body }) => body));
     for (const body of cloud.queue(deadLetters.queue).bodies()) {
-      if (!stays.has(body)) violate(`a dead letter: ${body}`);
+      if (!stays.has(body)) violate(`a dead-letter message: ${body}`);
     }
     for (const { deliveryId } of malformed) {
-      if (!mayDie && !told.has(deliveryId)) violate('refused, and no line of the log says so', deliveryId);
+      if (!mayDie && !logged.has(deliveryId)) violate('rejected without a log line', deliveryId);
     }
     const now = keysUntil(cloud.now());
     for (const { id, dueAt } of tables.items('Deliveries')) {
@@ -80,15 +80,15 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     if (isWhole && posts.length > attempts.length + copiesInFlight(delivery)) violate('POSTed again in calm', id);
   }
 
-  /** Returns how many copies came while the first attempt was in flight, when nothing was stored yet: each may be POSTed. */
+  /** Returns how many copies arrived while the first attempt was in flight and no outcome was stored: each may be POSTed. */
   function copiesInFlight({ id, createdAt }: Delivery): number {
     const isInFlight = (at: number) => Math.abs(began + at - createdAt) < maxUnstored;
     return Math.max(0, publications.filter(one => one.deliveryId === id && isInFlight(sentAt(one))).length - 1);
   }
 
   /**
-   * Returns the ids of the events that became no deliveries: the log tells of them, or they are dead letters. A process that dies once
-   * it has moved a refused event there tells nobody of it.
+   * Returns the ids of the events without deliveries: they are logged, or are dead-letter messages. A process that dies right after it
+   * moved a rejected event there does not log it.
    */
   function readOutcomes(): ReadonlySet<string> {
     const dead = new Set(cloud.queue(deadLetters.queue).bodies());
@@ -96,7 +96,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     return new Set([...readLines(), ...left.map(({ deliveryId }) => deliveryId)]);
   }
 
-  /** Returns whether a message may stay a dead letter: it is no event, or was sent before its webhook was registered, and reaches nobody. */
+  /** Returns whether a message may remain in the dead-letter queue: it is malformed, or was sent before its webhook was registered. */
   function staysDead(publication: Publication): boolean {
     const { account, event, queue, at, isMalformed } = publication;
     if (isMalformed || queue !== deadLetters.queue) return isMalformed;
@@ -105,25 +105,25 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     return registered.some(item => Number(item?.createdAt) > began + sentAt(publication));
   }
 
-  /** Reads on in the log from where it was read to. */
+  /** Reads the log from the end of the last read. */
   function readLines(): ReadonlySet<string> {
     const until = cloud.now();
     for (const { text } of cloud.logs({ text: outcomeLine, from: readUntil, until })) {
-      told.add(deliveryIdIn.exec(text)?.[1] ?? '');
+      logged.add(deliveryIdIn.exec(text)?.[1] ?? '');
     }
     readUntil = until;
-    return told;
+    return logged;
   }
 }
 
 /**
- * In calm a receiver that hangs makes its own deliveries late. With faults, a batch of a process that died comes back after 4.5 minutes, and what lost its message to
- * the slow queue is overdue after five, for a sweep that may fail once.
+ * In calm only a hanging receiver delays its own deliveries. With faults, a batch of a dead process returns after 4.5 minutes, and a
+ * delivery that lost its message to the slow queue is overdue after five, plus one failed sweep.
  */
 const latestInCalm = 25 * second;
 const latestWithFaults = 7 * minute;
 
-/** From an event's being sent to its first outcome's being stored, in calm. Milliseconds. */
+/** From sending an event to storing its first outcome, in calm. Milliseconds. */
 const maxUnstored = 20 * second;
 
 const outcomeLine = /"message":"event\.(?:without_webhook|rejected)"/;

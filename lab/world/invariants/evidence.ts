@@ -9,7 +9,7 @@ import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readReplayRuns } from './replay-runs.ts';
 import { readDelivery } from './stored.ts';
 
-/** A delivery as it was from a moment on; nothing where it was deleted. */
+/** A delivery from a moment on; undefined if it was deleted. */
 export interface DeliveryChange {
   readonly at: number;
   readonly delivery: Delivery | undefined;
@@ -18,7 +18,7 @@ export interface DeliveryChange {
 /** The changes of a world that has ended, for its judges. */
 export type Evidence = ReturnType<typeof gatherEvidence>;
 
-/** Gathers what the tables were at each time. */
+/** Collects the states of the tables over time. */
 export function gatherEvidence({ watched, receivers, answered }: World) {
   const deliveries = new Map<string, readonly DeliveryChange[]>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {
@@ -39,7 +39,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     webhooksBefore,
   };
 
-  /** Returns the changes by which a delivery that had ended started a new schedule. */
+  /** Returns the changes by which an ended delivery started a new schedule. */
   function readRestarts(changes: readonly DeliveryChange[]) {
     return changes.flatMap(({ at, delivery: after }, index) => {
       const before = changes[index - 1]?.delivery;
@@ -48,7 +48,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     });
   }
 
-  /** Returns whether a person had a delivery sent again at that time. */
+  /** Returns whether a person resent a delivery at that time. */
   function wasResent(id: string, at: number): boolean {
     return answered().some(
       ({ path, status, sentAt, answeredAt }) =>
@@ -59,7 +59,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     );
   }
 
-  /** Returns the POST of an attempt whose answer is kept at a moment: each answer has a text of its own. */
+  /** Returns the POST of an attempt whose answer is stored at a moment: each answer has a unique text. */
   function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {
     const kept = watched
       .changesOf('Deliveries')
@@ -75,7 +75,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     return receivers.postsOf(id).find(isOwn);
   }
 
-  /** Returns the forms that a delivery had at any time of a span. */
+  /** Returns the versions of a delivery in a span. */
   function deliveriesWithin(id: string, from: number, until: number): readonly (Delivery | undefined)[] {
     const changes = deliveries.get(id) ?? [];
     const meanwhile = changes.filter(({ at }) => from < at && at <= until);
@@ -87,12 +87,12 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     return watched.changesOf('Webhooks').get(`${accountId} ${eventName}`) ?? [];
   }
 
-  /** Returns what an account had for a webhook at any time of a span. */
+  /** Returns the versions of an account's webhook in a span. */
   function webhooksWithin(owner: Owner, from: number, until: number): readonly (Webhook | undefined)[] {
     return itemsWithin(webhookChanges(owner), from, until).map(webhookIn);
   }
 
-  /** Returns what it may have been when it was read, before the end of a delivery was stored. */
+  /** Returns the possible versions at its read, before the end of a delivery was stored. */
   function webhooksBefore(owner: Owner, at: number): readonly (Webhook | undefined)[] {
     return webhooksWithin(owner, at - 12 * second, at);
   }

@@ -5,7 +5,7 @@ import { deadLetters } from '../stage.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that `events find` tells rightly what became of an event. */
+/** Judges that `events find` reports the correct outcome of an event. */
 export function judgeFindings(
   { cloud, watched, publications, people }: World,
   began: number,
@@ -24,11 +24,11 @@ export function judgeFindings(
       const delivery = deliveries.get(deliveryId);
       const isRefused = isMalformed || (dead.has(body) && !isReported(deliveryId, 'event.without_webhook')); // else redriven, with a copy left
       const right = delivery ? [delivery.state] : isRefused ? ['rejected'] : verdictsWithoutDelivery(deliveryId);
-      if (!right.some(one => one === verdict)) violate(`"events find" says ${verdict}, and it is ${right}`, deliveryId);
+      if (!right.some(one => one === verdict)) violate(`"events find" returned ${verdict}, not ${right}`, deliveryId);
     }
   }
 
-  /** An attempt whose webhook was deleted before its outcome could be stored is told of by the log alone. */
+  /** If its webhook was deleted before the outcome was stored, only the log has the attempt. */
   function verdictsWithoutDelivery(deliveryId: string): readonly string[] {
     return isReported(deliveryId, 'delivery.outcome_not_stored') ? ['delivered', 'cancelled'] : ['no webhook'];
   }

@@ -12,7 +12,7 @@ import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that what receivers answered is kept, and that the API shows each delivery and webhook as it is. */
+/** Judges that receivers' answers are stored, and that the API shows each delivery and webhook correctly. */
 export function judgeHistories(
   { cloud, answered, people, faultClass }: World,
   began: number,
@@ -43,9 +43,9 @@ export function judgeHistories(
   function judgeAnswer(id: string, record: AttemptRecord): void {
     const { result, status } = record;
     const isSuccess = status !== null && status >= 200 && status < 300;
-    if (result === 'delivered' && !isSuccess) violate('delivered, though no receiver said so', id);
+    if (result === 'delivered' && !isSuccess) violate('delivered without a successful answer', id);
     if ((status !== null || result === 'http') && !evidence().postOf(id, record))
-      violate(`the answer to attempt ${record.number} is not kept`, id);
+      violate(`the answer to attempt ${record.number} is not stored`, id);
   }
 
   function judgeLook({ path, status, answer }: Answered, deliveries: ReadonlyMap<string, Delivery>): void {
@@ -53,11 +53,11 @@ export function judgeHistories(
     const delivery = deliveries.get(id);
     if (id === '') return;
     if (!delivery || status !== 200) {
-      violate('listed, and not shown', id);
+      violate('listed but not shown', id);
       return;
     }
     const { corpo, tentativas } = answer;
-    if (!isShown(delivery, answer) || corpo !== delivery.body) violate('shown otherwise than it is', id);
+    if (!isShown(delivery, answer) || corpo !== delivery.body) violate('shown incorrectly', id);
     const shown: readonly Shown[] = Array.isArray(tentativas) ? tentativas : [];
     if (shown.map(({ numero }) => numero).join() !== delivery.attempts.map(({ number }) => number).join()) {
       violate('shown with other attempts', id);
@@ -70,25 +70,25 @@ export function judgeHistories(
     }
   }
 
-  /** Judges that each delivery of a list was so while it was read. */
+  /** Judges that each delivery of a list had the shown state during the request. */
   function judgeListed({ sentAt, answeredAt, answer }: Answered): void {
     for (const shown of listOf(answer.entregas)) {
       const forms = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, answeredAt);
-      if (!forms.some(form => form && isShown(form, shown))) violate('listed otherwise than it was', String(shown.id));
+      if (!forms.some(form => form && isShown(form, shown))) violate('listed incorrectly', String(shown.id));
     }
   }
 
-  /** Judges that webhooks were as they are shown while they were read. */
+  /** Judges that webhooks had the shown state during the request. */
   function judgeWebhooks({ account, path, method, status, answer, ...span }: Answered): void {
     const isList = path === '/v1/webhooks';
     if (method !== 'GET' || status !== 200 || !(isList || path === `/v1/webhooks/${eventName}`)) return;
     const shown = isList ? listOf(answer.webhooks) : [answer];
     const isRight = (webhook: Webhook | undefined) =>
       shown.length === (webhook ? 1 : 0) && shown.every(one => webhook && isWebhookShown(webhook, one));
-    if (!webhooksOf(account, span).some(isRight)) violate(`${path} shows ${account} what was at no time`);
+    if (!webhooksOf(account, span).some(isRight)) violate(`${path} shows ${account} a state that never existed`);
   }
 
-  /** Checks that an account can see which events had no webhook. */
+  /** Judges that an account can see which events had no webhook. */
   function judgeDropped({ account, answer, ...span }: Answered): void {
     if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
     if (answer.eventos_sem_webhook === undefined) return;
@@ -96,7 +96,7 @@ export function judgeHistories(
     const lines = cloud.logs({ text: '"message":"event.without_webhook"', until: span.sentAt - second });
     const wereDropped = lines.some(({ text }) => text.includes(`"account":"${account}"`));
     const isNone = webhooksOf(account, span).every(webhook => !webhook);
-    if (isNone && wereDropped && !isReported) violate(`${account} is not told what came in vain`);
+    if (isNone && wereDropped && !isReported) violate(`${account} sees too few events without a webhook`);
   }
 
   function webhooksOf(accountId: string, { sentAt, answeredAt }: Pick<Answered, 'sentAt' | 'answeredAt'>) {
@@ -111,7 +111,7 @@ export function judgeHistories(
     for (const { id, accountId } of deliveries.values()) {
       if (accountId === account && !ids.delete(id)) violate('not in the list of its webhook', id);
     }
-    for (const id of ids) violate('listed, though it is not there', id);
+    for (const id of ids) violate('listed although it is not stored', id);
   }
 }
 

@@ -16,7 +16,7 @@ import { judgeRequests } from './requests.ts';
 import { judgeSlowLane } from './slow-lane.ts';
 import { type Judgement, makeViolations } from './violation.ts';
 
-/** Judges a world: all along, and at its end. */
+/** Creates the judge of a world, for its run and its end. */
 export function makeJudge(world: World, began: number) {
   const { violate, all: violations } = makeViolations();
   const deliveries = judgeDeliveries(world, began, violate);

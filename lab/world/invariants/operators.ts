@@ -7,7 +7,7 @@ import type { Evidence } from './evidence.ts';
 import { idsOf } from './orphans.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges what operators did: what one has suspended stays so until an operator ends it, and what one has deleted is gone. */
+/** Judges operators' work: a suspension lasts until an operator ends it, and a deletion is complete. */
 export function judgeOperators(
   { people, tables, watched }: World,
   evidence: () => Evidence,
@@ -23,7 +23,7 @@ export function judgeOperators(
     }
   }
 
-  /** Who reads the webhook meanwhile finds it suspended: then no POST may be made, which is judged by each reading. */
+  /** From then on each read finds the webhook suspended. Another judge checks that no POST follows such a read. */
   function judgeSuspension(account: string, { beganAt, answeredAt }: DoneWork): void {
     const ends = people.works().filter(({ asked }) => endsSuspension(asked, account));
     const end = Math.min(...ends.filter(one => one.answeredAt >= beganAt).map(one => one.beganAt));
@@ -37,7 +37,7 @@ export function judgeOperators(
       violate(`an operator had reactivated it: ${account}`);
   }
 
-  /** The account may be admitted anew meanwhile, and a consumer may note something of what it had in flight. */
+  /** The account may be admitted again meanwhile, and a consumer may write about a delivery in flight. */
   function judgeDeletion(account: string, { beganAt, answeredAt }: DoneWork): void {
     const beside = watched.changesOf('Deliveries');
     for (const id of answeredAt < Number.POSITIVE_INFINITY ? idsOf({ id: account }) : []) {
@@ -55,7 +55,7 @@ export function judgeOperators(
   }
 }
 
-/** Deleting an account ends what suspends its webhooks, too. */
+/** Deleting an account also ends the suspension of its webhooks. */
 function endsSuspension(asked: DoneWork['asked'], account: string): boolean {
   return (asked.work === 'reactivate' || asked.work === 'deleteAccount') && asked.account === account;
 }

@@ -11,7 +11,7 @@ import type { World } from '../make-world.ts';
 import { day, second } from '../times.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges what is left in the tables: every item belongs to something. */
+/** Judges the tables at the end: every item belongs to an existing record. */
 export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: World, violate: Violate): Judgement {
   return { judgeEnd };
 
@@ -23,20 +23,19 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
       const key = `${id} ${part}`;
       const isAnswer = String(part).startsWith(answersPrefix);
       if (isDeliveryId(String(id))) {
-        // What was POSTed and could not be stored leaves its answer; so does what was in flight when its account was deleted.
+        // A POST whose outcome could not be stored leaves its answer, as does one in flight at the deletion of its account.
         if (isAnswer && !heads.has(String(id)) && faultClass === 'calm' && !wasAnyDeleted())
           violate(`an answer without a delivery: ${key}`);
-        if (!isAnswer && (part !== headPart || webhookId === undefined))
-          violate(`an item that belongs to nothing: ${key}`);
+        if (!isAnswer && (part !== headPart || webhookId === undefined)) violate(`an item without an owner: ${key}`);
         const keptFor = Number(ttl) * second - Number(isAnswer ? cloud.now() : settledAt);
-        const days = isAnswer ? 59 : 30; // a world lasts for less than a day
+        const days = isAnswer ? 59 : 30; // a world lasts less than a day
         if (isAnswer || settledAt !== undefined) {
           if (!(keptFor >= days * day && keptFor < (days + 1) * day)) violate(`kept for ${keptFor} ms: ${key}`);
         }
         if (dueShard !== undefined && state !== 'pending') violate(`ended, and in the index: ${key}`);
         if (!isAnswer && !accounts.some(account => account.id === accountId)) violate(`of an unknown account: ${key}`);
       } else if (!own.has(String(id))) {
-        violate(`an item that belongs to nothing: ${key}`);
+        violate(`an item without an owner: ${key}`);
       }
     }
     for (const item of tables.items('Webhooks')) {
@@ -52,7 +51,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
   }
 }
 
-/** Returns the ids of what stands beside an account's deliveries. */
+/** Returns the ids of an account's items other than deliveries. */
 export function idsOf({ id: accountId, event = eventName }: Pick<Account, 'id' | 'event'>): readonly string[] {
   const owner = { accountId, eventName: event };
   return [withoutWebhookId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [event])];

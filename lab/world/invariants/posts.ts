@@ -13,7 +13,7 @@ import { clockError, maxPreparation, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each POST by what its process had read: that it may be sent, to whom, when, in which lane, and what it holds. */
+/** Judges each POST by the reads of its process: permission, URL, time, lane, and content. */
 export function judgePosts(
   { receivers, publications, people }: World,
   began: number,
@@ -34,8 +34,8 @@ export function judgePosts(
       const isOwn = ({ accountId, eventName }: Item) =>
         accountId === owner?.accountId && eventName === owner?.eventName;
       const webhook = webhookIn(read?.webhooks.find(isOwn));
-      if (!read || post.at - read.at > maxPreparation) violate('POSTed by what was read long before', deliveryId);
-      else if (!read.isConsistent) violate('POSTed by a reading that may be old', deliveryId);
+      if (!read || post.at - read.at > maxPreparation) violate('POSTed after an old read', deliveryId);
+      else if (!read.isConsistent) violate('POSTed after an inconsistent read', deliveryId);
       else if (!webhook) violate('POSTed without a webhook', deliveryId);
       else {
         judgePost(post, webhook);
@@ -51,30 +51,30 @@ export function judgePosts(
     if (webhook.suspensionReason === 'operator') violate('POSTed while an operator suspends', id);
     else if (webhook.status === 'suspended' && !isTest({ id })) violate('POSTed while the webhook is suspended', id);
     if (head) {
-      if (post.body !== head.body) violate('sent with another body than it is stored with', id);
+      if (post.body !== head.body) violate('sent with another body than the stored one', id);
       if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
-      if (head.state !== 'pending' || !head.wait) violate('POSTed though it had ended', id);
+      if (head.state !== 'pending' || !head.wait) violate('POSTed after its end', id);
       else if (at < head.wait.nextAttemptAt - clockTolerance - clockError) violate('POSTed before its time', id);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
       const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);
       if (!isOwn) violate('POSTed to a later registration', id);
       if (!sent.some(one => demandOf(one.body) === demandOf(post.body)))
-        violate('sent with a body that nobody sent', id);
+        violate('sent with a body that was never published', id);
     }
     judgeContent(post, webhook);
   }
 
-  /** The slow lane alone makes the attempts of a slow webhook, and the first lane none of one that keeps failing. */
+  /** Only the slow lane makes the attempts of a slow webhook. The first lane skips webhooks that keep failing. */
   function judgeLane(post: Post, { failingSince }: Webhook, slowness: Item | undefined): void {
     const { deliveryId: id, functionName, at } = post;
     if (functionName === 'deliver-slow') return;
     const failingFor = at - (failingSince ?? at);
-    if (slowness?.slowSince !== undefined) violate('POSTed in a quick lane, and its webhook is slow', id);
-    if (isTest({ id })) violate('a test was made in a quick lane', id);
+    if (slowness?.slowSince !== undefined) violate('POSTed in a quick lane, but its webhook is slow', id);
+    if (isTest({ id })) violate('a test was attempted in a quick lane', id);
     const isOfRetryLane = failingFor > failingForLong + maxPreparation;
     if (functionName === 'deliver-first' && isOfRetryLane)
-      violate('POSTed in the first lane, and it keeps failing', id);
+      violate('POSTed in the first lane, but it keeps failing', id);
   }
 
   function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
@@ -89,11 +89,11 @@ export function judgePosts(
     const { encryptedAuthorization } = webhook;
     const authorization = encryptedAuthorization === undefined ? undefined : people.open(encryptedAuthorization);
     if (headers.Authorization !== authorization) violate('sent with another Authorization', id);
-    if (headers['Content-Type'] !== 'application/json') violate('sent without the type of its content', id);
+    if (headers['Content-Type'] !== 'application/json') violate('sent without its Content-Type', id);
   }
 }
 
-/** An event may have been accepted so long before its webhook was registered, in milliseconds: clocks differ. */
+/** Milliseconds for which an event may have been accepted before its webhook was registered: clocks differ. */
 const acceptedEarlier = 500 + clockError;
 
 function demandOf(body: string): unknown {

@@ -7,8 +7,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges the notices of refused events: publishers get at least the first ten of each minute and reason. A copy has a notice if a
- * field differs from the stored event's.
+ * Judges the notices of rejected events: publishers get at least the first ten of each minute and reason. A copy has a notice if a field
+ * differs from the stored event's.
  */
 export function judgeRefusals(
   { cloud, bodies, metrics, faultClass }: World,
@@ -23,22 +23,22 @@ export function judgeRefusals(
     judgeCopies();
     for (const { origin, detail } of sentTo(deadLetters.queue)) {
       const isReported = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
-      if (origin !== undefined && !isReported) violate(`${origin} became a dead letter, and not all is told of it`);
+      if (origin !== undefined && !isReported) violate(`${origin} became a dead-letter message without all attributes`);
     }
     const refused = readRefused();
     const notices = readNotices();
     for (const reason of new Set(refused.map(one => one.reason))) {
       const came = refused.filter(one => one.reason === reason);
-      const told = notices.filter(one => one.reason === reason);
-      judgeReason(reason, came, told);
+      const own = notices.filter(one => one.reason === reason);
+      judgeReason(reason, came, own);
     }
     const known = new Set(refused.map(({ messageId }) => messageId));
     for (const { messageId } of notices) {
-      if (!known.has(messageId)) violate(`told of ${messageId}, which was not refused`);
+      if (!known.has(messageId)) violate(`a notice of ${messageId}, which was not rejected`);
     }
   }
 
-  /** A refused message is moved once, but where its process dies while it moves it. What is redriven may come again. */
+  /** A rejected message is moved once, unless its process dies while moving it. A redriven one may be moved again. */
   function judgeDeadLetters(): void {
     const deaths = cloud.trace(({ kind, text }) => kind === 'process' && text.includes(' dies: ')).map(({ at }) => at);
     const redriven = new Set(sentTo(queueOf.first).map(({ origin }) => origin));
@@ -46,7 +46,7 @@ export function judgeRefusals(
     for (const [origin, [first, again]] of moved) {
       if (!first || !again || origin === undefined || redriven.has(origin)) continue;
       const hasDied = deaths.some(at => Math.abs(at - first.at) < maxMove); // its last calls may still arrive
-      if (!hasDied) violate(`${origin} stands among the dead letters twice`);
+      if (!hasDied) violate(`${origin} is in the dead-letter queue twice`);
     }
   }
 
@@ -56,9 +56,9 @@ export function judgeRefusals(
       const changes = evidence().deliveries.get(deliveryId) ?? [];
       const stored = changes.findLast(change => change.at <= at && change.delivery)?.delivery?.body ?? '{}';
       const { link: _, ...fields }: Item = JSON.parse(stored);
-      const told: Item = JSON.parse(bodies.get(messageId) ?? '{}');
-      const differs = Object.entries(fields).some(([name, value]) => told[name] !== value);
-      if (differs !== (message === 'event.conflicting_copy')) violate(`a copy was taken for ${message}`, deliveryId);
+      const copy: Item = JSON.parse(bodies.get(messageId) ?? '{}');
+      const differs = Object.entries(fields).some(([name, value]) => copy[name] !== value);
+      if (differs !== (message === 'event.conflicting_copy')) violate(`a copy was logged as ${message}`, deliveryId);
     }
   }
 
@@ -73,24 +73,25 @@ export function judgeRefusals(
   }
 
   function judgeReason(reason: string, came: readonly Refused[], notices: readonly Notice[]): void {
-    const told = new Set(notices.map(({ messageId }) => messageId));
+    const noticed = new Set(notices.map(({ messageId }) => messageId));
     const refused = new Set(came.map(({ messageId }) => messageId));
-    const isComplete = told.size >= Math.min(noticesPerMinute, refused.size);
+    const isComplete = noticed.size >= Math.min(noticesPerMinute, refused.size);
     if (!isComplete && !mayDie && metrics.sum('NoticeNotSent') === 0)
-      violate(`${reason}: told of ${told.size}, ${came.length} came, and nothing says that some are not told`);
+      violate(`${reason}: ${noticed.size} notices of ${came.length} events, and NoticeNotSent is 0`);
     if (faultClass !== 'calm') return;
-    if (!isComplete) violate(`${reason}: told of ${told.size} in calm, and ${came.length} came`);
-    if (told.size < notices.length) violate(`${reason}: told twice in calm`);
+    if (!isComplete) violate(`${reason}: ${noticed.size} notices of ${came.length} events in calm`);
+    if (noticed.size < notices.length) violate(`${reason}: two notices of one event in calm`);
     for (const began of new Set(came.map(minuteOf))) {
-      if (came.some(one => isBesideEnd(one, began))) continue;
+      if (came.some(one => isNearBoundary(one, began))) continue;
       const ofMinute = new Set(came.filter(one => minuteOf(one) === began).map(({ messageId }) => messageId));
-      const toldOfMinute = ofMinute.intersection(told).size;
+      const noticedInMinute = ofMinute.intersection(noticed).size;
       const due = Math.min(noticesPerMinute, ofMinute.size);
-      if (toldOfMinute < due) violate(`${reason}: ${toldOfMinute} of ${ofMinute.size} were told in a minute`);
+      if (noticedInMinute < due)
+        violate(`${reason}: ${noticedInMinute} notices of ${ofMinute.size} events in a minute`);
     }
   }
 
-  /** A message that comes twice is refused twice. */
+  /** A message that arrives twice is rejected twice. */
   function readRefused(): readonly Refused[] {
     return cloud.logs({ text: refusedLine }).map(({ text }) => {
       const {
@@ -119,14 +120,14 @@ interface Notice {
   readonly messageId: string;
 }
 
-/** From the send of a refused message to its deletion. Milliseconds. */
+/** From sending a rejected message to its deletion, in milliseconds. */
 const maxMove = second;
 
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const refusedLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
 
-/** Returns whether an event was refused so shortly before a minute or its end that its notice may be one of the next minute. */
-function isBesideEnd({ timestamp }: Refused, began: number): boolean {
+/** Returns whether an event was rejected so close to the start or end of a minute that its notice may belong to the next one. */
+function isNearBoundary({ timestamp }: Refused, began: number): boolean {
   const moment = Date.parse(timestamp);
   return [began, began + 1].some(end => moment < end * minute && moment > end * minute - maxMove);
 }

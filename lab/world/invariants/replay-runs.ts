@@ -7,7 +7,7 @@ import type { WatchedTables } from '../watched-tables.ts';
 /** A replay from its start to its end. */
 export interface ReplayRun {
   readonly id: string;
-  /** The replay as it started, and as it was last. */
+  /** The first and the last version of the replay. */
   readonly first: Item;
   readonly last: Item;
   readonly startedAt: number;
@@ -38,7 +38,7 @@ export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, Repl
   return runs;
 }
 
-/** Returns whether a replay is for a delivery as it is. */
+/** Returns whether a replay selects a delivery in its present state. */
 export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): boolean {
   const { accountId, webhookId, wanted, from, to, startedAt } = first;
   const isOwn = delivery.accountId === accountId && delivery.webhookId === webhookId && !isTest(delivery);
@@ -46,7 +46,7 @@ export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): 
   return isOwn && isInRange && delivery.state === wanted && Number(delivery.settledAt) < Number(startedAt);
 }
 
-/** Returns whether a replay may have sent a delivery again at a moment. A cancelled one stops within 2 minutes. */
+/** Returns whether a replay may have resent a delivery at a moment. A cancelled one stops within 2 minutes. */
 export function maySend(run: ReplayRun, before: Delivery, at: number): boolean {
   return isFor(run, before) && at >= run.startedAt && at <= run.endedAt + maxStop;
 }

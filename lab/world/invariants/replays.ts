@@ -7,8 +7,8 @@ import { isFor, maySend, type ReplayRun } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges replays: each ends; one that completes has left out nothing; none sends a delivery twice, or faster than two processes that
- * send ten a second each. `attempts.ts` judges that a delivery is sent again only if a replay or a person asked for it.
+ * Judges replays: each ends, a completed one has sent every delivery exactly once, at most as fast as two processes at ten a second.
+ * `attempts.ts` judges that only a replay or a person resends a delivery.
  */
 export function judgeReplays({ answered, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
@@ -17,7 +17,7 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
     const { replays, restarts } = evidence();
     for (const { method, path, status, answer } of answered()) {
       const isStart = method === 'POST' && status === 202 && path.endsWith('/reenvios');
-      if (isStart && !replays.has(String(answer.id))) violate(`replay ${answer.id} was accepted, and not stored`);
+      if (isStart && !replays.has(String(answer.id))) violate(`replay ${answer.id} was accepted but not stored`);
     }
     for (const run of replays.values()) {
       const sent = restarts.filter(({ before, at }) => maySend(run, before, at));
@@ -47,7 +47,7 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
       violate(`replay ${id} sends more than ${maxAtOnce} deliveries within ${interval} ms`);
   }
 
-  /** Judges the answer to a request: it never counts what was not sent, and shows the last state once the replay has ended. */
+  /** Judges the answer to a request: it never counts unsent deliveries, and shows the last state once the replay has ended. */
   function judgeShown(
     { id, last, endedAt }: ReplayRun,
     sent: readonly Restart[],

@@ -14,7 +14,7 @@ import { itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each answer of the API by what the tables were while it was made: what was acknowledged is so, and a refusal has its reason. */
+/** Judges each answer of the API by the tables during the request: acknowledged changes are stored, and a refusal has a reason. */
 export function judgeRequests(
   { answered, people, watched, faultClass }: World,
   evidence: () => Evidence,
@@ -33,7 +33,7 @@ export function judgeRequests(
     judgeLimit(deliveryRoutes.Resend.path, requestLimits.resendLimit);
   }
 
-  /** Returns what is wrong with an answer. */
+  /** Returns the fault of an answer, if there is one. */
   function judge(one: Answered): string | undefined {
     const { status, account } = one;
     if (status === 401)
@@ -41,7 +41,9 @@ export function judgeRequests(
     if (status === 404 && codeOf(one) === 'webhook_not_found') return wasThereAllAlong(one);
     if (isOf(one, deliveryRoutes.Replay.path)) return judgeReplay(one);
     if (status === 409 && codeOf(one) === 'suspended_by_operator') {
-      return during(one).some(webhook => webhook?.suspensionReason === 'operator') ? undefined : 'though none had';
+      return during(one).some(webhook => webhook?.suspensionReason === 'operator')
+        ? undefined
+        : 'though no operator had suspended it';
     }
     if (status === 409 && codeOf(one) === 'webhook_suspended') {
       return during(one).some(webhook => webhook?.status === 'suspended') ? undefined : 'though it was active';
@@ -51,58 +53,58 @@ export function judgeRequests(
     if (isOf(one, webhookRoutes.Webhook.path)) return judgeWebhook(one);
     if (isOf(one, webhookRoutes.Secret.path)) return judgeRotated(one);
     if (isOf(one, webhookRoutes.Reactivation.path)) {
-      return during(one).some(webhook => webhook?.status === 'active') ? undefined : 'and it was active at no time';
+      return during(one).some(webhook => webhook?.status === 'active') ? undefined : 'but it was never active';
     }
     if (isOf(one, deliveryRoutes.Test.path)) return judgeTest(one);
     if (isOf(one, deliveryRoutes.Resend.path)) return judgeResent(one);
     return undefined;
   }
 
-  /** A fault of a service is 503, and there is none in calm. */
+  /** A fault of a service returns 503, which is impossible in calm. */
   function judgeFailure(one: Answered): string | undefined {
-    if (one.status === 500) return 'which is an error of ours';
+    if (one.status === 500) return 'which is an internal error';
     return faultClass === 'calm' ? 'in calm' : undefined;
   }
 
-  /** Only what another request has removed may be gone: a repeated call must know its own. */
+  /** Only another request may have removed it: a repeated call must recognise its own effect. */
   function wasThereAllAlong(one: Answered): string | undefined {
     const found = during(one);
     const isRemovedByItself =
       one.method === 'DELETE' && isOf(one, webhookRoutes.Webhook.path) && found[0] !== undefined;
     if (isRemovedByItself && !people.wasDeleted(one.account, one.sentAt))
-      return 'though it was there when it was asked for';
-    return found.some(webhook => webhook === undefined) ? undefined : 'though it was there';
+      return 'though it existed when it was requested';
+    return found.some(webhook => webhook === undefined) ? undefined : 'though it existed';
   }
 
-  /** A request that repeats another may find what that one made, and told nobody. */
+  /** A repeated request may find the result of its first try, whose answer was lost. */
   function judgeExisting(one: Answered): string | undefined {
     const isRepeated = answered().some(
       earlier => !isKnown(earlier) && earlier.answeredAt <= one.sentAt && earlier.body?.url === one.body?.url,
     );
     const others = during(one).filter(webhook => webhook && (isRepeated || webhook.url !== one.body?.url));
-    return others.length > 0 ? undefined : 'though there was none, or its own';
+    return others.length > 0 ? undefined : 'though it did not exist, or was its own';
   }
 
-  /** Judges the other refusals by the delivery that they name, or by nothing but their code. */
+  /** Judges the other refusals by the delivery that they name, or by their code alone. */
   function judgeOtherRefusal(one: Answered): string | undefined {
     const code = codeOf(one);
     const [, id = ''] = /\/entregas\/([^/]+)/.exec(one.path) ?? [];
     const delivery = evidence().deliveries.get(id);
     if (code === 'delivery_not_found') {
       const isThere = delivery?.findLast(({ at }) => at <= one.sentAt)?.delivery;
-      return isThere?.accountId === one.account ? 'though it is there' : undefined;
+      return isThere?.accountId === one.account ? 'though it exists' : undefined;
     }
     if (code === 'webhook_replaced') {
       const own = delivery?.find(change => change.delivery)?.delivery?.webhookId;
       return during(one).some(webhook => webhook?.webhookId !== own) ? undefined : 'though it is of the present one';
     }
     const known = ['rate_limited', 'replay_in_progress', 'too_many_secrets', 'test_delivery'];
-    return known.includes(code) ? undefined : 'for which there is no reason';
+    return known.includes(code) ? undefined : 'without a reason';
   }
 
   function judgeRegistered(one: Answered): string | undefined {
     const stored = during(one).find(webhook => webhook?.url === one.body?.url);
-    if (!stored) return 'and nothing of it was stored';
+    if (!stored) return 'but it was not stored';
     const [secret] = stored.secrets;
     if (people.open(secret?.encrypted) !== one.answer.segredo) return 'and another secret was stored';
     return credentialOf(stored) === one.body?.autorizacao ? undefined : 'and another credential was stored';
@@ -110,11 +112,11 @@ export function judgeRequests(
 
   function judgeWebhook(one: Answered): string | undefined {
     const found = during(one);
-    if (one.method === 'DELETE') return found.some(webhook => !webhook) ? undefined : 'and it stays';
-    const told = one.method === 'PUT' ? one.body?.url : one.answer.url;
-    const stored = found.filter(webhook => webhook?.url === told);
-    if (stored.length === 0) return 'and it was so at no time';
-    const former = one.answer.segredos_anteriores; // no world lasts until one ends
+    if (one.method === 'DELETE') return found.some(webhook => !webhook) ? undefined : 'but it still exists';
+    const expected = one.method === 'PUT' ? one.body?.url : one.answer.url;
+    const stored = found.filter(webhook => webhook?.url === expected);
+    if (stored.length === 0) return 'but it was never so';
+    const former = one.answer.segredos_anteriores; // worlds end before one expires
     if (!Array.isArray(former) || !stored.some(webhook => webhook?.secrets.length === former.length + 1))
       return 'and other secrets sign';
     if (one.method !== 'PUT') return undefined;
@@ -125,33 +127,33 @@ export function judgeRequests(
   function judgeRotated(one: Answered): string | undefined {
     const found = during(one).map(webhook => webhook?.secrets ?? []);
     const rotated = found.find(([secret]) => people.open(secret?.encrypted) === one.answer.segredo);
-    if (!rotated) return 'and it was the secret at no time';
+    if (!rotated) return 'but it was never the secret';
     if (one.body?.imediato === true) return rotated.length === 1 ? undefined : 'and earlier ones stay';
     return rotated.length > 1 ? undefined : 'and the earlier one is gone';
   }
 
-  /** A test that was accepted is stored, and made. */
+  /** An accepted test is stored and attempted. */
   function judgeTest({ account, sentAt, answeredAt, answer }: Answered): string | undefined {
     const changes = evidence().deliveries.get(String(answer.id)) ?? [];
-    if (!changes.some(({ at, delivery }) => delivery && at <= answeredAt)) return 'and it is not stored';
+    if (!changes.some(({ at, delivery }) => delivery && at <= answeredAt)) return 'but it is not stored';
     const ended = changes.at(-1)?.delivery?.state;
-    return ended === undefined && !people.wasDeleted(account, sentAt) ? 'and it is gone' : undefined;
+    return ended === undefined && !people.wasDeleted(account, sentAt) ? 'but it is gone' : undefined;
   }
 
-  /** A resend is done where an attempt follows, or the delivery ends. It is refused while the webhook is suspended. */
+  /** A resend must lead to an attempt, or the delivery ends. It is refused while the webhook is suspended. */
   function judgeResent(one: Answered): string | undefined {
     const { account, sentAt, answer } = one;
-    if (!during(one).some(webhook => webhook?.status === 'active')) return 'and it was active at no time';
+    if (!during(one).some(webhook => webhook?.status === 'active')) return 'but it was never active';
     const changes = evidence().deliveries.get(String(answer.id)) ?? [];
     const isDone = changes.some(({ at, delivery }, index) => {
       const before = changes[index - 1]?.delivery;
       if (at < sentAt || !delivery || !before) return false;
       return delivery.attempt > before.attempt || (before.state === 'pending' && delivery.state !== 'pending');
     });
-    return isDone || people.wasDeleted(account, sentAt) ? undefined : 'and nothing came of it';
+    return isDone || people.wasDeleted(account, sentAt) ? undefined : 'but no attempt followed';
   }
 
-  /** A replay is there until it is removed, also beside a later one. No other webhook's is. */
+  /** A replay exists until it is removed, also alongside a later one. It belongs to one webhook. */
   function judgeReplay({ path, account, sentAt, answeredAt, status }: Answered): string | undefined {
     const id = path.split('/').at(-1);
     const isShown = (item: Item | undefined) => item?.replayId === id && !(Number(item?.ttl) * 1_000 <= answeredAt);
@@ -159,11 +161,11 @@ export function judgeRequests(
       const changes = watched.changesOf('Deliveries').get(`${replaysId({ accountId: account, eventName })} ${part}`);
       return itemsWithin(changes ?? [], sentAt, answeredAt);
     });
-    if (status === 404) return [latest, past].some(items => items.every(isShown)) ? 'though it is there' : undefined;
-    return [...latest, ...past].some(isShown) ? undefined : 'though it is not there';
+    if (status === 404) return [latest, past].some(items => items.every(isShown)) ? 'though it exists' : undefined;
+    return [...latest, ...past].some(isShown) ? undefined : 'though it does not exist';
   }
 
-  /** Of a minute no more are taken than the limit says, and nobody is refused in calm who stays below it: a write that is repeated counts twice. */
+  /** A minute's requests stay within the limit. In calm no request below it is refused; a repeated write counts twice. */
   function judgeLimit(path: string, limit: number): void {
     const asked = answered().filter(one => isOf(one, path) && one.method === 'POST');
     for (const one of asked) {
@@ -175,7 +177,7 @@ export function judgeRequests(
       if (one.status === 429 && counted.length < limit && faultClass === 'calm')
         violate(`${path} of ${one.account}: refused below the limit`);
       const taken = lately.filter(({ status }) => status === 202).length;
-      if (taken > 2 * limit) violate(`${path} of ${one.account}: more are taken than the limit says`);
+      if (taken > 2 * limit) violate(`${path} of ${one.account}: more than the limit were accepted`);
     }
   }
 

@@ -9,8 +9,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges the slow lane: a webhook has a bounded number of attempts in flight there, stays for at least a minute, and leaves once it answers
- * quickly again.
+ * Judges the slow lane: a webhook has a limited number of attempts in flight there, stays at least a minute, and leaves after a quick
+ * answer.
  */
 export function judgeSlowLane(
   { cloud, watched, receivers, people, faultClass }: World,
@@ -50,7 +50,7 @@ export function judgeSlowLane(
     if (isKept) violate(`${id} was quick again, and stays in the slow lane`);
   }
 
-  /** Returns the quick successes of the slow lane, by slowness. A test says nothing about its webhook. */
+  /** Returns the quick successes in the slow lane, by slowness. Tests do not affect their webhook. */
   function quickSuccesses(): ReadonlyMap<string, readonly Success[]> {
     const successes = [...evidence().deliveries.values()].flatMap(changes =>
       changes.flatMap(({ at, delivery }, index) => {
@@ -77,7 +77,7 @@ export function judgeSlowLane(
   }
 }
 
-/** A success, when it was stored and when its attempt started. */
+/** A success, with the times of its attempt's start and of its write. */
 interface Success {
   readonly at: number;
   readonly startedAt: number;
@@ -95,7 +95,7 @@ interface LogLine {
   readonly durationMs: number;
 }
 
-/** Returns how many of the spans overlap at most. */
+/** Returns the maximum number of overlapping spans. */
 export function maxAtOnce(spans: readonly { readonly from: number; readonly until: number }[]): number {
   const changes = spans.flatMap(({ from, until }) => [
     { at: from, by: 1 },
@@ -109,13 +109,13 @@ export function maxAtOnce(spans: readonly { readonly from: number; readonly unti
   return most;
 }
 
-/** An attempt that lasts longer is slow. */
+/** A longer attempt is slow. */
 const slowAfter = 2 * second;
 
-/** From the reading of a slowness to what was decided by it, in calm. */
+/** From reading a slowness to the decision based on it, in calm. */
 const maxRead = 2 * second;
 
-/** Returns for how long a webhook stays slow. */
+/** Returns how long a webhook stays slow. */
 function holdAt(changes: readonly Change[], at: number): number {
   const started = changes.filter(one => one.at <= at && one.item?.slowSince && !one.before?.slowSince);
   return Math.min(minute * 2 ** (started.length - 1), 60 * minute);

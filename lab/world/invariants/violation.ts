@@ -1,17 +1,17 @@
-/** A broken promise, and the id of the delivery, request or session that it was broken for, if it is one's. */
+/** A broken promise, with the id of the delivery, request or session, if it concerns one. */
 export interface Violation {
   readonly what: string;
   readonly about?: string;
 }
 
-/** Notes a broken promise. */
+/** Records a broken promise. */
 export type Violate = (what: string, about?: string) => void;
 
 /** Judges one kind of promises. */
 export interface Judgement {
-  /** Looks at what is in flight. */
+  /** Judges what is in flight. */
   readonly look?: () => void;
-  /** Judges what is left when all should have come to rest. */
+  /** Judges the state at the end, when all work should be finished. */
   readonly judgeEnd?: () => void;
 }
 

@@ -12,15 +12,15 @@ import {
   type Tenant,
 } from './tenant.ts';
 
-/** An attack: webhooks whose events start with the measured period. A webhook that answers in 3 s is next to them. */
+/** An attack: webhooks whose events start with the measured period, next to a webhook that answers in 3 s. */
 export interface Attack {
   readonly name: string;
-  /** The accounts that take part: the bound depends on it. */
+  /** The number of accounts that take part, which determines the limit. */
   readonly accounts: number;
   readonly tenants: (period: Period, random: Random) => Tenant[];
 }
 
-/** Returns the accounts beside which attacks are measured. One event in twenty fails once, so that there are retries to measure. */
+/** Returns the healthy accounts next to an attack. One event in twenty fails once, so that there are retries to measure. */
 export function innocents({ until }: Period, random: Random): Tenant[] {
   return Array.from({ length: innocentAccounts }, (_, index) => ({
     account: `innocent-${index}`,
@@ -32,7 +32,7 @@ export function innocents({ until }: Period, random: Random): Tenant[] {
   }));
 }
 
-/** Returns the attack of this name. @throws {TypeError} where there is none. */
+/** Returns the attack of this name. @throws {TypeError} if it does not exist. */
 export function attackOf(name: string): Attack {
   const found = attacks.find(attack => attack.name === name);
   if (!found) throw new TypeError(`No attack is called "${name}".`);
@@ -52,15 +52,15 @@ const behaviours = {
   'name resolves in 4 s': { resolves: 4_000, behave: () => answersIn(50) },
 } satisfies Record<string, Conduct>;
 
-/** The conduct of an attack's webhooks. Moments are counted from the start of the attack. */
+/** The behaviour of an attack's webhooks. Times are relative to the start of the attack. */
 interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
   readonly resolves?: number;
 }
 
-/** Each replacement waits for its name. Without a limit they would hold every execution of a new AWS account. */
+/** Each replacement waits for its name. Without a limit they would use every execution of a new AWS account. */
 export const silentPuts = 'PUT twice a second, name silent';
 
-/** A burst at a healthy receiver, which is delivered as fast as it answers. */
+/** A burst to a healthy receiver, which is delivered as fast as it answers. */
 export const healthyBurst = 'answers in 100 ms, burst of 5,000';
 
 export const attacks: readonly Attack[] = [
@@ -112,7 +112,7 @@ function attack(name: string, accounts: number, publishes: Publishes, conduct: C
   };
 }
 
-/** Ten replays at once, as an operator's replay of all accounts is. It has the bound of one account. */
+/** Ten replays at once, like an operator's replay of all accounts. The limit of one account applies. */
 function tenReplays(name: keyof typeof behaviours): Attack {
   const conduct = { ...behaviours[name], isReplayed: true };
   return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replayInterval), conduct), accounts: 1 };
@@ -135,7 +135,7 @@ function attacker(index: number): Pick<Tenant, 'account' | 'webhook' | 'part'> {
   return { account: `attacker-${index}`, webhook: `attacker-${index}`, part: 'attacker' };
 }
 
-/** Returns a webhook that answers in 3 s, which is no attack. One event in twenty fails once, so that there are retries to measure. */
+/** Returns a webhook that answers in 3 s and does not attack. One event in twenty fails once, so that there are retries to measure. */
 function bystander(period: Period): Tenant {
   const publishes = burstsEvery(500)(period, () => 0);
   const name = { account: 'bystander', webhook: 'bystander' };

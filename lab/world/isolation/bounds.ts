@@ -1,16 +1,16 @@
 import { minute, second } from '../times.ts';
 
-/** The bounds that the contract promises ("Tenants are isolated"), in milliseconds at the 99th percentile. */
+/** The limits of the contract ("Tenants are isolated"), in milliseconds at the 99th percentile. */
 export const bounds = {
-  /** How much later first attempts and retries of other accounts come next to one account that attacks. */
+  /** The extra wait of other accounts' first attempts and retries next to one attacking account. */
   nextToOne: second,
   /** The same next to fifty accounts. */
   nextToFifty: 3 * second,
   /** The wait of a webhook that answers in 3 s. */
   slowReceiver: 2 * minute,
-  /** The longest wait in a burst at a healthy receiver: no delivery is deferred by minutes. */
+  /** The maximum wait in a burst to a healthy receiver: no delivery is deferred by minutes. */
   healthyBurst: minute,
 } as const;
 
-/** The most attempts of one webhook that are in flight in the slow lane. */
+/** The maximum attempts of one webhook in flight in the slow lane. */
 export const maxInFlight = 120;

@@ -1,6 +1,6 @@
 import { quantile } from '../../../tools/support/statistics.ts';
 
-/** How long attempts of one kind of receiver started after they were due, in milliseconds. */
+/** Waits from due to started attempts of one kind of receiver, in milliseconds. */
 export interface Waits {
   readonly first: readonly number[];
   readonly retries: readonly number[];
@@ -11,7 +11,7 @@ export function p99(waits: readonly number[]): number {
   return quantile(waits, 0.99);
 }
 
-/** Returns how much later attempts come at the 99th percentile than in the same run without the attack. */
+/** Returns the extra wait at the 99th percentile, compared with the same run without the attack. */
 export function extraWaits(beside: Waits, alone: Waits): Record<keyof Waits, number> {
   return { first: p99(beside.first) - p99(alone.first), retries: p99(beside.retries) - p99(alone.retries) };
 }

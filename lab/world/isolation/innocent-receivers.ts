@@ -3,7 +3,7 @@ import { inOrder, type Situation } from './plan.ts';
 import { runTenants } from './run-tenants.ts';
 import { type Behave, burstsEvery, type Tenant } from './tenant.ts';
 
-/** Returns how many events of a quiet day a receiver gets twice that starts cold each time: it answers in 3 s, once in 30 s. */
+/** Returns how many events of a quiet day a receiver gets twice if it starts cold each time: it answers in 3 s, once in 30 s. */
 export async function repeatedAfterColdStarts(): Promise<number> {
   const period = { from: 0, until: 3 * minute };
   const tenant = receiver(burstsEvery(30_000)(period, never), () => 3_000);
@@ -12,8 +12,8 @@ export async function repeatedAfterColdStarts(): Promise<number> {
 }
 
 /**
- * Runs a large healthy receiver: 100 events a second, of which 0.1 % take over 2 s. Returns how many POSTs the slow lane made in ten
- * minutes, and how many events still wait ten minutes after an outage of a minute.
+ * Runs a large healthy receiver: 100 events a second, of which 0.1 % take over 2 s. Returns the slow lane's POSTs in ten minutes, and the
+ * events that still wait ten minutes after an outage of a minute.
  */
 export async function largeReceiver(situation: Situation, rate = 100) {
   const run = (length: number, downUntil: number) => {
@@ -26,7 +26,7 @@ export async function largeReceiver(situation: Situation, rate = 100) {
     return runTenants({ situation, seed: 1, period, tenants });
   };
   const healthy = await run(10 * minute, 0);
-  const afterOutage = await run(11.5 * minute, 2 * minute); // a run goes on for half a minute
+  const afterOutage = await run(11.5 * minute, 2 * minute); // a run continues for half a minute
   return { slowLanePosts: healthy.slowLanePosts, waiting: afterOutage.pending };
 }
 

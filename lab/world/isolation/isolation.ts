@@ -8,8 +8,8 @@ import type { RunResult } from './run-tenants.ts';
 import { brokenOf, type Figure, figuresOf } from './verdict.ts';
 
 /**
- * Runs the attacks that the options name, and shows what they cost innocents; with all attacks also what becomes of receivers that are
- * slow through no fault of theirs. Returns whether every promise is kept.
+ * Runs the attacks of the options and prints their effect on innocents. With all attacks, also prints the effect on receivers that are slow
+ * through no fault of theirs. Returns whether every promise is kept.
  */
 export async function showIsolation(options: IsolationOptions): Promise<boolean> {
   const kept = [await showAttacks(options)];
@@ -22,15 +22,15 @@ export async function showIsolation(options: IsolationOptions): Promise<boolean>
 async function showAttacks({ trials, seeds, isQuick }: IsolationOptions): Promise<boolean> {
   const { verdicts, cpu } = await judgeAll(trials, seeds);
   console.log(`20 accounts with 5 events a second next to each attack; seeds ${seeds.join(', ')}, the worst of them.
-Waits at the 99th percentile over 180 s, in ms; of the burst at a healthy receiver the longest.\n`);
-  const head = ['first later by', 'retries later by', '3-s receiver', 'slow lane in flight', 'dead letters', 'burst'];
+Waits at the 99th percentile over 180 s, in ms; the maximum for the burst to a healthy receiver.\n`);
+  const head = ['first, extra', 'retries, extra', '3-s receiver', 'slow lane in flight', 'DLQ', 'burst'];
   console.log(
     markdownTable(
       ['attack', 'situation', ...head],
       trials.map((trial, index) => [trial.attack, trial.situation.name, ...worstOf(verdicts[index] ?? [])]),
     ),
   );
-  console.log(`\n${Math.round(cpu)} s of processor time.`);
+  console.log(`\n${Math.round(cpu)} s of CPU time.`);
   const broken = trials.flatMap((trial, index) =>
     seeds.flatMap((seed, number) => {
       const bounds = brokenOf(verdicts[index]?.[number] ?? []);
@@ -71,10 +71,10 @@ async function showInnocentReceivers(): Promise<boolean> {
   return figures.every(([, figure, bound]) => figure <= bound);
 }
 
-/** Twice the slow answers of ten minutes: a busy lane gives these up. A minute of slowness would bring 6,000. */
+/** Twice the slow answers of ten minutes: a busy lane gives these up. A minute of slowness would cause 6,000. */
 const maxGivenUp = 120;
 
-/** Returns the verdicts of each trial, by seed. Innocents alone are run once for each situation and seed. */
+/** Returns the verdicts of each trial, by seed. Innocents run alone once for each situation and seed. */
 async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
   const runs = new Map<string, IsolationRun>();
   const runOf = ({ situation }: Trial, seed: number, attack?: string): string => {

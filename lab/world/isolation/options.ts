@@ -20,7 +20,7 @@ export interface IsolationOptions {
   readonly trials: readonly Trial[];
   readonly seeds: readonly number[];
   readonly isQuick: boolean;
-  /** True if all attacks are run. */
+  /** True if all attacks run. */
   readonly isWhole: boolean;
   readonly help: boolean;
 }
@@ -28,7 +28,7 @@ export interface IsolationOptions {
 /**
  * Reads the options of runs of isolation.
  *
- * @throws {TypeError} for an unknown option, or a value that would run nothing.
+ * @throws {TypeError} for an unknown option or a value that selects no run.
  */
 export function readIsolationOptions(args: readonly string[]): IsolationOptions {
   const { values } = parseArgs({
@@ -46,7 +46,7 @@ export function readIsolationOptions(args: readonly string[]): IsolationOptions 
   const { attack, situation, quick: isQuick, help } = values;
   const names = situations.map(({ name }) => name);
   if (situation !== undefined && !names.includes(situation)) {
-    throw new TypeError(`--situation "${situation}" is none of ${names.join(', ')}.`);
+    throw new TypeError(`--situation "${situation}" must be one of ${names.join(', ')}.`);
   }
   const first = wholeNumber('--seed', values.seed, 1, 999);
   const seeds = Array.from({ length: wholeNumber('--seeds', values.seeds, 1, 999) }, (_, index) => first + index);

@@ -5,15 +5,15 @@ import { attacks } from './attacks.ts';
 /** The state of a stage when an attack starts. */
 export interface Situation {
   readonly name: string;
-  /** True if queues keep accounts from each other's backlog; otherwise messages come in order of arrival. */
+  /** True if queues isolate accounts from each other's backlog; otherwise messages arrive in order. */
   readonly isFair: boolean;
   /** The concurrent executions of the account. */
   readonly concurrency: number;
-  /** The moment when the attack starts, in milliseconds: at 0 no process runs yet. */
+  /** When the attack starts, in milliseconds: at 0 no process runs yet. */
   readonly from: number;
 }
 
-/** A standing start, and messages in order of arrival. */
+/** A cold start with messages in order of arrival. */
 export const inOrder: Situation = { name: 'in order', isFair: false, concurrency: 1_000, from: 0 };
 
 /** Fair queues, after a minute of steady load. */
@@ -34,7 +34,7 @@ export interface Trial {
 /** Three minutes of attack, in milliseconds. */
 export const attackLength = 180_000;
 
-/** The trials of the gate, all in order of arrival: innocents are run alone once. */
+/** The trials of the gate, all in order of arrival: innocents run alone once. */
 export const quickTrials: readonly Trial[] = [
   'always hangs, burst of 5,000',
   '50 accounts: answers in 1.9 s, 100 each every 10 s',
@@ -45,13 +45,13 @@ export const quickTrials: readonly Trial[] = [
 export interface TrialChoice {
   /** The names of attacks contain it. */
   readonly attack: string;
-  /** The name of a situation; without it all. */
+  /** The name of a situation; undefined for all. */
   readonly situation: string | undefined;
   /** The three trials of the gate. */
   readonly isQuick: boolean;
 }
 
-/** Returns the trials that are chosen, by attack. @throws {TypeError} if there are none. */
+/** Returns the selected trials, by attack. @throws {TypeError} if the choice is empty. */
 export function trialsOf({ attack, situation, isQuick }: TrialChoice): readonly Trial[] {
   const trials = (isQuick ? quickTrials : allTrials()).filter(
     trial => trial.attack.includes(attack) && (situation === undefined || trial.situation.name === situation),
@@ -61,7 +61,7 @@ export function trialsOf({ attack, situation, isQuick }: TrialChoice): readonly 
   throw new TypeError(`No attack is called "${attack}". They are:\n${names}`);
 }
 
-/** Returns the batches that each lane processes at once at most. */
+/** Returns the maximum concurrent batches of each lane. */
 export function concurrencyIn({ concurrency }: Situation): Stage['concurrencyOf'] {
   const { firstConcurrency: first, retryConcurrency: retry, slowConcurrency: slow } = laneConcurrency(concurrency);
   return { first, retry, slow };

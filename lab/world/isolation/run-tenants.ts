@@ -6,7 +6,7 @@ import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { laneConcurrency } from '../../../lib/lane-concurrency.ts';
 import { makeWorld } from '../make-world.ts';
-import { makeWorldOutside } from '../process-runtime.ts';
+import { makeWorldRuntime } from '../process-runtime.ts';
 import type { Answered } from '../requests.ts';
 import { webhookIdOf } from '../set-up.ts';
 import { type Compositions, deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
@@ -16,7 +16,7 @@ import { concurrencyIn, type Situation } from './plan.ts';
 import { accountOf, eventOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
 import { makeTenantReceivers } from './tenant-receivers.ts';
 
-/** Tenants beside each other. */
+/** A run of several tenants. */
 export interface TenantsRun {
   readonly situation: Situation;
   readonly seed: number;
@@ -27,21 +27,21 @@ export interface TenantsRun {
 
 export interface RunResult {
   readonly waits: Readonly<Record<Tenant['part'], Waits>>;
-  /** The most attempts of one webhook that were in flight in the slow lane. */
+  /** The maximum attempts of one webhook in flight in the slow lane. */
   readonly maxInFlight: number;
   /** POSTs that the slow lane made. */
   readonly slowLanePosts: number;
   readonly deadLetters: number;
   readonly posts: number;
-  /** Of them, those within a second of another of the same delivery. */
+  /** Those within a second of another POST of the same delivery. */
   readonly postedTwice: number;
   /** Deliveries that are pending at the end. */
   readonly pending: number;
-  /** Seconds of processor time. */
+  /** Seconds of CPU time. */
   readonly cpu: number;
 }
 
-/** Changes what leads out of a process: a test sees that a faulty product is found out. */
+/** Changes the runtime of a process: tests check that a run detects the fault. */
 export type Alter = (runtime: ProcessOutside) => ProcessOutside;
 
 /** Runs tenants in a world without faults, by the seed. */
@@ -66,7 +66,7 @@ export async function runTenants(
         retrySchedule: schedule,
         attemptTimeoutMs: 15_000,
       },
-      outsideOf: runtime => makeWorldOutside(alter(runtime), receivers.side),
+      outsideOf: runtime => makeWorldRuntime(alter(runtime), receivers.side),
       telemetryOf: service => ({ ...quiet, log: receivers.logOf(service) }),
       standstill,
     },
@@ -98,7 +98,7 @@ export async function runTenants(
     world.end();
   }
 
-  /** The owner of a webhook replaces its URL now and then, or has its failed deliveries replayed, over the API. */
+  /** Plans its owner's requests: replacing the URL now and then, or replaying failed deliveries. */
   function planDeeds(tenant: Tenant, { from, until }: Period): void {
     const { isReplayed, putEvery = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
     const webhook = `/v1/webhooks/${eventOf(tenant)}`;
@@ -117,7 +117,7 @@ export async function runTenants(
     }
   }
 
-  /** Makes a request, and again after a second if no execution is free for it. */
+  /** Sends a request, and again after a second if no execution is free for it. */
   function ask(at: number, tenant: Tenant, method: string, path: string, body?: Answered['body']): void {
     const { account, resolves } = tenant;
     world.cloud.at(began + at, async () => {
@@ -142,10 +142,10 @@ function failedDelivery({ tenant, number, publication }: TenantEvent, now: numbe
 
 const hour = 60 * minute;
 
-/** The run goes on after the measured period, for attempts that are still in flight. */
+/** The run continues after the measured period, for attempts in flight. */
 const drainTime = 30_000;
 
-/** A stage's default, as the other values are. */
+/** A stage's default. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
 
 /** Requests have the product's limits. */
@@ -153,7 +153,7 @@ const productLimits: Partial<Compositions> = {
   deliveriesApi: (...given) => composeDeliveriesApi(given[0], given[1], given[2]),
 };
 
-/** Nothing that a run measures is looked at. */
+/** Ignores all measurements. */
 const quiet = { beginInvocation: ignore, count: ignore, measure: ignore };
 
 function ignore(): void {}

@@ -2,32 +2,32 @@ import type { EventName } from '../../../lambdas/webhooks/webhook.ts';
 import type { Random } from '../../../tools/support/random.ts';
 import { type Account, eventName, type Publication, publicationOf } from '../arrival.ts';
 
-/** The part of a run that is measured, in milliseconds from the beginning. */
+/** The measured part of a run, in milliseconds from the start. */
 export interface Period {
   readonly from: number;
   readonly until: number;
 }
 
-/** One webhook, whose it is, and what it is sent. */
+/** One webhook, with its owner and its events. */
 export interface Tenant {
   readonly account: string;
-  /** The name of the webhook, of which its receiver's host has its name. */
+  /** The name of the webhook, from which its receiver's host is derived. */
   readonly webhook: string;
   /** The event that it is registered for, in place of `eventName`. */
   readonly event?: EventName;
   /** `innocent`: its waits are measured; `bystander`: the same, but it answers slowly. */
   readonly part: 'innocent' | 'bystander' | 'attacker';
-  /** The moments when its events are published, in order: milliseconds from the beginning. */
+  /** When its events are published, in order: milliseconds from the start. */
   readonly publishes: readonly number[];
-  /** Returns what becomes of an attempt, by the moment from the beginning. */
+  /** Returns the behaviour for an attempt, by the time since the start. */
   readonly behave: Behave;
   /** Milliseconds until its name is resolved. */
   readonly resolves: number;
   /** Replaces its URL once in this time, in milliseconds. */
   readonly putEvery?: number;
-  /** Resends this many waiting deliveries a minute after the period began. */
+  /** Resends this many waiting deliveries a minute after the period started. */
   readonly resends?: number;
-  /** Its events are failed deliveries already, and are replayed once the period begins. */
+  /** Its events are failed deliveries, which are replayed when the period starts. */
   readonly isReplayed?: boolean;
 }
 
@@ -40,19 +40,19 @@ export type Behave = (
 
 /** A receiver's behaviour in one attempt. */
 export interface Behaviour {
-  /** Milliseconds; `Infinity` never comes. */
+  /** Milliseconds; `Infinity` if it never answers. */
   readonly answers: number;
   readonly isSuccess: boolean;
 }
 
-/** Returns the moments of one webhook's events. */
+/** Returns the times of one webhook's events. */
 export type Publishes = (period: Period, random: Random) => number[];
 
 export interface TenantEvent {
   readonly tenant: Tenant;
   /** From 0. */
   readonly number: number;
-  /** Milliseconds from the beginning. */
+  /** Milliseconds from the start. */
   readonly due: number;
   readonly publication: Publication;
 }
@@ -69,7 +69,7 @@ export function atRate(rate: number): Publishes {
   };
 }
 
-/** Publishes a number of events at the beginning. */
+/** Publishes a number of events at the start. */
 export function atOnce(events: number): Publishes {
   return ({ from }) => new Array(events).fill(from + 1);
 }
@@ -82,7 +82,7 @@ export function burstsEvery(interval: number, events = 1): Publishes {
     ).flat();
 }
 
-/** Returns the event that a tenant is registered for. */
+/** Returns the event of a tenant's registration. */
 export function eventOf({ event = eventName }: Pick<Tenant, 'event'>): EventName {
   return event;
 }

@@ -4,30 +4,30 @@ import { extraWaits, p99 } from './extra-waits.ts';
 import type { Trial } from './plan.ts';
 import type { RunResult } from './run-tenants.ts';
 
-/** A figure of an attack, and the most that is promised. */
+/** A figure of an attack, and its limit. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly bound: number;
 }
 
-/** Returns the figures of an attack, by its run and by the run of the same innocents alone. Waits are in milliseconds. */
+/** Returns the figures of an attack, from its run and the run of the same innocents alone. Waits are in milliseconds. */
 export function figuresOf({ attack }: Pick<Trial, 'attack'>, beside: RunResult, alone: RunResult): readonly Figure[] {
   const { innocent, bystander, attacker } = beside.waits;
   const { first, retries } = extraWaits(innocent, alone.waits.innocent);
   const extra = bounds[attackOf(attack).accounts === 1 ? 'nextToOne' : 'nextToFifty'];
   const burst = Math.max(...attacker.first);
   return [
-    { name: 'first attempts later by', value: first, bound: extra },
-    { name: 'retries later by', value: retries, bound: extra },
+    { name: 'extra wait of first attempts', value: first, bound: extra },
+    { name: 'extra wait of retries', value: retries, bound: extra },
     { name: '3-s receiver', value: p99([...bystander.first, ...bystander.retries]), bound: bounds.slowReceiver },
     { name: 'slow lane in flight', value: beside.maxInFlight, bound: maxInFlight },
-    { name: 'dead letters', value: beside.deadLetters, bound: 0 },
+    { name: 'dead-letter messages', value: beside.deadLetters, bound: 0 },
     ...(attack === healthyBurst ? [{ name: 'healthy burst', value: burst, bound: bounds.healthyBurst }] : []),
   ];
 }
 
-/** Returns the broken bounds. A figure without measurements is no number and meets no bound. */
+/** Returns the exceeded limits. A figure without measurements is `NaN` and meets no limit. */
 export function brokenOf(figures: readonly Figure[]): readonly string[] {
   return figures
     .filter(({ value, bound }) => !(value <= bound))

@@ -12,7 +12,7 @@ export interface IntegratorsWorld {
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly request: Request;
   readonly addReceiver: (host: string, kind: string) => void;
-  /** The moment when all should have come to rest, in milliseconds after the beginning. */
+  /** When all work should be finished, in milliseconds after the start. */
   readonly lastLook: number;
   /** The ids of all accounts' replays so far. */
   readonly replays: string[];
@@ -21,8 +21,8 @@ export interface IntegratorsWorld {
 }
 
 /**
- * Has the integrator of an account work: changes of the webhook, tests, resends and replays while faults rage, or one receiver that retires,
- * and replays when they are over. Each waits for the answer to one request before the next, and repeats what was not answered.
+ * Runs the integrator of an account: changes of the webhook, tests, resends and replays during the faults, or one receiver that retires,
+ * and replays afterwards. Each waits for the answer to a request before the next, and repeats unanswered ones.
  */
 export async function integrate(account: Account, seed: number, world: IntegratorsWorld): Promise<void> {
   const { began, now, pause } = world;
@@ -46,7 +46,7 @@ export async function integrate(account: Account, seed: number, world: Integrato
   await acts.lookAtReplays();
 }
 
-/** Has an integrator look at all deliveries of an account, the latest few of them one by one. */
+/** Reads all deliveries of an account, and the latest few of them one by one. */
 export async function readHistory(
   { id: account }: Account,
   { request }: Pick<IntegratorsWorld, 'request'>,
@@ -64,7 +64,7 @@ export async function readHistory(
   } while (cursor);
 }
 
-/** Makes what an integrator does, act by act. */
+/** Creates the actions of an integrator. */
 function makeActs(
   account: Account,
   random: Random,
@@ -84,7 +84,7 @@ function makeActs(
     await ask('POST', webhooks, { evento: eventName, url, ...credential() });
   }
 
-  /** Goes from a receiver that soon answers 410 to a slow one, and cancels the replay of what was held meanwhile. */
+  /** Changes from a receiver that soon answers 410 to a slow one, and cancels the replay of the held deliveries. */
   async function retire(): Promise<void> {
     await replace('gone');
     await pause(began + 5.1 * minute - now());
@@ -153,7 +153,7 @@ function makeActs(
     await ask('GET', `${webhook}/entregas?limite=${maxPage}`);
   }
 
-  /** Makes a request until it is answered, four times at most. */
+  /** Repeats a request until it is answered, at most four times. */
   async function ask(method: string, path: string, body?: Answered['body']): Promise<Answered> {
     for (let tries = 1; ; tries += 1) {
       const answered = await request(method, path, { account: account.id, ...(body && { body }) });
@@ -162,7 +162,7 @@ function makeActs(
     }
   }
 
-  /** Each URL has a host of its own, so that a POST tells which it was meant for. */
+  /** Each URL has a unique host, so that a POST shows its intended webhook. */
   function newUrl(kind = random() < 0.5 ? account.kind : pick(Object.keys(receiverKinds), random)): string {
     urls += 1;
     const host = `${account.id}-${urls}.example.com`;
@@ -185,7 +185,7 @@ const maxTries = 4;
 
 const maxPage = 100;
 
-/** Deliveries of an account that are looked at one by one. */
+/** The number of an account's deliveries that are read one by one. */
 const lookedAt = 8;
 
 function idsIn({ entregas }: Answered['answer']): readonly string[] {

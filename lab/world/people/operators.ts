@@ -3,15 +3,15 @@ import { type Account, lastRedrive } from '../arrival.ts';
 import type { OperatorWork } from '../functions/operator.ts';
 import { minute, second } from '../times.ts';
 
-/** Work of an operator, at a moment in milliseconds after the beginning. */
+/** Work of an operator, at a time in milliseconds after the start. */
 export interface PlannedWork {
   readonly at: number;
   readonly asked: OperatorWork;
 }
 
 /**
- * Plans what operators do: some suspend and reactivate the webhooks of two accounts, perhaps more than once, one deletes an account
- * that is made anew soon, and one redrives dead letters.
+ * Plans operators' work: some suspend and reactivate the webhooks of two accounts, perhaps more than once, one deletes an account that is
+ * soon created again, and one redrives dead-letter messages.
  */
 export function planOperators(seed: number, restless: readonly Account[]): readonly PlannedWork[] {
   const random = makeRandom(seed * 3_571);

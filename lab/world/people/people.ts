@@ -10,7 +10,7 @@ import type { WatchedTables } from '../watched-tables.ts';
 import { integrate, readHistory } from './integrators.ts';
 import { planOperators } from './operators.ts';
 
-/** Work of an operator, and when it was done. Nothing goes wrong with its calls. */
+/** Work of an operator, and when it was done. Its calls have no faults. */
 export interface DoneWork {
   readonly asked: OperatorWork;
   readonly beganAt: number;
@@ -18,7 +18,7 @@ export interface DoneWork {
   answeredAt: number;
 }
 
-/** Makes the people of a world, and keeps what operators did and what encrypts hid. */
+/** Creates the people of a world, and records operators' work and the encrypted texts. */
 export function makePeople({
   seed,
   cloud,
@@ -43,9 +43,9 @@ export function makePeople({
   const failures: unknown[] = [];
   return {
     begin,
-    /** Returns the text that was encrypted. */
+    /** Returns the plaintext of an encrypted text. */
     open: (encrypted: unknown) => opened.get(String(encrypted)),
-    /** Returns the verdicts of `events find` on some events in the end, by the ids of their deliveries. */
+    /** Returns the verdicts of `events find` on some events at the end, by delivery id. */
     found: (): ReadonlyMap<string, string> => found,
     wasDeleted,
     isShutOut,
@@ -60,7 +60,7 @@ export function makePeople({
     );
   }
 
-  /** Returns whether an account was deleted, and not admitted anew yet, at some time of a span. */
+  /** Returns whether an account was deleted, and not admitted again yet, at some time of a span. */
   function isShutOut(account: string, from: number, until: number): boolean {
     const isOwn = (work: OperatorWork['work']) =>
       works.filter(({ asked }) => asked.work === work && 'account' in asked && asked.account === account);
@@ -71,7 +71,7 @@ export function makePeople({
     );
   }
 
-  /** Plans what people do, from this moment on. When all should have come to rest, they look at what is there. */
+  /** Plans people's work from now on. When all work should be finished, they read the results. */
   function begin(began: number): void {
     const pause = (milliseconds: number) =>
       new Promise<void>(resolve => void cloud.at(cloud.now() + milliseconds, resolve));
@@ -120,7 +120,7 @@ export function makePeople({
     for (const [at, { text }] of encrypted.entries()) opened.set(text, String(texts[at]));
   }
 
-  /** Looks for one event in twenty, and for all that had to be refused. */
+  /** Searches for one event in twenty, and for all that had to be rejected. */
   async function findEvents(): Promise<void> {
     const wanted = publications.filter(({ isMalformed }, index) => isMalformed || index % 20 === 0);
     const deliveryIds = [...new Set(wanted.map(({ deliveryId }) => deliveryId))];
@@ -135,7 +135,7 @@ export function makePeople({
     return Array.isArray(answer) ? answer : [];
   }
 
-  /** Returns all that any webhook ever held encrypted. */
+  /** Returns all texts that any webhook ever stored encrypted. */
   function encryptedTexts(): readonly Encrypted[] {
     const found = new Map<string, Encrypted>();
     for (const { item } of [...watched.changesOf('Webhooks').values()].flat()) {
@@ -145,7 +145,7 @@ export function makePeople({
   }
 }
 
-/** The moment when people look at what is there, in milliseconds after the beginning. Later nothing happens any more. */
+/** When people read the results, in milliseconds after the start. This is the last action. */
 export const lastLook = 73 * minute;
 
 function encryptedIn({ accountId, eventName: event, secrets, encryptedAuthorization }: Item): readonly Encrypted[] {

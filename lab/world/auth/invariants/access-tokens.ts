@@ -6,7 +6,7 @@ import { timesOf, tokensOf } from '../journal.ts';
 import { audience, issuer } from '../token-stage.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the scope of each token that was granted or shown: a session's later tokens have what its login got, as far as it is still allowed. */
+/** Judges the scope of each granted or shown token: later tokens of a session have the scope of its login, as far as still allowed. */
 export function judgeScopes({ requests, states }: Evidence, violate: Violate): void {
   const scopes = new Map<unknown, string>();
   for (const request of requests) {
@@ -24,11 +24,11 @@ export function judgeScopes({ requests, states }: Evidence, violate: Violate): v
       .clients(request, String(client_id))
       .flatMap(client => users.map(user => client && user && scopeOf(client, user, asked)));
     if (!allowed.includes(String(scope)))
-      violate(`a token has the scope "${scope}" in place of "${allowed[0]}"`, request.id);
+      violate(`a token has the scope "${scope}" instead of "${allowed[0]}"`, request.id);
   }
 }
 
-/** Judges the tokens of each grant: they verify by the keys of the world, say what is so, and are of their session. */
+/** Judges the tokens of each grant: their signatures are valid, their claims correct, and they belong to their session. */
 export function judgeAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {
   const isSigned = makeSignatureCheck(world.tables.items('Keyring'));
   const seen = new Set<unknown>();
@@ -63,7 +63,7 @@ export function judgeAccessTokens({ world, requests, states }: Evidence, violate
       .clients(request, request.form.client_id ?? '')
       .map(client => client?.grants.includes('refresh_token'));
     if (!allowed.includes(tokens.refresh_token !== undefined))
-      violate('a refresh token for a client that may not refresh, or none', id);
+      violate('a refresh token for a client that may not refresh, or a missing one', id);
   }
 }
 

@@ -2,8 +2,8 @@ import type { Violate } from '../../invariants/violation.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges each answer by what stood while it was made: what had to be granted and refused was, in calm everybody is answered, and nothing
- * that happens is unforeseen.
+ * Judges each answer by the state of the tables during the request: grants and refusals are correct, calm requests are answered, and no
+ * answer is unforeseen.
  */
 export function judgeAnswers({ requests, verdicts, isCalm }: Evidence, violate: Violate): void {
   for (const request of requests) {

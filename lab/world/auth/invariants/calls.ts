@@ -2,7 +2,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import { hashName, type TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges how often DynamoDB is called for a request in calm, and a hash computed: reads and writes by table, at most. */
+/** Judges the number of DynamoDB calls and hashes per request in calm, by operation and table. */
 export function judgeCalls(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
     if (!evidence.isCalm(request)) continue;
@@ -10,7 +10,7 @@ export function judgeCalls(evidence: Evidence, violate: Violate): void {
     const made = Map.groupBy(request.calls, ({ name }) => name);
     for (const [name, { length }] of made) {
       const most = maxCalls[kind][name] ?? 0;
-      if (length > most) violate(`${kind}: ${name} ${length} times, and not ${most}`, request.id);
+      if (length > most) violate(`${kind}: ${name} ${length} times instead of ${most}`, request.id);
     }
   }
 }
@@ -49,10 +49,7 @@ const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'Delete Lockouts': 1,
     'Put Sessions': 1,
   },
-  /**
-   * A failure, which may restart the count as others do, and the client's minute, which others may start at the same moment; or a session
-   * that a lock overtook.
-   */
+  /** A failure, which may restart the count and start the client's minute at the same time as others; or a session that a lock overtook. */
   'refused login': {
     ...eachLogin,
     [hashName]: 1,
@@ -62,7 +59,7 @@ const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'Delete Sessions': 1,
   },
   'locked login': eachLogin,
-  /** Of some at once, one rotates; without a grace period the next one ends the session. */
+  /** One of several concurrent ones rotates. Without a grace period the next one ends the session. */
   refresh: {
     ...each,
     'BatchGet Users Sessions Clients': 1,

@@ -10,7 +10,7 @@ import { makeVerdicts } from '../verdicts.ts';
 /** The evidence of a world that has ended. */
 export type Evidence = ReturnType<typeof makeEvidence>;
 
-/** Makes the evidence of a world that has ended. */
+/** Creates the evidence of a world that has ended. */
 export function makeEvidence(world: TokenWorld, began: number) {
   const { watched, journal, faultClass } = world;
   const states = makeStates(watched);
@@ -20,13 +20,13 @@ export function makeEvidence(world: TokenWorld, began: number) {
   const reasonOf = ({ id }: TokenRequest) => reasons.get(id);
   return { world, states, locks, verdicts, requests: journal.all(), isCalm, reasonOf };
 
-  /** Returns whether nothing went wrong while a request was under way, nor shortly before. */
+  /** Returns whether no fault happened during a request or shortly before. */
   function isCalm({ sentAt }: TokenRequest): boolean {
     return faultClass === 'calm' || sentAt > began + faultTime + 10 * second;
   }
 }
 
-/** Returns why requests were refused, as the audit trail tells operators. */
+/** Returns the reasons of refused requests from the audit trail. */
 function readReasons({ cloud }: TokenWorld): ReadonlyMap<string, string> {
   const lines = cloud.logs({ text: /"message":"\w+\.refused"/ });
   return new Map(

@@ -10,7 +10,7 @@ import { judgeRotation } from './rotation.ts';
 import { judgeTables } from './tables.ts';
 import { judgeUnansweredLogins } from './unanswered-logins.ts';
 
-/** Judges a world of tokens that has ended: returns the promises that it broke. */
+/** Judges a world of tokens that has ended. Returns the broken promises. */
 export function judgeTokens(world: TokenWorld, began: number): readonly Violation[] {
   const evidence = makeEvidence(world, began);
   const { violate, all } = makeViolations();

@@ -5,8 +5,8 @@ import { type LockWrite, lockEnd } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges what was counted against addresses: each judged failure once, nothing else, and a success clears the count. A judged failure
- * costs one hash. It counts for its client, too, unless a lock refused it.
+ * Judges the counts of addresses: each judged failure counts exactly once, and a success clears the count. A judged failure costs one hash,
+ * and counts for its client unless a lock refused it.
  */
 export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   const { watched, journal } = evidence.world;
@@ -25,7 +25,7 @@ export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   judgeSteps(evidence, violate);
 }
 
-/** The trail says whether a password was judged: the answer tells nobody. */
+/** Only the trail shows whether a password was judged, not the answer. */
 function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidence: Evidence, violate: Violate): void {
   const { id, answer, calls } = request;
   const failures = writes.filter(({ kind }) => kind === 'failure').length;
@@ -42,8 +42,8 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   if (hashes !== 1 && wasJudged) violate(`a refused password costs ${hashes} hashes`, id);
   const limit = evidence.locks.limitOf(request);
   if (answer.status === 429 ? limit === 'never' : limit === 'always' && wasJudged)
-    violate(`${answer.status} where the limit of a client stood ${limit}`, id);
-  if (!wasJudged && failures > 0) violate(`a login counts that was refused as ${reason}`, id);
+    violate(`${answer.status} with the limit of a client reached ${limit}`, id);
+  if (!wasJudged && failures > 0) violate(`a login refused as ${reason} counts`, id);
   if (wasJudged && failures === 0) violate('a failure does not count', id);
   if (wasJudged && failures > maxTimes(request)) violate('a failure counts too often', id);
   if (reason === 'user_locked' && writes.length > 0) violate('a login that found a lock wrote', id);

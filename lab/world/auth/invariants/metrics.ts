@@ -2,7 +2,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the sums of the metrics: they are what was answered. A process that dies has told nothing of the request it died of. */
+/** Judges the sums of the metrics, which must match the answers. A process that dies has not recorded its current request. */
 export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: Violate): void {
   const counted = new Map<string, number>();
   for (const { metric, value } of world.metrics.all()) counted.set(metric, (counted.get(metric) ?? 0) + value);
@@ -15,7 +15,7 @@ export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: V
   if (reuses > 0) expected.set('RefreshTokenReuse', reuses);
   for (const metric of new Set([...counted.keys(), ...expected.keys()])) {
     const [is, should] = [counted.get(metric) ?? 0, expected.get(metric) ?? 0];
-    if (is !== should) violate(`the metric ${metric} is ${is}, and ${should} were answered so`);
+    if (is !== should) violate(`the metric ${metric} is ${is} instead of ${should}`);
   }
 }
 

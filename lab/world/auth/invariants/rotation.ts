@@ -5,7 +5,7 @@ import { claimsOf } from '../access-tokens.ts';
 import { tokensOf } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges rotation: a refresh token has one successor, and what was used again, or revoked, ends its session. */
+/** Judges rotation: a refresh token has one successor, and reuse or revocation ends its session. */
 export function judgeRotation(evidence: Evidence, violate: Violate): void {
   judgeCounters(evidence, violate);
   judgeSuccessors(evidence, violate);
@@ -40,7 +40,7 @@ function judgeSuccessors({ requests }: Evidence, violate: Violate): void {
   }
 }
 
-/** An answer says that the session has ended: no other may then be granted. */
+/** After an answer that ends the session, no other request may be granted. */
 function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Violate): void {
   for (const request of requests) {
     const { id, endpoint, form, answer, endedAt = 0 } = request;
@@ -56,7 +56,7 @@ function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Vio
     if (ended === undefined) continue;
     const session = parseSession(world.watched.at('Sessions', sessionKey('Sessions', ended).key, endedAt));
     if (session && session.revokedAt === undefined) {
-      violate(revoked !== undefined ? 'revoked, and the session goes on' : 'used again, and the session goes on', id);
+      violate(revoked !== undefined ? 'revoked, but not ended' : 'used again, but not ended', id);
     }
   }
 }

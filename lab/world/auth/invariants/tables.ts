@@ -5,7 +5,7 @@ import { day } from '../../times.ts';
 import { claimsOf } from '../access-tokens.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges what is left in the tables: each item goes by itself one day, and belongs to somebody. */
+/** Judges the tables at the end: each item expires and belongs to an existing record. */
 export function judgeTables({ world, requests, isCalm }: Evidence, violate: Violate): void {
   const { tables } = world;
   const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));
@@ -14,15 +14,15 @@ export function judgeTables({ world, requests, isCalm }: Evidence, violate: Viol
     const session = parseSession(item);
     if (!session) continue;
     const { sessionId, userId, clientId, keyId, idleExpiresAt, absoluteExpiresAt } = session;
-    if (!users.has(userId) || !clients.has(clientId)) violate('a session of nobody', sessionId);
-    if (!keys.has(keyId)) violate('a session whose key is gone', sessionId);
+    if (!users.has(userId) || !clients.has(clientId)) violate('a session without a user or client', sessionId);
+    if (!keys.has(keyId)) violate('a session without its key', sessionId);
     if (item.ttl !== Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000))
       violate('a session outlives its end', sessionId);
   }
   const logins = (table: 'Users' | 'Credentials') =>
     new Set(tables.items(table).map(item => `${item.userId} ${item.email} ${item.credentialVersion}`));
   for (const login of logins('Users').symmetricDifference(logins('Credentials')))
-    violate('a user without a credential, or a credential of nobody', login);
+    violate('a user without a credential, or a credential without a user', login);
   const hashes = new Map(tables.items('Credentials').map(({ userId, passwordHash }) => [userId, passwordHash]));
   for (const request of requests) {
     const isLogin = request.form.grant_type === 'password' && request.answer?.status === 200 && isCalm(request);

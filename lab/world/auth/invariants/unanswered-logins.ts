@@ -4,8 +4,8 @@ import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges logins that were not answered with tokens: they leave no session behind, but where the process died or the undoing went
- * unanswered. One that stays is never used.
+ * Judges logins without tokens in the answer: they leave no session, unless the process died or the deletion went unanswered. A remaining
+ * session is never used.
  */
 export function judgeUnansweredLogins({ world, requests }: Evidence, violate: Violate): void {
   const { journal, watched } = world;

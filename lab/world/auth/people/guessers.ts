@@ -3,10 +3,10 @@ import { second } from '../../times.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import type { Scene } from '../scene.ts';
 
-/** The ways to guess passwords. */
+/** The strategies for guessing passwords. */
 export const guessers = { guessPatiently, guessAtOnce, guessEverywhere, guessWidely };
 
-/** Guesses one password after another from one address, whatever the answers are. */
+/** Guesses one password after another from one address, regardless of the answers. */
 async function guessPatiently(scene: Scene, [client]: readonly WorldClient[], { email }: Guessed, random: Random) {
   for (let guess = 0; guess < 15 && client; guess += 1) {
     await scene.logIn(client, { email, password: `guess ${guess}` }, '203.0.113.7');
@@ -45,7 +45,7 @@ async function guessWidely(scene: Scene, [client]: readonly WorldClient[], _: Gu
   }
 }
 
-/** Guesses twice at each of some clients side by side, or logs in, while an operator may unlock the user; then guesses on at one until it is locked. */
+/** Guesses twice at several clients in parallel, or logs in, while an operator may unlock the user. Then guesses at one until the lock. */
 export async function guessSideBySide(scene: Scene, clients: readonly WorldClient[], user: WorldUser, random: Random) {
   const logIn = async (client: WorldClient, isRight: boolean, pause = random() * 150) => {
     await scene.pause(pause);
@@ -63,7 +63,7 @@ export async function guessSideBySide(scene: Scene, clients: readonly WorldClien
 
 type Guessed = Pick<WorldUser, 'email' | 'password'>;
 
-/** Logs a user in with the right password now and then, at any of some clients, with all scopes or one of them. */
+/** Logs a user in with the right password now and then, at a random client, with all scopes or one. */
 export async function visit(
   scene: Scene,
   clients: readonly WorldClient[],
@@ -78,7 +78,7 @@ export async function visit(
   }
 }
 
-/** Mistypes some passwords a day later, when no earlier failure counts any more, and then logs in. */
+/** Mistypes some passwords a day later, when earlier failures have expired, and then logs in. */
 export async function mistypeLater(scene: Scene, clients: readonly WorldClient[], user: WorldUser) {
   for (const client of clients) {
     for (let time = 0; time < 4; time += 1) await scene.logIn(client, { ...user, password: 'mistyped' });

@@ -3,7 +3,7 @@ import { second } from '../../times.ts';
 import type { Population, WorldUser } from '../population.ts';
 import type { Scene } from '../scene.ts';
 
-/** Does a few things that operators do, in any order, while others log in. */
+/** Runs a few operator commands in random order, while others log in. */
 export async function operateNow(scene: Scene, { clients, users }: Population, random: Random) {
   const { operate, pause } = scene;
   const anyone = () => pick([users.ana, users.bia, users.caio, users.duda], random);
@@ -20,7 +20,7 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
     user.password = password;
   }
 
-  /** Two operators change one user at the same moment. Who is refused tries again. */
+  /** Two operators change one user at the same time. If one is refused, they try again. */
   async function changeLogin(): Promise<void> {
     const user: WorldUser = anyone();
     const [email, password] = [`new.${user.email}`, `${user.password}, replaced`];

@@ -3,19 +3,19 @@ import { minute, second } from '../../times.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import { credentialsOf, type Scene } from '../scene.ts';
 
-/** A session, as its client knows it. */
+/** A session, from its client's view. */
 interface Held {
-  /** The one that it would use next. */
+  /** The token for the next refresh. */
   token: string;
   accessToken: string;
-  /** Those that it used, the latest last. */
+  /** The used tokens, the latest last. */
   readonly used: string[];
 }
 
-/** What a client does with a session. It goes on with the session unless it is over. */
+/** An action of a client with a session. Returns whether the session continues. */
 type Deed = (held: Held) => Promise<boolean>;
 
-/** Logs a user in at a client, again and again, and does with each session what clients do, and what they should not. */
+/** Logs a user in at a client repeatedly, and uses each session in permitted and forbidden ways. */
 export async function holdSessions(scene: Scene, client: WorldClient, user: WorldUser, random: Random, until: number) {
   const { pause, now } = scene;
   const deeds = makeDeeds(scene, client, random);
@@ -47,7 +47,7 @@ function makeDeeds(scene: Scene, client: WorldClient, random: Random): readonly 
     return true;
   }
 
-  /** Two or three refresh at once. */
+  /** Refreshes two or three times at once. */
   async function race(held: Held): Promise<boolean> {
     const others = Array.from({ length: 1 + Math.floor(2 * random()) }, () => refresh(client, held.token));
     const isGoing = await goOn(held);
@@ -55,7 +55,7 @@ function makeDeeds(scene: Scene, client: WorldClient, random: Random): readonly 
     return isGoing;
   }
 
-  /** Never hears the answer, and repeats within the grace period or after it. */
+  /** Loses the answer, and repeats the request within the grace period or after it. */
   async function loseAnswer(held: Held): Promise<boolean> {
     void refresh(client, held.token);
     await pause(random() < 0.7 ? random() * 25 * second : minute);
@@ -68,7 +68,7 @@ function makeDeeds(scene: Scene, client: WorldClient, random: Random): readonly 
     return goOn(held);
   }
 
-  /** Revokes the session by any token of it, and tries all the same to go on. */
+  /** Revokes the session by any of its tokens, and tries to continue nevertheless. */
   async function revoke(held: Held): Promise<boolean> {
     const token = pick([held.token, held.accessToken, held.used[0] ?? held.token], random);
     await send('revoke', { ...credentialsOf(client), token });
@@ -83,7 +83,7 @@ function makeDeeds(scene: Scene, client: WorldClient, random: Random): readonly 
     return true;
   }
 
-  /** Uses the refresh token in a moment at which an access token is asked about, too. */
+  /** Uses the refresh token while an access token is introspected. */
   async function lend(held: Held): Promise<boolean> {
     const asked = send('introspect', { ...credentialsOf(client), token: held.token });
     const isGoing = await goOn(held);
