@@ -16,7 +16,7 @@ import type { FloodPorts } from './flood-receivers.ts';
 export interface FloodRow {
   readonly what: string;
   readonly aloneP99: number;
-  readonly besideP99: number;
+  readonly floodedP99: number;
   /** The median of each round's difference. */
   readonly later: number;
 }
@@ -56,19 +56,19 @@ const pauseOfFlood = 50;
 type Post = (name: string, path?: string) => Promise<PostOutcome>;
 
 async function measureFlood(what: string, post: Post, { rounds, posts }: FloodSize): Promise<FloodRow> {
-  const measured: (readonly [alone: number, beside: number])[] = [];
+  const measured: (readonly [alone: number, flooded: number])[] = [];
   for (let round = 0; round < rounds; round++) {
     const alone = await postHealthy(post, posts);
     const stop = startFlooding(what, post);
-    const beside = await postHealthy(post, posts);
+    const flooded = await postHealthy(post, posts);
     await stop();
-    measured.push([quantile(alone, 0.99), quantile(beside, 0.99)]);
+    measured.push([quantile(alone, 0.99), quantile(flooded, 0.99)]);
   }
   return {
     what,
     aloneP99: median(measured.map(([alone]) => alone)),
-    besideP99: median(measured.map(([, beside]) => beside)),
-    later: median(measured.map(([alone, beside]) => beside - alone)),
+    floodedP99: median(measured.map(([, flooded]) => flooded)),
+    later: median(measured.map(([alone, flooded]) => flooded - alone)),
   };
 }
 

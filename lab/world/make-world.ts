@@ -147,13 +147,13 @@ export function makeWorld(
   /** Fills the tables, and plans the events. Returns the start time. */
   async function begin(): Promise<number> {
     if (faultClass === 'all') repeatSweeps(cloud, seed);
-    const began = await setUp(cloud);
+    const startedAt = await setUp(cloud);
     for (const publication of publications) {
       const { account, body, queue } = publication;
-      cloud.at(began + sentAt(publication), () => bodies.set(cloud.send(queue, { body, group: account }), body));
+      cloud.at(startedAt + sentAt(publication), () => bodies.set(cloud.send(queue, { body, group: account }), body));
     }
-    if (hasPeople) people.begin(began);
-    return began;
+    if (hasPeople) people.begin(startedAt);
+    return startedAt;
   }
 }
 

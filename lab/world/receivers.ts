@@ -63,7 +63,7 @@ export type Receivers = ReturnType<typeof makeReceivers>;
 
 /** Creates receivers, one per host, which record their requests and answers. */
 export function makeReceivers(seed: number, now: () => number) {
-  const began = now();
+  const startedAt = now();
   const posts = new Map<string, Post[]>();
   const reactions = new Map<string, () => Reaction>();
   return {
@@ -78,7 +78,7 @@ export function makeReceivers(seed: number, now: () => number) {
   /** Adds a receiver of a kind. */
   function add(host: string, kind: string): void {
     const random = makeRandom(seed * 1_000 + reactions.size);
-    react(host, () => receiverKinds[kind]?.(random, now() - began) ?? refusal);
+    react(host, () => receiverKinds[kind]?.(random, now() - startedAt) ?? refusal);
   }
 
   /** Adds a receiver by its reaction to each POST. */

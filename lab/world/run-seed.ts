@@ -16,11 +16,11 @@ export async function runSeed(
   const world = makeWorld(seed, faultClass, compositions, { keepsDetails });
   try {
     const { cloud, receivers, publications } = world;
-    const began = await world.begin();
-    const judge = makeJudge(world, began);
+    const startedAt = await world.begin();
+    const judge = makeJudge(world, startedAt);
     for (let age = 0; age < wholeTime; age += age < busyTime ? 10 * second : minute) {
       if (age === faultTime) cloud.endFaults();
-      await cloud.run(began + age);
+      await cloud.run(startedAt + age);
       judge.look();
     }
     judge.judgeEnd();

@@ -20,9 +20,9 @@ describe('Innocents wait at most as long as promised', { timeout: 5 * minutes },
     alone = await runAttack({ ...run, length: attackLength });
   }, 5 * minutes);
 
-  test.each(quickTrials)('beside: $attack', async trial => {
-    const beside = await runAttack({ ...run, ...trial, length: attackLength });
-    expect(brokenOf(figuresOf(trial, beside, alone))).toEqual([]);
+  test.each(quickTrials)('next to: $attack', async trial => {
+    const attacked = await runAttack({ ...run, ...trial, length: attackLength });
+    expect(brokenOf(figuresOf(trial, attacked, alone))).toEqual([]);
   });
 });
 
@@ -31,8 +31,8 @@ describe('In a new AWS account', { timeout: 5 * minutes }, () => {
   test('registrations with unresolvable names delay no delivery', async () => {
     const trial = { attack: silentPuts, situation: newAccount };
     const alone = await runAttack({ ...run, situation: newAccount, length: attackLength });
-    const beside = await runAttack({ ...run, ...trial, length: attackLength });
-    expect(brokenOf(figuresOf(trial, beside, alone))).toEqual([]);
+    const attacked = await runAttack({ ...run, ...trial, length: attackLength });
+    expect(brokenOf(figuresOf(trial, attacked, alone))).toEqual([]);
   });
 });
 
@@ -63,8 +63,8 @@ describe('A faulty product is detected', { timeout: 5 * minutes }, () => {
   test('that does not hide messages beyond the limit of a webhook', async () => {
     const [length, attack] = [30_000, 'always hangs, burst of 5,000'];
     const alone = await runAttack({ ...run, length });
-    const beside = await runAttack({ ...run, length, attack }, hidesNothing);
-    expect(brokenOf(figuresOf({ attack }, beside, alone)).join()).toMatch(/first attempts later by/);
+    const attacked = await runAttack({ ...run, length, attack }, hidesNothing);
+    expect(brokenOf(figuresOf({ attack }, attacked, alone)).join()).toMatch(/extra wait of first attempts/);
   });
 });
 

@@ -69,11 +69,11 @@ async function recordWorld(seed: number): Promise<readonly Executed[]> {
   const world = isOfTokens ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
   const executed = record(world.watched);
   try {
-    const began = await world.begin();
-    if ('scene' in world) letIn(world, began);
-    await world.cloud.run(began + faultTime);
+    const startedAt = await world.begin();
+    if ('scene' in world) letIn(world, startedAt);
+    await world.cloud.run(startedAt + faultTime);
     world.cloud.endFaults();
-    await world.cloud.run(began + 75 * minute);
+    await world.cloud.run(startedAt + 75 * minute);
   } finally {
     world.end();
   }

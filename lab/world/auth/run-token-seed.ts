@@ -18,14 +18,14 @@ export async function runTokenSeed(
   const world = makeTokenWorld(seed, faultClass, compositions, keepsDetails);
   try {
     const { cloud, journal, scene } = world;
-    const began = await world.begin();
-    letIn(world, began);
-    await cloud.run(began + faultTime);
+    const startedAt = await world.begin();
+    letIn(world, startedAt);
+    await cloud.run(startedAt + faultTime);
     cloud.endFaults();
-    await cloud.run(began + wholeTime);
+    await cloud.run(startedAt + wholeTime);
     const [failure] = scene.failures();
     if (failure !== undefined) throw failure;
-    const violations = judgeTokens(world, began);
+    const violations = judgeTokens(world, startedAt);
     return {
       kind: 'tokens',
       seed,

@@ -9,18 +9,18 @@ import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
 /** Judges the outcome of each event and each delivery, continuously and at the end. */
-export function judgeDeliveries(world: World, began: number, violate: Violate) {
+export function judgeDeliveries(world: World, startedAt: number, violate: Violate) {
   const { cloud, tables, watched, receivers, publications, people, faultClass } = world;
   const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
   const mayDie = faultClass === 'deaths' || faultClass === 'all';
   const logged = new Set<string>();
-  let readUntil = began;
+  let readUntil = startedAt;
   let worst = 0;
   return { look, judgeEnd, worstLateness: () => worst };
 
   /** Returns whether the account of an event still existed after it: deleting an account deletes its deliveries. */
   function isKept(publication: Publication): boolean {
-    return !people.wasDeleted(publication.account, began + sentAt(publication));
+    return !people.wasDeleted(publication.account, startedAt + sentAt(publication));
   }
 
   /** Judges what is in flight. */
@@ -32,7 +32,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
       const isOver = delivery ? delivery.state !== 'pending' : outcomes.has(publication.deliveryId);
       if (isOver || !isKept(publication)) continue;
       if (delivery) lookAt(delivery);
-      else judgeLateness(publication.deliveryId, began + publication.at);
+      else judgeLateness(publication.deliveryId, startedAt + publication.at);
     }
   }
 
@@ -82,7 +82,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
 
   /** Returns how many copies arrived while the first attempt was in flight and no outcome was stored: each may be POSTed. */
   function copiesInFlight({ id, createdAt }: Delivery): number {
-    const isInFlight = (at: number) => Math.abs(began + at - createdAt) < maxUnstored;
+    const isInFlight = (at: number) => Math.abs(startedAt + at - createdAt) < maxUnstored;
     return Math.max(0, publications.filter(one => one.deliveryId === id && isInFlight(sentAt(one))).length - 1);
   }
 
@@ -101,8 +101,8 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     const { account, event, queue, at, isMalformed } = publication;
     if (isMalformed || queue !== deadLetters.queue) return isMalformed;
     const changes = watched.changesOf('Webhooks').get(`${account} ${event}`) ?? [];
-    const registered = itemsWithin(changes, began + at, began + at + minute);
-    return registered.some(item => Number(item?.createdAt) > began + sentAt(publication));
+    const registered = itemsWithin(changes, startedAt + at, startedAt + at + minute);
+    return registered.some(item => Number(item?.createdAt) > startedAt + sentAt(publication));
   }
 
   /** Reads the log from the end of the last read. */

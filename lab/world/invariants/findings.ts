@@ -8,7 +8,7 @@ import type { Judgement, Violate } from './violation.ts';
 /** Judges that `events find` reports the correct outcome of an event. */
 export function judgeFindings(
   { cloud, watched, publications, people }: World,
-  began: number,
+  startedAt: number,
   violate: Violate,
 ): Judgement {
   return { judgeEnd };
@@ -19,7 +19,7 @@ export function judgeFindings(
     for (const publication of publications) {
       const { account, deliveryId, body, isMalformed } = publication;
       const verdict = people.found().get(deliveryId);
-      const isKept = !people.wasDeleted(account, began + sentAt(publication));
+      const isKept = !people.wasDeleted(account, startedAt + sentAt(publication));
       if (verdict === undefined || !isKept) continue;
       const delivery = deliveries.get(deliveryId);
       const isRefused = isMalformed || (dead.has(body) && !isReported(deliveryId, 'event.without_webhook')); // else redriven, with a copy left

@@ -15,7 +15,7 @@ import type { Judgement, Violate } from './violation.ts';
 /** Judges that receivers' answers are stored, and that the API shows each delivery and webhook correctly. */
 export function judgeHistories(
   { cloud, answered, people, faultClass }: World,
-  began: number,
+  startedAt: number,
   evidence: () => Evidence,
   violate: Violate,
 ): Judgement {
@@ -35,7 +35,7 @@ export function judgeHistories(
       judgeWebhooks(one);
       judgeDropped(one);
     }
-    const looks = answered().filter(({ method, sentAt }) => method === 'GET' && sentAt >= began + lastLook);
+    const looks = answered().filter(({ method, sentAt }) => method === 'GET' && sentAt >= startedAt + lastLook);
     for (const look of looks) judgeLook(look, deliveries);
     for (const account of new Set(looks.map(look => look.account))) judgeList(account, looks, deliveries);
   }

@@ -17,9 +17,9 @@ import { judgeSlowLane } from './slow-lane.ts';
 import { type Judgement, makeViolations } from './violation.ts';
 
 /** Creates the judge of a world, for its run and its end. */
-export function makeJudge(world: World, began: number) {
+export function makeJudge(world: World, startedAt: number) {
   const { violate, all: violations } = makeViolations();
-  const deliveries = judgeDeliveries(world, began, violate);
+  const deliveries = judgeDeliveries(world, startedAt, violate);
   let gathered: Evidence | undefined;
   const evidence = () => {
     gathered ??= gatherEvidence(world);
@@ -28,10 +28,10 @@ export function makeJudge(world: World, began: number) {
   const judgements: readonly Judgement[] = [
     deliveries,
     judgeMetrics(world, evidence, violate),
-    judgePosts(world, began, evidence, violate),
+    judgePosts(world, startedAt, evidence, violate),
     judgeAttempts(world, evidence, violate),
-    judgeHistories(world, began, evidence, violate),
-    judgeFindings(world, began, violate),
+    judgeHistories(world, startedAt, evidence, violate),
+    judgeFindings(world, startedAt, violate),
     judgeRequests(world, evidence, violate),
     judgeReplays(world, evidence, violate),
     judgeSlowLane(world, evidence, violate),

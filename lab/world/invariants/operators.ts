@@ -39,9 +39,9 @@ export function judgeOperators(
 
   /** The account may be admitted again meanwhile, and a consumer may write about a delivery in flight. */
   function judgeDeletion(account: string, { beganAt, answeredAt }: DoneWork): void {
-    const beside = watched.changesOf('Deliveries');
+    const deliveries = watched.changesOf('Deliveries');
     for (const id of answeredAt < Number.POSITIVE_INFINITY ? idsOf({ id: account }) : []) {
-      const latest = beside.get(`${id} ${headPart}`)?.findLast(({ at }) => at <= answeredAt);
+      const latest = deliveries.get(`${id} ${headPart}`)?.findLast(({ at }) => at <= answeredAt);
       if (latest?.item && latest.at < beganAt) violate(`${id} is left of ${account}, which was deleted`);
     }
     for (const table of ['Webhooks', 'Deliveries', 'Users'] as const) {

@@ -16,7 +16,7 @@ import type { Judgement, Violate } from './violation.ts';
 /** Judges each POST by the reads of its process: permission, URL, time, lane, and content. */
 export function judgePosts(
   { receivers, publications, people }: World,
-  began: number,
+  startedAt: number,
   evidence: () => Evidence,
   violate: Violate,
 ): Judgement {
@@ -57,7 +57,7 @@ export function judgePosts(
       else if (at < head.wait.nextAttemptAt - clockTolerance - clockError) violate('POSTed before its time', id);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
-      const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);
+      const isOwn = sent.some(one => startedAt + sentAt(one) > webhook.createdAt - acceptedEarlier);
       if (!isOwn) violate('POSTed to a later registration', id);
       if (!sent.some(one => demandOf(one.body) === demandOf(post.body)))
         violate('sent with a body that was never published', id);

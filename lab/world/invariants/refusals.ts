@@ -81,9 +81,9 @@ export function judgeRefusals(
     if (faultClass !== 'calm') return;
     if (!isComplete) violate(`${reason}: ${noticed.size} notices of ${came.length} events in calm`);
     if (noticed.size < notices.length) violate(`${reason}: two notices of one event in calm`);
-    for (const began of new Set(came.map(minuteOf))) {
-      if (came.some(one => isNearBoundary(one, began))) continue;
-      const ofMinute = new Set(came.filter(one => minuteOf(one) === began).map(({ messageId }) => messageId));
+    for (const minuteIndex of new Set(came.map(minuteOf))) {
+      if (came.some(one => isNearBoundary(one, minuteIndex))) continue;
+      const ofMinute = new Set(came.filter(one => minuteOf(one) === minuteIndex).map(({ messageId }) => messageId));
       const noticedInMinute = ofMinute.intersection(noticed).size;
       const due = Math.min(noticesPerMinute, ofMinute.size);
       if (noticedInMinute < due)
@@ -127,9 +127,9 @@ const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const refusedLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
 
 /** Returns whether an event was rejected so close to the start or end of a minute that its notice may belong to the next one. */
-function isNearBoundary({ timestamp }: Refused, began: number): boolean {
+function isNearBoundary({ timestamp }: Refused, minuteIndex: number): boolean {
   const moment = Date.parse(timestamp);
-  return [began, began + 1].some(end => moment < end * minute && moment > end * minute - maxMove);
+  return [minuteIndex, minuteIndex + 1].some(end => moment < end * minute && moment > end * minute - maxMove);
 }
 
 function minuteOf({ timestamp }: Refused): number {

@@ -12,6 +12,6 @@ export function p99(waits: readonly number[]): number {
 }
 
 /** Returns the extra wait at the 99th percentile, compared with the same run without the attack. */
-export function extraWaits(beside: Waits, alone: Waits): Record<keyof Waits, number> {
-  return { first: p99(beside.first) - p99(alone.first), retries: p99(beside.retries) - p99(alone.retries) };
+export function extraWaits(attacked: Waits, alone: Waits): Record<keyof Waits, number> {
+  return { first: p99(attacked.first) - p99(alone.first), retries: p99(attacked.retries) - p99(alone.retries) };
 }

@@ -83,7 +83,7 @@ async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
     return key;
   };
   const keys = trials.map(trial =>
-    seeds.map(seed => ({ trial, beside: runOf(trial, seed, trial.attack), alone: runOf(trial, seed) })),
+    seeds.map(seed => ({ trial, attacked: runOf(trial, seed, trial.attack), alone: runOf(trial, seed) })),
   );
   const module = new URL('./run-attack.ts', import.meta.url);
   const made = await runInThreads<IsolationRun, RunResult>(module, 'runAttack', [...runs.values()], done =>
@@ -98,7 +98,7 @@ async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
   };
   return {
     verdicts: keys.map(ofTrial =>
-      ofTrial.map(({ trial, beside, alone }) => figuresOf(trial, resultOf(beside), resultOf(alone))),
+      ofTrial.map(({ trial, attacked, alone }) => figuresOf(trial, resultOf(attacked), resultOf(alone))),
     ),
     cpu: made.reduce((sum, { cpu }) => sum + cpu, 0),
   };

@@ -50,8 +50,8 @@ export async function runTenants(
   alter: Alter = runtime => runtime,
 ): Promise<RunResult> {
   const usageBefore = process.threadCpuUsage();
-  let began = 0;
-  const now = () => world.cloud.now() - began;
+  let startedAt = 0;
+  const now = () => world.cloud.now() - startedAt;
   const receivers = makeTenantReceivers(tenants, period, seed, now);
   const events = [...receivers.events.values()];
   const world = makeWorld(seed, 'calm', productLimits, {
@@ -75,13 +75,13 @@ export async function runTenants(
   });
   try {
     const { cloud, tables } = world;
-    began = await world.begin();
+    startedAt = await world.begin();
     for (const event of events.filter(({ tenant }) => tenant.isReplayed)) {
       const Item = failedDelivery(event, cloud.now());
       tables.execute(new PutCommand({ TableName: deliveryEnvironment.deliveriesTable, Item }));
     }
     for (const tenant of tenants) planDeeds(tenant, period);
-    await cloud.run(began + period.until + drainTime);
+    await cloud.run(startedAt + period.until + drainTime);
     const { user, system } = process.threadCpuUsage(usageBefore);
     const pending = tables.items(deliveryEnvironment.deliveriesTable).filter(({ state }) => state === 'pending');
     return {
@@ -103,10 +103,10 @@ export async function runTenants(
     const { isReplayed, putEvery = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
     const webhook = `/v1/webhooks/${eventOf(tenant)}`;
     if (isReplayed) {
-      const [desde, ate] = [began - hour, began + hour].map(moment => new Date(moment).toISOString());
+      const [desde, ate] = [startedAt - hour, startedAt + hour].map(moment => new Date(moment).toISOString());
       ask(from + 1, tenant, 'POST', `${webhook}/reenvios`, { desde, ate, estado: 'falhou' });
     }
-    world.cloud.at(began + from + minute, () => {
+    world.cloud.at(startedAt + from + minute, () => {
       const waiting = resends > 0 ? world.tables.items(deliveryEnvironment.deliveriesTable) : [];
       const later = waiting.filter(({ nextAttemptAt }) => Number(nextAttemptAt) > world.cloud.now() + 20 * second);
       for (const { id } of later.slice(0, resends))
@@ -120,7 +120,7 @@ export async function runTenants(
   /** Sends a request, and again after a second if no execution is free for it. */
   function ask(at: number, tenant: Tenant, method: string, path: string, body?: Answered['body']): void {
     const { account, resolves } = tenant;
-    world.cloud.at(began + at, async () => {
+    world.cloud.at(startedAt + at, async () => {
       const { status } = await world.request(method, path, { account, body });
       const isLimited = status === 429; // 30 registrations a minute
       if (status < 300 || isLimited || !Number.isFinite(resolves)) return;

@@ -12,8 +12,8 @@ export interface Figure {
 }
 
 /** Returns the figures of an attack, from its run and the run of the same innocents alone. Waits are in milliseconds. */
-export function figuresOf({ attack }: Pick<Trial, 'attack'>, beside: RunResult, alone: RunResult): readonly Figure[] {
-  const { innocent, bystander, attacker } = beside.waits;
+export function figuresOf({ attack }: Pick<Trial, 'attack'>, attacked: RunResult, alone: RunResult): readonly Figure[] {
+  const { innocent, bystander, attacker } = attacked.waits;
   const { first, retries } = extraWaits(innocent, alone.waits.innocent);
   const extra = bounds[attackOf(attack).accounts === 1 ? 'nextToOne' : 'nextToFifty'];
   const burst = Math.max(...attacker.first);
@@ -21,8 +21,8 @@ export function figuresOf({ attack }: Pick<Trial, 'attack'>, beside: RunResult, 
     { name: 'extra wait of first attempts', value: first, bound: extra },
     { name: 'extra wait of retries', value: retries, bound: extra },
     { name: '3-s receiver', value: p99([...bystander.first, ...bystander.retries]), bound: bounds.slowReceiver },
-    { name: 'slow lane in flight', value: beside.maxInFlight, bound: maxInFlight },
-    { name: 'dead-letter messages', value: beside.deadLetters, bound: 0 },
+    { name: 'slow lane in flight', value: attacked.maxInFlight, bound: maxInFlight },
+    { name: 'dead-letter messages', value: attacked.deadLetters, bound: 0 },
     ...(attack === healthyBurst ? [{ name: 'healthy burst', value: burst, bound: bounds.healthyBurst }] : []),
   ];
 }

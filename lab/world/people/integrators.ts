@@ -7,7 +7,7 @@ import { minute, second } from '../times.ts';
 
 /** The parts of a world that its integrators use. */
 export interface IntegratorsWorld {
-  readonly began: number;
+  readonly startedAt: number;
   readonly now: () => number;
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly request: Request;
@@ -25,24 +25,24 @@ export interface IntegratorsWorld {
  * and replays afterwards. Each waits for the answer to a request before the next, and repeats unanswered ones.
  */
 export async function integrate(account: Account, seed: number, world: IntegratorsWorld): Promise<void> {
-  const { began, now, pause } = world;
+  const { startedAt, now, pause } = world;
   const random = makeRandom(seed);
   const acts = makeActs(account, random, world);
   if (makeRandom(seed * 31)() < 0.25) await acts.retire();
-  while (now() < began + faultTime + minute) {
+  while (now() < startedAt + faultTime + minute) {
     await pause((2 + 18 * random()) * second);
     await pick<() => Promise<void>>(acts.inTurmoil, random)();
   }
   await acts.register();
   await acts.reactivate();
   for (const moment of [7 * minute, 8 * minute, 25 * minute]) {
-    await pause(began + moment - now());
+    await pause(startedAt + moment - now());
     await acts.replay();
     await acts.resend();
     await acts.look();
     await acts.list();
   }
-  await pause(began + world.lastLook - now());
+  await pause(startedAt + world.lastLook - now());
   await acts.lookAtReplays();
 }
 
@@ -68,7 +68,7 @@ export async function readHistory(
 function makeActs(
   account: Account,
   random: Random,
-  { began, now, pause, request, addReceiver, replays, eventsOf }: IntegratorsWorld,
+  { startedAt, now, pause, request, addReceiver, replays, eventsOf }: IntegratorsWorld,
 ) {
   const ownReplays: string[] = [];
   let urls = 0;
@@ -87,7 +87,7 @@ function makeActs(
   /** Changes from a receiver that soon answers 410 to a slow one, and cancels the replay of the held deliveries. */
   async function retire(): Promise<void> {
     await replace('gone');
-    await pause(began + 5.1 * minute - now());
+    await pause(startedAt + 5.1 * minute - now());
     await replace('slow');
     for (let times = 0; times < 5; times += 1) await resend();
     await pause(8 * second);
@@ -118,7 +118,7 @@ function makeActs(
   }
 
   async function replay(estado = pick(['falhou', 'retida'], random), isCancelled = random() < 0.3): Promise<void> {
-    const [desde, ate] = [began - minute, now() + minute].map(moment => new Date(moment).toISOString());
+    const [desde, ate] = [startedAt - minute, now() + minute].map(moment => new Date(moment).toISOString());
     const { status, answer } = await ask('POST', `${webhook}/reenvios`, { desde, ate, estado });
     if (status === 202) {
       ownReplays.push(String(answer.id));

@@ -72,11 +72,11 @@ export function makePeople({
   }
 
   /** Plans people's work from now on. When all work should be finished, they read the results. */
-  function begin(began: number): void {
+  function begin(startedAt: number): void {
     const pause = (milliseconds: number) =>
       new Promise<void>(resolve => void cloud.at(cloud.now() + milliseconds, resolve));
     const world = {
-      began,
+      startedAt,
       now: cloud.now,
       pause,
       request,
@@ -88,8 +88,9 @@ export function makePeople({
     for (const [index, account] of restless.entries()) {
       run(() => integrate(account, seed * 1_009 + index, world));
     }
-    for (const { at, asked } of planOperators(seed, restless)) cloud.at(began + at, () => run(() => operate(asked)));
-    cloud.at(began + lastLook, () =>
+    for (const { at, asked } of planOperators(seed, restless))
+      cloud.at(startedAt + at, () => run(() => operate(asked)));
+    cloud.at(startedAt + lastLook, () =>
       run(async () => {
         await decryptAll();
         await findEvents();
@@ -98,7 +99,7 @@ export function makePeople({
     );
 
     function eventsOf(account: string): readonly string[] {
-      const sent = publications.filter(({ account: id, at }) => id === account && began + at < cloud.now());
+      const sent = publications.filter(({ account: id, at }) => id === account && startedAt + at < cloud.now());
       return sent.map(({ deliveryId }) => deliveryId);
     }
   }

@@ -11,7 +11,7 @@ import { makeVerdicts } from '../verdicts.ts';
 export type Evidence = ReturnType<typeof makeEvidence>;
 
 /** Creates the evidence of a world that has ended. */
-export function makeEvidence(world: TokenWorld, began: number) {
+export function makeEvidence(world: TokenWorld, startedAt: number) {
   const { watched, journal, faultClass } = world;
   const states = makeStates(watched);
   const locks = makeLockModel(watched, journal);
@@ -22,7 +22,7 @@ export function makeEvidence(world: TokenWorld, began: number) {
 
   /** Returns whether no fault happened during a request or shortly before. */
   function isCalm({ sentAt }: TokenRequest): boolean {
-    return faultClass === 'calm' || sentAt > began + faultTime + 10 * second;
+    return faultClass === 'calm' || sentAt > startedAt + faultTime + 10 * second;
   }
 }
 

@@ -11,8 +11,8 @@ import { judgeTables } from './tables.ts';
 import { judgeUnansweredLogins } from './unanswered-logins.ts';
 
 /** Judges a world of tokens that has ended. Returns the broken promises. */
-export function judgeTokens(world: TokenWorld, began: number): readonly Violation[] {
-  const evidence = makeEvidence(world, began);
+export function judgeTokens(world: TokenWorld, startedAt: number): readonly Violation[] {
+  const evidence = makeEvidence(world, startedAt);
   const { violate, all } = makeViolations();
   for (const judge of judges) judge(evidence, violate);
   return all();

@@ -10,11 +10,11 @@ import { operateNow } from './operators-plan.ts';
 import { holdSessions } from './session-holder.ts';
 
 /** Starts everybody who acts in a world, by its seed. They stop when the faults end, except for later visits. */
-export function letIn(world: TokenWorld, began: number): void {
+export function letIn(world: TokenWorld, startedAt: number): void {
   const { scene, population } = world;
   const { clients, users } = population;
   const { web, mobile, strict, bound, once, keeper, auditor } = clients;
-  const until = began + faultTime;
+  const until = startedAt + faultTime;
   const holders = [
     [web, users.ana],
     [mobile, users.bia],
@@ -31,7 +31,7 @@ export function letIn(world: TokenWorld, began: number): void {
   scene.enter(random => visit(scene, [web, once], users.bia, random, until));
   scene.enter(() => laterVisit(once, users.victim));
   scene.enter(async () => {
-    await scene.until(began + 25 * 60 * minute);
+    await scene.until(startedAt + 25 * 60 * minute);
     await mistypeLater(scene, [web, once, mobile], users.victim);
   });
   scene.enter(random => operateNow(scene, population, random));
@@ -50,7 +50,7 @@ export function letIn(world: TokenWorld, began: number): void {
   });
 
   async function laterVisit(client: WorldClient, user: WorldUser): Promise<void> {
-    await scene.until(began + 20 * minute);
+    await scene.until(startedAt + 20 * minute);
     await visitLater(scene, client, user);
   }
 }
