@@ -17,7 +17,6 @@ const shown = (headers: Record<string, string> = {}, body: object = webhook): Ex
   body: JSON.stringify(body),
 });
 
-/** Returns its refusal, with other members. */
 const refused = (changes: object = {}): Exchange => {
   const problem = { type: 'about:blank', title: 'Not Found', status: 404, detail: '…', requisicao: 'x' };
   const headers = { 'content-type': 'application/problem+json', 'content-language': 'en' };

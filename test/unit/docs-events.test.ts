@@ -93,9 +93,7 @@ describe('the page for publishers', () => {
 
   it('lists the members of a notice', () => {
     const [, members] = page.tables;
-    expect(members?.rows.map(([member]) => member)).toEqual(
-      Object.keys(rejectionNotice.shape).map(name => `\`${name}\``),
-    );
+    expect(members?.rows.map(([name]) => name)).toEqual(Object.keys(rejectionNotice.shape).map(name => `\`${name}\``));
   });
 
   it('names stage values as a stage takes them', () => {

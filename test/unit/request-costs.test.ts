@@ -3,7 +3,7 @@ import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
 import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
-import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
+import { keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
 import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
 import { slownessId } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
@@ -105,11 +105,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     const { dynamo } = stage;
     const records = Array.from({ length: keptAttempts }, (_, number) => aRecord({ number: number + 1, response: 'x' }));
     const wait = { nextAttemptAt: noon + 3_600_000, sweepAt: noon + 3_600_000, overdueCount: 0 };
-    const waiting: Delivery = {
-      ...aDelivery({ id: full, attempts: records, createdAt: noon - 5_000_000 }),
-      attempt: 31,
-      wait,
-    };
+    const waiting = aDelivery({ id: full, attempts: records, createdAt: noon - 5_000_000, attempt: 31, wait });
     for (const eventName of EVENT_NAMES.filter(name => name !== gone)) await stage.register({ eventName });
     await stage.store.create(waiting);
     await stage.store.create(settled(aDelivery({ id: ended, createdAt: noon - 5_000_000 }), 'delivered', noon));

@@ -186,12 +186,9 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
 
   if (path.includes(event))
     it('finds no webhook of the account, whatever the event', async () => {
-      const content = takesBody ? { ...type, raw: body } : {};
+      const sent = { ...callers.admin, ...(takesBody && { ...type, raw: body }) };
       for (const name of [event, 'demanda.finalizada', 'demanda.inventada', '__proto__']) {
-        const refused = await refusal(
-          { ...operation, path: path.replace(event, name) },
-          { ...callers.admin, ...content },
-        );
+        const refused = await refusal({ ...operation, path: path.replace(event, name) }, sent);
         expect(refused.told, name).toBe(tell(operation, 404, 'webhook_not_found'));
       }
     });
@@ -233,7 +230,6 @@ function operationsOf(pattern: string) {
       takesBody: requestBody !== undefined,
       isBodyRequired: requestBody?.required === true,
       mayHaveBody: method !== 'GET', // `fetch` sends none with GET and HEAD
-      /** A body that is taken. */
       body: JSON.stringify(pattern.endsWith('/reenvios') ? range : method === 'PUT' ? { url: 'https://8.8.8.8/' } : {}),
     };
     return method === 'GET' ? [operation, { ...operation, method: 'HEAD' }] : [operation];

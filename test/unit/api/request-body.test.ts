@@ -34,28 +34,16 @@ const codeOf = (run: () => unknown): string | undefined => {
 };
 
 describe('parseJsonBody', () => {
-  it.each([
-    'application/json',
-    'Application/JSON',
-    'application/json; charset=utf-8',
-    'application/json; charset="utf-8"',
-    'application/json;charset="UTF8"',
-    'application/json; charset = utf-8',
-    'application/json; profile=x',
-  ])('takes %s', contentType => {
-    expect(read('{"a":1}', contentType)).toEqual({ a: 1 });
+  const charsets = ['; charset=utf-8', '; charset="utf-8"', ';charset="UTF8"', '; charset = utf-8'];
+  it.each(['', ...charsets, '; profile=x'])('accepts the type application/json%s', parameters => {
+    for (const type of ['application/json', 'Application/JSON'])
+      expect(read('{"a":1}', type + parameters)).toEqual({ a: 1 });
   });
 
+  const others = ['=iso-8859-1', '=utf--8', ' = utf88', '=utf8; charset=latin1'];
   it.each([
-    '',
-    'text/plain',
-    'application/problem+json',
-    'application/jsonx',
-    'application/json; charset=iso-8859-1',
-    'application/json; charset=utf--8',
-    'application/json; charset = utf88',
-    'application/json; charset=utf8; charset=latin1',
-    'application/json, application/json',
+    ...['', 'text/plain', 'application/problem+json', 'application/jsonx', 'application/json, application/json'],
+    ...others.map(charset => `application/json; charset${charset}`),
   ])('refuses %j', contentType => {
     expect(codeOf(() => read('{}', contentType))).toBe('415 unsupported_media_type');
   });

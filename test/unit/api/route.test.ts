@@ -9,25 +9,17 @@ describe('matchPath', () => {
 
   it('gives its parameters', () => {
     expect(matchPath(pattern, '/v1/webhooks/a.b/entregas/c')).toEqual({ evento: 'a.b', id: 'c' });
-    expect(matchPath(pattern, '/v1/webhooks/{evento}/entregas/__proto__')).toEqual({
-      evento: '{evento}',
-      id: '__proto__',
-    });
+    expect(matchPath(pattern, '/v1/webhooks/{x}/entregas/__proto__')).toEqual({ evento: '{x}', id: '__proto__' });
     expect(matchPath('/v1/webhooks', '/v1/webhooks')).toEqual({});
   });
 
-  it.each([
-    '/v1/webhooks/a/entregas/',
-    '/v1/webhooks//entregas/c',
-    '/v1/webhooks/a/entregas/c/',
-    '/v1/webhooks/a/entregas',
-    '/v1/webhooks/a/Entregas/c',
-    'v1/webhooks/a/entregas/c',
-    '/v1/webhooks/a/entregas\n/c',
-    '',
-  ])('does not match %j', path => {
-    expect(matchPath(pattern, path)).toBeUndefined();
-  });
+  const others = ['a/entregas/', '/entregas/c', 'a/entregas/c/', 'a/entregas', 'a/Entregas/c', 'a/entregas\n/c'];
+  it.each([...others.map(rest => `/v1/webhooks/${rest}`), 'v1/webhooks/a/entregas/c', ''])(
+    'does not match %j',
+    path => {
+      expect(matchPath(pattern, path)).toBeUndefined();
+    },
+  );
 
   it('matches exactly when each parameter is one segment', () => {
     const segment = fc.string({ minLength: 1 }).filter(text => !text.includes('/'));

@@ -26,22 +26,9 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     expect(decode(body)?.flat()).toEqual(namesAndValues);
   });
 
-  it.each([
-    '%',
-    'a=%',
-    'a=%4',
-    '%g0=1',
-    'a=%0g',
-    'a=% 1',
-    'a=%+1',
-    'a=%00',
-    'a\0',
-    'a=%ff',
-    'a=\xff',
-    'a=%C0%80',
-    'a=%ED%A0%80',
-    'a=%F4%90%80%80',
-  ])('The form %j is refused.', body => {
+  const malformed = ['%', 'a=%', 'a=%4', '%g0=1', 'a=%0g', 'a=% 1', 'a=%+1'];
+  const notText = ['a=%00', 'a\0', 'a=%ff', 'a=\xff', 'a=%C0%80', 'a=%ED%A0%80', 'a=%F4%90%80%80'];
+  it.each([...malformed, ...notText])('The form %j is refused.', body => {
     expect(decode(body)).toBeUndefined();
   });
 

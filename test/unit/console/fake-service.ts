@@ -3,11 +3,9 @@ import type { WebhookRecord } from '../../../lambdas/webhooks/representation.ts'
 
 export const service = { authUrl: 'https://auth.example.com', baseUrl: 'https://api.example.com' };
 
-/** A request that the service got. */
 export interface Call {
   readonly method: string;
   readonly origin: string;
-  /** With the query. */
   readonly path: string;
   readonly headers: Headers;
   readonly body: string;
@@ -30,7 +28,6 @@ export function makeService(replies: Replies = {}) {
   const all: Record<string, Replies[string]> = { ...defaults, ...replies };
   return {
     calls,
-    /** They may be changed. */
     replies: all,
     count: (pattern: RegExp) => calls.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length,
     ...service,
@@ -45,24 +42,15 @@ export function makeService(replies: Replies = {}) {
   };
 }
 
-export const credentials = {
-  client_id: 'client',
-  client_secret: 'the-client-secret',
-  username: 'a@b.c',
-  password: 'the-password',
-};
+export const credentials = { client_id: 'client', client_secret: 'canary-1', username: 'a@b.c', password: 'canary-2' };
 
 /** Returns a token response: `claims` replace those of an admin of account `acme`. */
-export function tokens(
-  claims: Readonly<Record<string, unknown>> = {},
-  refreshToken: string | undefined = 'the-refresh-token',
-) {
+export function tokens(claims: object = {}, refreshToken: string | undefined = 'the-refresh-token') {
   const all = { sub: 'u1', account_id: 'acme', scope: 'webhooks:read webhooks:manage', ...claims };
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return { access_token: `${part({ alg: 'ES256' })}.${part(all)}.sig`, refresh_token: refreshToken };
 }
 
-/** Throws as `fetch` does if there is no answer. */
 export function unanswered(code: string): never {
   throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
 }
@@ -118,9 +106,6 @@ export function attempt(changes: Partial<Attempt> = {}): Attempt {
 
 /** Returns the list reply of deliveries, whose `tentativas` is a number there. */
 export function list(deliveries: readonly DeliveryDetail[], next: string | null = null): Reply {
-  const entregas = deliveries.map(({ corpo: _, tentativas, ...record }) => ({
-    ...record,
-    tentativas: tentativas.length,
-  }));
+  const entregas = deliveries.map(({ corpo: _, tentativas, ...rest }) => ({ ...rest, tentativas: tentativas.length }));
   return { json: { entregas, proximo_cursor: next } };
 }

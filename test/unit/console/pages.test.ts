@@ -25,7 +25,6 @@ const event = 'demanda.criada';
 const own = `/webhooks/${event}`;
 const api = `/v1/webhooks/${event}`;
 const now = Date.parse('2026-11-28T12:00:00Z');
-/** An hour ago. */
 const lately = '2026-11-28T11:00:00.000Z';
 
 async function walkWith(replies: Replies, options = {}) {
@@ -42,6 +41,8 @@ const read = (changes: Parameters<typeof delivery>[0], more: Replies = {}) => {
   const one = delivery(changes);
   return { [`GET ${api}/entregas/${one.id}`]: { json: one }, ...registered, ...more };
 };
+const allLists = (reply: Replies[string]) =>
+  Object.fromEntries(EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, reply]));
 const registered = { [`GET ${api}`]: { json: webhook() } };
 const causes = Object.values(failureCauses).map(({ word }) => word);
 const one = `${own}/deliveries/${delivery().id}`;
@@ -73,9 +74,7 @@ describe('the list of webhooks', () => {
 
   it('says that all is healthy only if every event has a webhook with a delivery, and each is', async () => {
     const all = EVENT_NAMES.map(evento => webhook({ evento }));
-    const tried = Object.fromEntries(
-      EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, list([delivery()])]),
-    );
+    const tried = allLists(list([delivery()]));
     const verdict = 'every webhook is healthy';
     const page = async (webhooks: typeof all, replies: Replies = {}) =>
       (await walkWith({ ...listed(...webhooks), ...tried, ...replies })).text('/');
@@ -96,7 +95,7 @@ describe('the list of webhooks', () => {
     ['deliveries are held', list([held]), 'Has held deliveries'],
     ['deliveries are held besides a delivered one', list([delivery(), held]), 'Has held deliveries'],
   ])('says that nothing is healthy if %s', async (_, reply, word) => {
-    const lists = Object.fromEntries(EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, reply]));
+    const lists = allLists(reply);
     const { text } = await walkWith({ ...listed(...EVENT_NAMES.map(evento => webhook({ evento }))), ...lists });
     const page = await text('/');
     expect(page).not.toMatch(/healthy/i);
@@ -186,10 +185,7 @@ describe('a webhook', () => {
       [`GET ${api}/entregas`]: problem(503, 'temporarily_unavailable'),
     });
     expect((await text(own)).match(/Could not be read/g)?.length).toBe(2);
-    const listOnly = await walkWith({
-      ...registered,
-      [`GET ${api}/entregas`]: list([delivery()]),
-    });
+    const listOnly = await walkWith({ ...registered, [`GET ${api}/entregas`]: list([delivery()]) });
     expect(await listOnly.text(own)).toContain('The details of 1 delivery could not be read.');
   });
 
@@ -290,22 +286,17 @@ describe('a delivery', () => {
     expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.advice[word]);
   });
 
-  it.each([
-    [302, '3xx'],
-    [401, '401'],
-    [403, '403'],
-    [404, '404'],
-    [405, '404'],
-    [410, '410'],
-    [429, '429'],
-    [422, 'other'],
-    [503, '5xx'],
-  ] as const)('says what to check after %i, in both languages, once', async (status, key) => {
-    const failed = attempt({ resultado: 'http', status });
-    const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed, { ...failed, numero: 2 }] }));
-    expect((await open(one)).html.split(en.statusAdvice[key]).length).toBe(2);
-    expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.statusAdvice[key]);
-  });
+  const advised = { 302: '3xx', 401: '401', 403: '403', 404: '404', 405: '404', 410: '410', 429: '429' } as const;
+  const others = { 422: 'other', 503: '5xx' } as const;
+  it.each(Object.entries({ ...advised, ...others }))(
+    'shows once, in both languages, what to check after %s',
+    async (status, key) => {
+      const failed = attempt({ resultado: 'http', status: Number(status) });
+      const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed, { ...failed, numero: 2 }] }));
+      expect((await open(one)).html.split(en.statusAdvice[key]).length).toBe(2);
+      expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.statusAdvice[key]);
+    },
+  );
 
   it('shows what a receiver sent as text, with invisible characters as escapes', async () => {
     const hostile = '<script>alert(1)</script>\u202egnp.exe\u0007"\'&';
@@ -333,10 +324,8 @@ describe('a delivery', () => {
 });
 
 describe('a registration', () => {
-  const secret = (call: { body: string }) => ({
-    status: 201,
-    json: { segredo: `whsec_of_${JSON.parse(call.body).evento}` },
-  });
+  const secret = ({ body }: { body: string }) => ({ status: 201, json: { segredo: `whsec_of_${eventOf(body)}` } });
+  const eventOf = (body: string) => JSON.parse(body).evento;
 
   it('shows the secret once', async () => {
     const { post, text } = await walkWith({ 'POST /v1/webhooks': secret, ...registered });
@@ -433,11 +422,8 @@ describe('a change', () => {
     ['removed, whatever was typed,', { remove: 'yes', autorizacao: 'Bearer x' }, { url: 'https://x.example.com' }],
   ])('of a webhook with a header needs it %s', async (_, form, body) => {
     const { fake, post } = await walkWith(set);
-    const refused = await post(`${own}/change`, { url: 'http://x' });
-    expect([refused.status, textOf(refused)]).toEqual([
-      422,
-      expect.stringMatching(/Not https\..*Type the header again/),
-    ]);
+    const wrong = await post(`${own}/change`, { url: 'http://x' });
+    expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringMatching(/Not https\..*Type the header again/)]);
     expect((await post(`${own}/change`, { url: 'https://x.example.com', ...form })).path).toBe(own);
     expect(fake.calls.filter(({ method }) => method === 'PUT').map(put => JSON.parse(put.body))).toEqual([
       { url: 'http://x', autorizacao: '' }, // which the API refuses

@@ -16,7 +16,6 @@ export const noon = Date.UTC(2026, 10, 20, 12);
 /** The secret all test webhooks sign with. */
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-/** A webhook of account `conta-1` for `demanda.criada`. */
 export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
   const { accountId = 'conta-1', eventName = 'demanda.criada' } = changes;
   return {
@@ -33,7 +32,6 @@ export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
   };
 };
 
-/** A delivery to `aWebhook` before its first attempt. */
 export const aDelivery = (changes: Partial<Delivery> = {}): Delivery => ({
   ...newDelivery({
     id: 'evt_000000000000000000000000001',
@@ -46,7 +44,6 @@ export const aDelivery = (changes: Partial<Delivery> = {}): Delivery => ({
   ...changes,
 });
 
-/** An attempt's record. */
 export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => ({
   number: 1,
   startedAt: new Date(noon).toISOString(),
@@ -58,12 +55,9 @@ export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => 
   ...changes,
 });
 
-/** An attempt that the receiver answered with 500. */
-export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: number): AttemptOutcome => ({
-  outcome: 'failed',
-  retryAfterMs,
-  record: aRecord(changes),
-});
+export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: number): AttemptOutcome => {
+  return { outcome: 'failed', retryAfterMs, record: aRecord(changes) };
+};
 
 /** An attempt that did not come about because of us. */
 export const internalError = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
@@ -72,22 +66,15 @@ export const internalError = (changes: Partial<AttemptRecord> = {}): AttemptOutc
   record: aRecord({ result: 'internal', status: null, response: null, ...changes }),
 });
 
-/** An attempt that was answered with 200. */
 export const success: AttemptOutcome = {
   outcome: 'delivered',
   record: aRecord({ result: 'delivered', status: 200, response: 'ok' }),
 };
 
-/** A complete response. */
-export const answer = (status: number, headers: Record<string, string> = {}, bodyStart = ''): PostOutcome => ({
-  outcome: 'response',
-  status,
-  headers,
-  bodyStart,
-  durationMs: 12.4,
-});
+export const answer = (status: number, headers: Record<string, string> = {}, bodyStart = ''): PostOutcome => {
+  return { outcome: 'response', status, headers, bodyStart, durationMs: 12.4 };
+};
 
-/** A network that answers the same each time, and what was sent over it. */
 export const fakeNetwork = (posted: PostOutcome) => {
   const requests: PostRequest[] = [];
   const post: GuardedPost = async request => {
@@ -99,7 +86,6 @@ export const fakeNetwork = (posted: PostOutcome) => {
   return { post, requests };
 };
 
-/** What makes attempts. */
 export const attemptWith = (changes: Partial<AttemptDependencies>) =>
   makeAttempt({
     post: fakeNetwork(answer(200)).post,

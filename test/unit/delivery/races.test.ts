@@ -72,13 +72,11 @@ describe('a delivery that has changed since it was read', () => {
     await stage.pass(1_000);
   });
 
-  /** Changes only the time of its sweep. */
   const mark = async () => {
     const read = waiting();
     await stage.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
   };
 
-  // It was answered 202, and undone by whoever had read the delivery before.
   it('stays resent if an earlier state of its webhook would hold it', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'gone' });
     justBefore('Put', async () => {
@@ -134,7 +132,6 @@ describe('an attempt that is in flight', () => {
     expect(stage.logged('webhook.suspended')).toBe(0);
   });
 
-  // It was held for ever: its webhook was active, at the new URL, and nobody had a reason to reactivate it.
   it.each([
     ['its URL was replaced', () => stage.register({ url: 'https://new.example.com/', resetAt: stage.now() })],
     [
@@ -150,7 +147,6 @@ describe('an attempt that is in flight', () => {
     expect(await stage.webhook()).toMatchObject({ status: 'active' });
   });
 
-  // It was reported as one that nobody had registered for.
   it('is logged with its outcome if that cannot be stored before its webhook is deleted', async () => {
     failOnce(isOutcome, () =>
       stage.tables.execute(new DeleteCommand({ TableName: 'Webhooks', Key: webhookKey('conta-1', 'demanda.criada') })),
@@ -243,7 +239,6 @@ describe('a message of the retry queue', () => {
     expect([stage.posts.length, stage.waiting('retries')]).toEqual([1, []]);
   });
 
-  // Each of three was POSTed, in the same millisecond.
   it('is POSTed once if copies of it come at the same time, and no copy is acknowledged before the outcome', async () => {
     const [{ body } = { body: '' }] = stage.lose('retries');
     await stage.pass(10_000);
@@ -268,7 +263,6 @@ describe('a message of the retry queue', () => {
 });
 
 describe('a conditional write that the SDK repeats after a lost answer', () => {
-  // An attempt came two minutes late after a wait of an hour.
   it('claims a due delivery for the sweeper, which sends its message', async () => {
     stage.answers.push(answer(503, { 'retry-after': '3600' }));
     stage.publishEvent();
@@ -278,7 +272,6 @@ describe('a conditional write that the SDK repeats after a lost answer', () => {
     expect(stage.posts[1]?.at).toBeLessThan(noon + 3_601_000);
   });
 
-  // Neither the metric nor the log showed that it was suspended.
   it('suspends a webhook whose receiver answers 410, and reports it', async () => {
     stage.answers.push(answer(410));
     loseAnswer('Update');
@@ -289,7 +282,6 @@ describe('a conditional write that the SDK repeats after a lost answer', () => {
   });
 });
 
-// One claim that failed kept the rest of its page from being sent, though it was claimed.
 it('a sweep sends the messages that it claimed if one claim fails, and fails then', async () => {
   for (let at = 0; at < 30; at++) {
     const delivery = aDelivery({ id: `evt_${at}`, attempt: 2 });
@@ -323,7 +315,6 @@ describe('a replay', () => {
     await stage.pass(1);
   });
 
-  // It was forgotten, as one that had ended already: 404 in place of `cancelado`.
   it('is cancelled, and not forgotten, by a DELETE that the SDK repeats', async () => {
     const { json } = await start();
     loseAnswer('Update');

@@ -15,10 +15,8 @@ import { systemTime } from '../../../lambdas/platform/timer.ts';
 
 const keys: Item[] = [];
 
-/** Opens the keys. */
 export const kms = makeKms({ bytes: randomBytes });
 
-/** Answers what is asked of table `Keyring`. */
 export const keyringDynamo = (async (command: PutCommand | QueryCommand) => {
   if (command instanceof PutCommand) {
     keys.push({ ...command.input.Item });
@@ -39,10 +37,8 @@ const rotation = makeKeyRotation({
 });
 for (const kind of ['signing', 'encryption'] as const) await rotation.rotateNow(kind);
 
-/** The keyring as functions read it. */
 export const keyring = makeKeyring({ ...systemTime, dynamo: keyringDynamo, kms, table: 'Keyring' });
 
-/** Encrypts by it, and opens. */
 export const encryption = makeEncryption(keyring, systemRandom);
 
 const active = await keyring.active('encryption');

@@ -23,12 +23,7 @@ const givenUp: AttemptOutcome = { outcome: 'given_up', record: aRecord({ number:
 
 describe('an attempt', () => {
   it.each<[string, Partial<Delivery>, AttemptOutcome, object]>([
-    [
-      'that succeeds ends as delivered',
-      {},
-      success,
-      { state: 'delivered', settledAt: noon, attempts: [success.record] },
-    ],
+    ['that succeeds is delivered', {}, success, { state: 'delivered', settledAt: noon, attempts: [success.record] }],
     ['that is answered 410 ends as held', {}, gone, { state: 'held', settledAt: noon }],
     [
       'that fails is charged, and waits',

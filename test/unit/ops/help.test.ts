@@ -6,7 +6,6 @@ import { runOpsInProcess } from '../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Returns the help of all nouns and commands, by their words. */
 const readHelps = async (): Promise<ReadonlyMap<string, string>> => {
   const loaded = await Promise.all(Object.values(nouns).map(load => load(process)));
   const words = loaded.flatMap(({ name, commands }) => [name, ...commands.map(command => command.name)]);
@@ -36,7 +35,6 @@ const commandsIn = (text: string): string[] => {
   ];
 };
 
-/** Valid values for the placeholders of commands. */
 const examples: Readonly<Record<string, string>> = {
   EVENT: 'demanda.criada',
   ID: 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H',
@@ -68,10 +66,8 @@ describe('the commands in help and documents', async () => {
   });
 
   it('are in the help of every noun', () => {
-    const withoutNotes = [...helps].filter(
-      ([name, help]) => !name.includes(' ') && !/npm run (--silent )?ops -- /.test(help),
-    );
-    expect(withoutNotes.map(([name]) => name)).toEqual(['audit']); // its only command has them
+    const bare = [...helps].filter(([name, help]) => !name.includes(' ') && !/npm run (--silent )?ops -- /.test(help));
+    expect(bare.map(([name]) => name)).toEqual(['audit']); // its only command has them
   });
 
   it.each([...helps])('%s: offers --yes and --json, in lines that fit a terminal', (_name, help) => {

@@ -7,12 +7,8 @@ const schema = z.object({ NAME: text, COUNT: wholeNumber, OWN_HOSTS: list });
 // A function reads its variables once, when it starts, and names every one that is invalid.
 describe('readEnvironment', () => {
   it('reads texts, whole numbers and lists under their names in code, and ignores other variables', () => {
-    const environment = { NAME: 'a', COUNT: '0900', OWN_HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
-    expect(readEnvironment(schema, environment)).toEqual({
-      name: 'a',
-      count: 900,
-      ownHosts: ['a.example', 'b.example'],
-    });
+    const given = { NAME: 'a', COUNT: '0900', OWN_HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
+    expect(readEnvironment(schema, given)).toEqual({ name: 'a', count: 900, ownHosts: ['a.example', 'b.example'] });
   });
 
   it('names every invalid variable and shows no value', () => {

@@ -3,7 +3,6 @@ import { makeKeptCalls } from '../../../lambdas/platform/kept-calls.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { useVirtualTime } from '../../support/virtual-time.ts';
 
-/** A memory of calls, and each call that was made. */
 const remembering = () => {
   useVirtualTime();
   const clock = frozenClock();

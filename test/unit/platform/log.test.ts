@@ -24,7 +24,6 @@ afterEach(() => {
 
 const lines = () => written.map(text => JSON.parse(text));
 
-/** The log line of an attempt that was delivered. */
 const logDelivered = () => {
   const { log, beginInvocation } = makeLog('deliver-first', now);
   beginInvocation({ awsRequestId: requestId });

@@ -149,9 +149,8 @@ describe('an error of AWS', () => {
     else expect(line).toMatchObject(expected);
     expect(line.index).toBe((expected as { index?: string } | undefined)?.index);
     const counted = others.filter(({ StoreThrottled }) => StoreThrottled === 1);
-    expect(counted.map(({ _aws }) => _aws.CloudWatchMetrics[0].Dimensions)).toEqual(
-      expected ? [[['store']], [['store']]] : [],
-    );
+    const dimensions = counted.map(({ _aws }) => _aws.CloudWatchMetrics[0].Dimensions);
+    expect(dimensions).toEqual(expected ? [[['store']], [['store']]] : []);
     for (const metric of counted) expect(metric).not.toHaveProperty('service');
   });
 
@@ -167,13 +166,10 @@ describe('an error of AWS', () => {
 });
 
 async function errorOf(call: Promise<unknown>): Promise<unknown> {
-  return call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const [{ reason }] = (await Promise.allSettled([call])) as [{ reason?: unknown }];
+  return reason;
 }
 
-/** Makes a telemetry, and collects the lines that it writes. */
 function collectLines() {
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/x');
   const lines: string[] = [];

@@ -38,7 +38,6 @@ describe('work with a deadline', () => {
     await late;
   });
 
-  // Bug: the other deletions of a login's surplus sessions continued after one of them had failed.
   it('is aborted if a part of it fails', async () => {
     const aborted = vi.fn();
     const work = withDeadline(after, 1_000, signal => {

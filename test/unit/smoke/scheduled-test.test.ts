@@ -4,7 +4,6 @@ import { systemTime } from '../../../lambdas/platform/timer.ts';
 import { composeScheduledTest } from '../../../lambdas/smoke/scheduled-test.composition.ts';
 import { identity, makeFakeService, type Script } from './fake-service.ts';
 
-/** Runs the scheduled test once. If its queue hangs, its time passes meanwhile. */
 const runOnce = async (parameter: string | undefined, script: Script = () => undefined, isHanging = false) => {
   const { effects, webhooks } = makeFakeService({ script });
   const lines: unknown[] = [];

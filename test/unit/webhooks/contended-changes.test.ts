@@ -15,7 +15,6 @@ const path = '/v1/webhooks/demanda.criada';
 const all = <Result>(ask: (at: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: 10 }, (_, at) => ask(at)));
 
-// Bug: all but three were refused with 503, and a few such minutes paged the on-call.
 it.each([
   ['PUT', path, (at: number) => ({ url: `https://receiver.example.com/${at}` }), 200],
   ['POST', `${path}/segredo`, () => ({ imediato: true }), 201],
@@ -29,7 +28,6 @@ it('one of ten DELETEs at once succeeds, and the others find no webhook', async 
   expect(answers.map(answer => answer?.status).toSorted()).toEqual([204, ...Array(9).fill(404)]);
 });
 
-// Bugs: the second try of a DELETE removed what was registered after the first; then it did not find a webhook that was there.
 it('a DELETE that loses its race succeeds, and keeps a later registration', async () => {
   let isFirst = true;
   const { execute } = stage.tables;

@@ -124,7 +124,6 @@ it('an account’s webhooks are listed by event name', async () => {
   expect(await store.list('nobody')).toEqual([]);
 });
 
-// A removal was answered 404 for what it had deleted itself.
 it.each([
   ['a registration', undefined, 'UpdateItemCommand', () => store.create(webhook()), webhook],
   ['a removal', {}, 'DeleteItemCommand', remove, () => 'removed'],
@@ -138,7 +137,6 @@ it.each([
   },
 );
 
-// Bug: the repetition deleted what was registered after the removal had taken effect.
 it.each([
   ['DeleteItemCommand', {}],
   ['PutItemCommand', hold],
@@ -149,7 +147,6 @@ it.each([
   expect(await find()).toMatchObject({ webhookId: 'id-2' });
 });
 
-// Bug: it was answered 409, and its account never got the secret.
 it('a registration recognises itself though its receiver had it suspended before the SDK repeated it', async () => {
   const suspend = async () => put({ ...(await find()), ...hold, suspensionReason: 'gone', updatedAt: 2_000 });
   database.repeatNext('UpdateItemCommand', suspend);
@@ -190,7 +187,6 @@ describe('a replacement', () => {
   });
 });
 
-// An account that deletes and registers side by side caused an error of ours.
 it.each([
   ['a webhook', undefined],
   ['a webhook that an operator suspended', hold],

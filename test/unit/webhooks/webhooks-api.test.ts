@@ -58,7 +58,6 @@ const findingsOf = ({ json }: Answered) =>
 const logged = () => stage.lines.map(line => JSON.parse(line));
 const find = () => stage.webhooks.find(account, 'demanda.criada');
 
-/** An error of that name, as the SDK throws it. */
 const named = (name: string) => Object.assign(new Error(`s3cret ${name}`), { name });
 
 /** The function alone, whose tables are busy unless told otherwise. */
@@ -85,9 +84,8 @@ const handleAlone = async (method: string, path: string, dynamo?: Dynamo) => {
   const authorization = await makeCallers(stage.now, stage.dynamo).authorization(
     `Bearer admin|webhooks:read webhooks:manage|${account}`,
   );
-  const answer = await handler(httpRequest({ method, path, headers: { authorization } }), {
-    functionVersion: '7',
-  } as Context);
+  const request = httpRequest({ method, path, headers: { authorization } });
+  const answer = await handler(request, { functionVersion: '7' } as Context);
   const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)));
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
@@ -99,12 +97,10 @@ it('events that came without a webhook are listed by name while none is register
   await stage.pass(0);
   const ultimo_em = new Date(noon).toISOString();
   const listed = async () => (await send('GET', '/v1/webhooks')).json.eventos_sem_webhook;
-  expect(await listed()).toEqual([
-    { evento: 'demanda.criada', ultimo_em },
-    { evento: 'proposta.recebida', ultimo_em },
-  ]);
+  const noted = (evento: string) => ({ evento, ultimo_em });
+  expect(await listed()).toEqual([noted('demanda.criada'), noted('proposta.recebida')]);
   await register();
-  expect(await listed()).toEqual([{ evento: 'proposta.recebida', ultimo_em }]);
+  expect(await listed()).toEqual([noted('proposta.recebida')]);
   await send('DELETE', '/v1/webhooks/demanda.criada');
   expect(await listed()).toHaveLength(2);
 });
@@ -160,9 +156,11 @@ describe('POST /v1/webhooks', () => {
     expect(JSON.stringify(stored)).not.toContain(json.segredo);
     const { encryptedAuthorization = '', secrets } = stored ?? { secrets: [] };
     const encrypted = secrets[0]?.encrypted ?? '';
-    expect(await encryption.decrypt(encryptedAuthorization, authorizationBinding(account, 'demanda.criada'))).toBe(
-      'Bearer s3cret',
+    const credential = await encryption.decrypt(
+      encryptedAuthorization,
+      authorizationBinding(account, 'demanda.criada'),
     );
+    expect(credential).toBe('Bearer s3cret');
     expect(await encryption.decrypt(encrypted, secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
     await expect(encryption.decrypt(encrypted, secretBinding(account, 'demanda.cancelada'))).rejects.toThrow();
     expect(stage.lines.join()).not.toMatch(/s3cret|whsec_|receiver/);
@@ -221,7 +219,6 @@ describe('the limit of registrations', () => {
   const replace = (options: Sent = {}) => send('PUT', path, { body: { url }, ...options });
   const other = 'admin|webhooks:manage|conta-2';
 
-  // Bug: one account whose name servers kept silent held every execution of a new AWS account with two requests a second.
   it('is thirty a minute per account, POST and PUT together, and the name is not asked beyond it', async () => {
     expect((await register()).status).toBe(201);
     await stage.pass(2_000);
@@ -232,12 +229,12 @@ describe('the limit of registrations', () => {
     expect((await send('GET', path)).status).toBe(200);
   });
 
-  const limited = '429 rate_limited';
+  const [limited, large] = ['429 rate_limited', 'x'.repeat(16_385)];
   it.each<[string, Sent, string]>([
     ['an unknown token', { token: 'nonsense' }, '401 invalid_token'],
     ['a member', { token: `member|webhooks:manage|${account}` }, '403 admin_required'],
-    ['a media type', { headers: { 'content-type': 'text/plain' } }, '415 unsupported_media_type'],
-    ['a size', { raw: `"${'x'.repeat(16_384)}"` }, '413 payload_too_large'],
+    ['a media type', { headers: { 'content-type': 'text/plain' }, raw: large }, '415 unsupported_media_type'],
+    ['a size', { raw: large }, '413 payload_too_large'],
     ['no JSON', { raw: '{' }, '400 invalid_json'],
     ['an unknown field', { body: { url, outro: 1 } }, '422 validation_failed'],
     ['a URL', { body: { url: 'https://10.0.0.1/' } }, '422 validation_failed'],
@@ -275,9 +272,8 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
       expect(status).toBe(201);
       expect(Object.keys(json)).toEqual(['segredo']);
       const [current] = (await find())?.secrets ?? [];
-      expect(await encryption.decrypt(current?.encrypted ?? '', secretBinding(account, 'demanda.criada'))).toBe(
-        json.segredo,
-      );
+      const secret = await encryption.decrypt(current?.encrypted ?? '', secretBinding(account, 'demanda.criada'));
+      expect(secret).toBe(json.segredo);
     }
     await stage.pass(3_599_999);
     const refused = await rotate();
@@ -306,23 +302,10 @@ it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])('no webhook is calle
   expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway has decoded it once
 });
 
-describe('the order of checks', () => {
-  const raw = 'x'.repeat(20_000);
-  const headers = { 'content-type': 'text/plain' };
-  const body = { ...registration, url: 'http://x.example.com/' };
-
-  // Every endpoint refuses what comes before its scope in this order, too (`describeApiRefusals`).
-  it.each<[string, Sent]>([
-    ['403 insufficient_scope', { token: `admin|webhooks:read|${account}`, raw, headers }],
-    ['415 unsupported_media_type', { raw, headers }],
-    ['413 payload_too_large', { raw }],
-    ['400 invalid_json', { raw: 'x' }],
-    ['422 validation_failed', { body }],
-    ['409 webhook_exists', { body: registration }],
-  ])('is scope, type, size, JSON, values, conflicts: %s', async (code, sent) => {
-    await register();
-    expect(codeOf(await send('POST', '/v1/webhooks', sent))).toBe(code);
-  });
+it('a second registration for an event is refused once its values are valid', async () => {
+  await register();
+  expect(codeOf(await register({ url: 'http://x.example.com/' }))).toBe('422 validation_failed');
+  expect(codeOf(await register())).toBe('409 webhook_exists');
 });
 
 it.each([
@@ -369,7 +352,6 @@ describe('when a dependency fails', () => {
     expect(await send('GET', '/v1/webhooks')).toMatchObject(busy);
   });
 
-  // Bug: it counted nothing, and the saved queries of errors left the cause out.
   it('counts the 503, and logs its cause as an error', async () => {
     const { lines } = await handleAlone('GET', '/v1/webhooks');
     const cause = { level: 'ERROR', message: 'api.dependency_busy', errorName: 'ThrottlingException' };
@@ -377,7 +359,6 @@ describe('when a dependency fails', () => {
       expect(lines).toContainEqual(expect.objectContaining(line));
   });
 
-  // Bug: an account that changed one webhook several times at once paged the on-call.
   it('does not count the 503 of a webhook that others keep changing', async () => {
     await register();
     const { status, lines } = await handleAlone('DELETE', '/v1/webhooks/demanda.criada', command => {

@@ -36,7 +36,6 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 300 }) },
   { weight: 2, arbitrary: fc.constantFrom('id', 'secret', 'username', 'access_token', 'refresh_token') },
 );
-/** Returns what is known by a name, or the text itself. */
 const known = (text: string): string =>
   Object.entries({ ...client, ...user, ...tokens }).find(([name]) => name === text)?.[1] ?? text;
 

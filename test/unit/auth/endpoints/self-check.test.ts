@@ -10,7 +10,6 @@ import { type AuthService, authEnvironment, startAuthService } from '../../../su
 const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
 
-/** The token function as a deployment invokes it. */
 const startProcess = (changes: Partial<AuthService['runtime']> = {}) => {
   const answer = composeToken(authEnvironment, { ...service.runtime, ...changes }, service.telemetry);
   return { checkItself: () => answer({}) };
@@ -40,7 +39,6 @@ it.each<readonly [string, () => Partial<AuthService['runtime']>, RegExp]>([
     /does not compute Argon2id/,
   ],
   ['no access to the key', () => ({ kms: { send: () => Promise.reject(new Error('AccessDenied')) } }), /AccessDenied/],
-  // Bug: it read the first and the last alone, and a release without the others passed.
   ...['Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts'].map(
     table =>
       [`no access to ${table}`, without(table), /The login of an unknown client returned 500: .*server_error/] as const,
@@ -49,6 +47,5 @@ it.each<readonly [string, () => Partial<AuthService['runtime']>, RegExp]>([
   expect(startProcess(changesOf()).checkItself()).rejects.toThrow(message),
 );
 
-// Bug: where IAM did not know a new permission yet, the first trial failed the deployment.
 it('The error names a fault that may pass by itself, so that the deployment tries again.', () =>
   expect(startProcess(without('Users')()).checkItself()).rejects.toHaveProperty('name', notAnswered));

@@ -72,12 +72,9 @@ describe('A granted token request', () => {
     expect(answer.status).toBe(200);
     const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
     expect(answer.headers).toEqual({ 'content-type': 'application/json', ...uncached });
-    const [access_token, refresh_token, scope] = [
-      expect.any(String),
-      expect.any(String),
-      'webhooks:read webhooks:manage',
-    ];
-    expect(answer.json).toEqual({ access_token, token_type: 'Bearer', expires_in: 900, refresh_token, scope });
+    const [any, scope] = [expect.any(String), 'webhooks:read webhooks:manage'];
+    const tokens = { access_token: any, refresh_token: any };
+    expect(answer.json).toEqual({ ...tokens, token_type: 'Bearer', expires_in: 900, scope });
     const [header, claims] = answer.json.access_token
       .split('.', 2)
       .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()));
@@ -109,7 +106,6 @@ describe('A granted token request', () => {
     },
   );
 
-  // Bug: the blanks were read again from each of them on, before anything was authenticated.
   it.each(['\n', '\r', '\u2028', '\u2029'])('reads blanks of Basic before %j once.', async separator => {
     const authorization = (blanks: number) => `Basic${' '.repeat(blanks)}${separator}${basic(id, secret).slice(6)}`;
     const answer = await service.post('token', login(), { headers: { authorization: authorization(9_000) } });

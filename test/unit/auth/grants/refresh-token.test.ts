@@ -46,7 +46,6 @@ it.each(['ThrottlingException', 'KMSInternalException'])(
   },
 );
 
-// Bug: it was judged once more when its keys had been read, and was reuse by then.
 it('A request is judged by the moment it came, though the grace period ends meanwhile.', async () => {
   await login(); // reads the keys, which are read again 30 s later
   service.clock.advance(1_000);
@@ -134,7 +133,6 @@ describe('lives', () => {
     expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
   });
 
-  // Bug: an access token was said to live for 900 s, and was inactive when its session ended.
   it('A session ends after 90 days, however often it was used, and its last access tokens with it.', async () => {
     const end = service.clock.now() + 90 * day;
     let answer = await login();
@@ -142,11 +140,8 @@ describe('lives', () => {
       service.clock.advance(11 * day);
       answer = await refresh(answer.json.refresh_token);
     }
-    for (const [left, seconds] of [
-      [900_001, 900],
-      [600_000, 600],
-      [1, 1],
-    ] as const) {
+    for (const left of [900_001, 600_000, 1]) {
+      const seconds = Math.min(900, Math.ceil(left / 1_000));
       service.clock.set(end - left);
       answer = await refresh(answer.json.refresh_token);
       expect(answer.json.expires_in).toBe(seconds);
@@ -156,7 +151,6 @@ describe('lives', () => {
     expect(await refresh(answer.json.refresh_token)).toMatchObject(refused);
   });
 
-  // Bug: the life of the access token was counted from before the MAC key was read, which may take seconds.
   it('An access token does not outlive its session, however long the keys take.', async () => {
     const once = await service.makeClient({ grants: ['password'] });
     const end = service.clock.now() + 900_000 + 31_000;

@@ -47,9 +47,7 @@ describe('The rotation of keys', () => {
       const key = await ring.active(kind);
       expect(key).toMatchObject({ kind, generation: 1, activeFrom: clock.now() });
       expect((await ring.open(key)).type).toBe(kind === 'signing' ? 'private' : 'secret');
-      await expect(
-        ring.open({ ...key, keyId: 'other', kind: kind === 'mac' ? 'encryption' : 'mac' }),
-      ).rejects.toThrow();
+      await expect(ring.open({ ...key, keyId: 'x', kind: kind === 'mac' ? 'encryption' : 'mac' })).rejects.toThrow();
     }
   });
 
@@ -164,7 +162,6 @@ describe('An emergency rotation', () => {
     expect((await keyring().active('signing')).generation).toBe(2);
   });
 
-  // Bug: if the SDK repeated the write, it reported that nothing was made, and deleted none of the keys.
   it('revokes all other keys on request, also if the SDK repeats the write after a lost answer.', async () => {
     await rotation.rotateKeys();
     database.repeatNext('PutItemCommand');

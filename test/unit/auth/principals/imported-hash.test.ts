@@ -53,7 +53,6 @@ describe('An imported hash', () => {
     expect(await passwordHashing.verify('a'.repeat(72), stored)).toBe(true);
     expect(await passwordHashing.verify(`${'a'.repeat(72)}anything`, stored)).toBe(true);
     expect(await passwordHashing.verify('a'.repeat(71), stored)).toBe(false);
-    // Bug: a slip behind them became the password, and the right one matched no more.
     expect([72, 73].map(length => passwordHashing.needsRehash(stored, 'a'.repeat(length)))).toEqual([true, false]);
   });
 
@@ -128,10 +127,8 @@ describe('An imported hash', () => {
   it('differs from any other text, which causes no error.', () => {
     const kind = fc.constantFrom('$argon2id', '$2b', '$pbkdf2-sha256');
     const rest = fc.string({ unit: 'binary', maxLength: 60 });
-    const text = fc.oneof(
-      rest,
-      fc.tuple(kind, rest).map(parts => parts.join('$')),
-    );
+    const hash = fc.tuple(kind, rest).map(parts => parts.join('$'));
+    const text = fc.oneof(rest, hash);
     fc.assert(fc.property(text, given => ['object', 'undefined'].includes(typeof parseImportedHash(given))));
   });
 

@@ -90,7 +90,6 @@ it('A right guess for scopes of which the role has none is refused and counted i
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });
 
-// Bug: the second deletion found nothing, and the operator read that nothing had been counted.
 it('Unlocking returns whether any failures still counted, though the SDK repeats it.', async () => {
   const { username, password } = await service.makeUser();
   expect(await service.lockout.unlock(username)).toBe(false);

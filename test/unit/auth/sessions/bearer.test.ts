@@ -32,7 +32,6 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     algorithm === 'ES256'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
       : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-  /** The key that signed the token. */
   const ownKey = async () => {
     const key = (await service.keyring.list('signing')).find(({ keyId }) => keyId === decode(0).kid);
     if (!key) throw new Error('The key is gone.');
@@ -169,10 +168,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     it('a claim or a header parameter given twice, even under our own signature (RFC 7519 section 4).', async () => {
       const [header, claims] = [JSON.stringify(decode(0)), JSON.stringify(decode(1))];
       expect(await outcome(await signText(header, claims))).toBe('authenticated'); // the forging itself works
-      const twice = (text: string, member: string) => [
-        text.replace('{', `{${member},`),
-        text.replace(/}$/, `,${member}}`),
-      ];
+      const twice = (text: string, more: string) => [text.replace('{', `{${more},`), text.replace(/}$/, `,${more}}`)];
       for (const doubled of twice(claims, '"account_id":"another"')) {
         expect(await outcome(await signText(header, doubled))).toBe('invalid');
       }

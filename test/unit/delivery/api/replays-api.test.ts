@@ -51,11 +51,8 @@ describe('a replay', () => {
 
   it('runs alone for its webhook, and a refused start leads to it', async () => {
     const starts = await Promise.all([start(), start(), start()]);
-    expect(starts.map(({ status, json }) => json.code ?? status).toSorted()).toEqual([
-      202,
-      'replay_in_progress',
-      'replay_in_progress',
-    ]);
+    const codes = starts.map(({ status, json }) => json.code ?? status).toSorted();
+    expect(codes).toEqual([202, 'replay_in_progress', 'replay_in_progress']);
     expect(new Set(starts.map(({ headers }) => headers.location)).size).toBe(1);
     await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
     expect(await codeOf('POST', '/v1/webhooks/demanda.cancelada/reenvios', { body: range })).toBe('202');

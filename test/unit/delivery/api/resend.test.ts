@@ -55,7 +55,6 @@ describe('a resend of a delivery in a final state', () => {
 });
 
 describe('a resend of a waiting delivery', () => {
-  // Bugs: a receiver that asked for a day's wait got nothing for a day; what no message was sent for came with the sweeper.
   it.each([
     ['its receiver asked for a longer wait', answer(503, { 'retry-after': '86400' }), 60_000, false],
     ['its message is lost', answer(500), 125_000, true],

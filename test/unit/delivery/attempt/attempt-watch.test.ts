@@ -52,7 +52,6 @@ const [failed, internal] = [failure(), internalError()];
 /** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `stalled` no timer fires. */
 type Step = 'onResolving' | 'onAnswered' | 'stalled' | number | AttemptOutcome;
 
-/** Watches an attempt through its steps. */
 const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
   const watch = timing(circumstances);
   for (const step of steps) {

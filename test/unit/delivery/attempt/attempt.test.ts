@@ -90,11 +90,8 @@ describe('an attempt that is answered', () => {
 describe('internal errors', () => {
   it('a credential that cannot be opened is our own fault, and no request is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
-    const outcome = await attempt(
-      aWebhook({ encryptedAuthorization: encryptAlike('x', 'another/binding') }),
-      aDelivery(),
-    );
-    expect(outcome).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
+    const made = await attempt(aWebhook({ encryptedAuthorization: encryptAlike('x', 'another/binding') }), aDelivery());
+    expect(made).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
   });
 

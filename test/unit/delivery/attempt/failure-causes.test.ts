@@ -123,7 +123,6 @@ function saying(text: string): Promise<Situation> {
   return answering(socket => socket.write(text));
 }
 
-/** A receiver that does this with each request. */
 async function answering(act: (socket: Socket) => void, options: TlsOptions = {}, isRsa = false): Promise<Situation> {
   const pair = await certify(undefined, isRsa);
   return overTls({ key: pair.private, cert: pair.cert, ...options }, pair.cert, act);

@@ -35,7 +35,6 @@ it('the line of an attempt without an answer has the cause and the code of the e
 const error = { cause: null, errorCode: '', durationMs: 1 };
 const ours = { InternalError: 1 };
 
-// Bug: ten tests a minute against a receiver that answers 401 woke the on-call.
 it.each([
   ['a success', answer(200), { Delivered: 1 }, {}],
   ['a failure', answer(401), { Delivered: 0 }, {}],

@@ -47,18 +47,13 @@ it.each([
   expect(await consume(remaining)).toMatchObject(expected);
 });
 
-// Processes that a burst had started together stopped together, and then no process received.
-it.each([
-  [0.37, true],
-  [0.38, false],
-])('a process stops receiving 2 to 10 s before, as it draws: with 30 s left and %f', async (random, doesReceive) => {
-  expect((await consume(30_000, { random })).receives > 0).toBe(doesReceive);
-});
+it.each([0.37, 0.38])(
+  'a process stops receiving 2 to 10 s before, as it draws: with 30 s left and %f',
+  async random => {
+    expect((await consume(30_000, { random })).receives > 0).toBe(random === 0.37);
+  },
+);
 
-// On a busy machine it took more attempts than it could keep up with, and healthy receivers seemed to time out.
-it.each([
-  [50, true],
-  [51, false],
-])('a process receives no more while its timers are late by more than 50 ms: %i', async (lateness, doesReceive) => {
-  expect((await consume(45_000, { lateness })).receives > 0).toBe(doesReceive);
+it.each([50, 51])('a process stops receiving while its timers are more than 50 ms late: %i ms', async lateness => {
+  expect((await consume(45_000, { lateness })).receives > 0).toBe(lateness <= 50);
 });

@@ -70,12 +70,8 @@ it.each([
 
 describe('a message that a service wrapped in an envelope of its own', () => {
   const event = { id_conta: 'c', event: 'demanda.criada', id_demanda: 1 };
-  const notification = {
-    Type: 'Notification',
-    MessageId: 'm',
-    TopicArn: 'arn:aws:sns:r:1:t',
-    Message: JSON.stringify(event),
-  };
+  const Message = JSON.stringify(event);
+  const notification = { Type: 'Notification', MessageId: 'm', TopicArn: 'arn:aws:sns:r:1:t', Message };
   const ruled = { version: '0', id: 'e', 'detail-type': 'demand', source: 'demands', account: '1', detail: event };
 
   it.each([
@@ -85,16 +81,8 @@ describe('a message that a service wrapped in an envelope of its own', () => {
       { ...notification, Type: 'SubscriptionConfirmation', Token: 't', SubscribeURL: 'https://sns' },
       /^event: is missing; an SNS topic asks to confirm .*: let the account of the events queue subscribe$/,
     ],
-    [
-      'an EventBridge rule',
-      ruled,
-      /^event: is missing; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,
-    ],
-    [
-      'an unknown service',
-      { Message: 'x', detail: 'y' },
-      /^event: is missing; id_conta: is missing; id_demanda: is missing$/,
-    ],
+    ['EventBridge', ruled, /^event: is missing; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/],
+    ['another', { Message: 'x', detail: 'y' }, /^event: is missing; id_conta: is missing; id_demanda: is missing$/],
   ])('%s: is malformed, and the detail says what to do', (_service, message, detail) => {
     expect(parse(message)).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(detail) });
   });

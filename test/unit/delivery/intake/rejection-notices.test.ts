@@ -144,21 +144,18 @@ describe('the notices of a process', () => {
   it('are at most ten in a minute of the clock for each reason, of all senders together', async () => {
     const sent: RejectionNotice[] = [];
     const { add, settled } = startProcess(async one => void sent.push(one));
-    const counts = () => [...Map.groupBy(sent, ({ reason }) => reason)].map(([reason, all]) => [reason, all.length]);
+    const count = (wanted: string) => sent.filter(({ reason }) => reason === wanted).length;
     add(8);
     add(8, { sender: 'AIDAUSER' });
     add(1, { reason: 'id_reused' });
     await stage.pass(59_999);
     add(1);
     await settled();
-    expect(counts()).toEqual([
-      ['malformed', 10],
-      ['id_reused', 1],
-    ]);
+    expect([count('malformed'), count('id_reused'), sent.length]).toEqual([10, 1, 11]);
     await stage.pass(1);
     add(12);
     await settled();
-    expect(counts()).toContainEqual(['malformed', 20]);
+    expect(count('malformed')).toBe(20);
   });
 
   it('use up the minute when they fail: a topic that is down gets ten calls', async () => {

@@ -86,10 +86,7 @@ describe('the list of events without a webhook', () => {
     await note('demanda.cancelada', noon - day);
     await note('demanda.criada', noon);
     await note('demanda.criada', noon - hour);
-    expect(await read()).toEqual([
-      ['demanda.cancelada', noon - day],
-      ['demanda.criada', noon],
-    ]);
+    expect(await read()).toEqual(Object.entries({ 'demanda.cancelada': noon - day, 'demanda.criada': noon }));
   });
 
   it('leaves out an event after 30 days, whether or not its item is deleted', async () => {

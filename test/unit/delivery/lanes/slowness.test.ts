@@ -18,10 +18,7 @@ const day = 24 * 60 * minute;
 
 /** Records slow attempts, each with the quick ones before it, at these times, in milliseconds after noon. */
 const recording = (...recorded: readonly [at: number, slow: number, quick: number][]): Slowness =>
-  recorded.reduce(
-    (slowness, [at, slow, quick]) => withSlowAttempts(slowness, { slow, quick }, noon + at),
-    unknownSlowness,
-  );
+  recorded.reduce((state, [at, slow, quick]) => withSlowAttempts(state, { slow, quick }, noon + at), unknownSlowness);
 
 it.each<[string, boolean, Slowness]>([
   ['one slow attempt', false, recording([0, 1, 0])],

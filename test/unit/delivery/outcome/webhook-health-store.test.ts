@@ -55,13 +55,11 @@ it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial
   ) as never),
 ])('%s after an attempt at %j, of a webhook that is %j, returns %j', async (act, read, before, result, after) => {
   const { dynamo } = makeStage();
-  const put = new PutCommand({ TableName: 'Webhooks', Item: aWebhook(before) });
-  await dynamo(put);
+  await dynamo(new PutCommand({ TableName: 'Webhooks', Item: aWebhook(before) }));
   const store = makeWebhookHealthStore({ dynamo, table: 'Webhooks', now: () => now });
   expect(await acts[act](store, aWebhook(read))).toBe(result);
-  const { Item = {} } = await dynamo(
-    new GetCommand({ TableName: 'Webhooks', Key: webhookKey('conta-1', 'demanda.criada') }),
-  );
+  const Key = webhookKey('conta-1', 'demanda.criada');
+  const { Item = {} } = await dynamo(new GetCommand({ TableName: 'Webhooks', Key }));
   const { unannounced, announcementShard: _, announcementAt: __, ...stored } = Item;
   const { told, ...changes } = after;
   expect({ ...stored, told: unannounced?.type }).toEqual({ ...aWebhook(changes), told });

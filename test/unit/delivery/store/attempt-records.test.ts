@@ -40,8 +40,7 @@ it.each(Object.keys(failureCauses) as FailureCause[])('a stored attempt keeps it
 
 it('an answer is kept for 60 days, and leaves a head that is kept longer', () => {
   const ended = settled(aDelivery({ attempts: [aRecord()] }), 'delivered', noon);
-  expect(partAnswers(ended, noon / 1_000 + 30 * 86_400).answers).toEqual([]);
-  expect(partAnswers(ended, noon / 1_000 + 90 * 86_400).answers).toMatchObject([
-    { response: 'oops', ttl: noon / 1_000 + 60 * 86_400 },
-  ]);
+  const after = (days: number) => noon / 1_000 + days * 86_400;
+  expect(partAnswers(ended, after(30)).answers).toEqual([]);
+  expect(partAnswers(ended, after(90)).answers).toMatchObject([{ response: 'oops', ttl: after(60) }]);
 });

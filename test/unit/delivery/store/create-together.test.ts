@@ -22,7 +22,6 @@ const outcome = (id = freshId(), text = 'own'): Delivery =>
   settled(aDelivery({ id, attempt: 2, charged: 1, attempts: [aRecord({ response: text })] }), 'delivered', clock.now());
 const outcomes = (count: number) => Array.from({ length: count }, () => outcome());
 
-/** The fate of a call for several. */
 type Trouble = (input: Statements, write: (input: Statements) => Promise<Answers>) => Promise<Answers>;
 type Statements = { Statements: readonly { Parameters: readonly unknown[] }[] };
 type Answers = { Responses?: object[]; $metadata?: object };
@@ -54,7 +53,6 @@ const troubles = {
   },
 } satisfies Record<string, Trouble>;
 
-/** A store that meets troubles in turn, and its calls. */
 const storeWith = (...met: (keyof typeof troubles)[]) => {
   const calls: string[] = [];
   const send = async (command: { input: Statements }) => {

@@ -33,13 +33,10 @@ it.each(EVENT_NAMES)('the head of a delivery is under 1 kB with ten records: %s'
   expect(itemSize(await kept(item))).toBeLessThan(1_000);
 });
 
-/** Returns an item as DynamoDB keeps it. */
 async function kept(Item: object) {
   const table = { TableName: 'Deliveries' };
   const { id, part } = Item as { id: string; part: string };
   await database.dynamo(new PutCommand({ ...table, Item }));
-  const stored = await database.client.send(
-    new GetItemCommand({ ...table, Key: { id: { S: id }, part: { S: part } } }),
-  );
-  return stored.Item ?? {};
+  const get = new GetItemCommand({ ...table, Key: { id: { S: id }, part: { S: part } } });
+  return (await database.client.send(get)).Item ?? {};
 }

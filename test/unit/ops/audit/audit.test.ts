@@ -103,9 +103,7 @@ describe('the line of a command', () => {
   });
 });
 
-// Bug: the line of a failed command did not name its results. After Ctrl-C it stayed `begun`.
 describe('a command that ends half-way', () => {
-  /** Prepares items for a command. Returns its words. */
   const prepare = async (command: string, items: number) => {
     if (command === 'accounts delete') {
       await operated.createUser('half');
@@ -193,8 +191,7 @@ describe('the audit trail', () => {
   });
 });
 
-// Bug: after an import each row was as wide as a hundred ids.
-it('lists few ids by name, and the number of many, with all ids in --json', async () => {
+it('lists few ids by their names, and many by their number, which programs are given', async () => {
   const users = Array.from({ length: 100 }, (_, at) => `user${String(at).padStart(18, '0')}`);
   const line = await openAuditLog(localTarget(operated.outputs)).begin('users import', {});
   await line.continue({ users });
@@ -206,8 +203,7 @@ it('lists few ids by name, and the number of many, with all ids in --json', asyn
   expect(record).toMatchObject({ target: { count: 100, accounts: ['acme', 'bolt'] }, parts: [{ users }] });
 });
 
-// Bug: each further line of an import counted as a command, so 10,000 users hid all commands before it.
-it('counts commands and not their further lines, and reports how far it read', async () => {
+it('counts commands and not their further lines, and says where it read no further', async () => {
   const log = openAuditLog(localTarget(operated.outputs));
   await (await log.begin('before', {})).complete('done', {});
   const long = await log.begin('long', {});

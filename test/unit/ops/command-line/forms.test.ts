@@ -17,11 +17,10 @@ const now = Date.UTC(2026, 10, 21, 12);
 const read = (text: string) => moment.parse(text)(now);
 afterEach(() => void vi.unstubAllEnvs());
 
-/** Returns the problem of a value of another form. */
 const problemOf = (form: z.ZodType, value: string) => form.safeParse(value).error?.issues[0]?.message;
 
-// Bug: npm changes to the root of the repository, and files were written and searched there.
-it('a file path is relative to the folder in which npm was called', () => {
+// npm changes to the root of the repository.
+it('a file is named from the folder in which npm was called', () => {
   vi.stubEnv('INIT_CWD', '/home/ana/exports');
   expect(filePath.parse('acme.ndjson')).toBe('/home/ana/exports/acme.ndjson');
   expect(filePath.parse('/dev/null')).toBe('/dev/null');
@@ -42,21 +41,13 @@ describe('a moment', () => {
     expect(read(text)).toBe(expected);
   });
 
-  it.each([
-    '',
-    'yesterday',
-    '2026-11-21',
-    '2026-11-21T09:30:00',
-    '2026-02-30T00:00:00Z',
-    '2026-11-21 09:30:00Z',
-    '999999999d',
-    '-1h',
-    '1w',
-    '1.5h',
-    `${'9'.repeat(100_000)}d`,
-  ])('is rejected with the accepted forms: %.40s', text => {
-    expect(problemOf(moment, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or how long ago .* 90m/);
-  });
+  const dates = ['yesterday', '2026-11-21', '2026-11-21T09:30:00', '2026-02-30T00:00:00Z', '2026-11-21 09:30:00Z'];
+  it.each(['', ...dates, '999999999d', '-1h', '1w', '1.5h', `${'9'.repeat(100_000)}d`])(
+    'is not read from %.40s, and the problem names the forms',
+    text => {
+      expect(problemOf(moment, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or how long ago .* 90m/);
+    },
+  );
 
   it('round-trips for every valid time', () => {
     const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });

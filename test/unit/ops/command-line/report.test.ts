@@ -1,14 +1,11 @@
 import { expect, it } from 'vitest';
 import { lines, makeShape } from '../../../../ops/command-line/report.ts';
 
-// Bug: `users list` of some 125,000 users ended with "Maximum call stack size exceeded".
 it('writes tables and lines of any length', () => {
   const { table } = makeShape<{ readonly id: string }>([{ json: 'id', heading: 'id' }]);
   const ids = Array.from({ length: 200_000 }, (_, index) => `${index}`);
-  const rows = table(
-    ids.map(id => ({ id })),
-    '',
-  ).split('\n');
+  const items = ids.map(id => ({ id }));
+  const rows = table(items, '').split('\n');
   expect([rows.length, rows.at(0), rows.at(-1)]).toEqual([200_001, 'ID', '199999']);
   expect(lines(ids.map(id => [id, 'x'])).split('\n')).toHaveLength(200_000);
 });

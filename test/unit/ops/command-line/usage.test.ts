@@ -98,7 +98,7 @@ it.each([
   await expectOneLine(1, message, ['--outputs', file, 'clients', 'list']);
 });
 
-// Bug: commander repeats surplus arguments and unknown options.
+// commander repeats excess arguments and the argument of an unknown option.
 it.each(['S3cret', '-pS3cret', '-p=S3cret', '--password=S3cret', '--generate-password=S3cret'])(
   'a password that is typed as an argument is not repeated: %s',
   async word => {

@@ -10,7 +10,6 @@ afterEach(() => void vi.useRealTimers());
 const url = (name: string) => `https://sqs.example/${name}`;
 const pause = (milliseconds: number) => new Promise<void>(resolve => setTimeout(resolve, milliseconds));
 
-// Bug: three calls in turn for each message, and then a pause: 2.5 messages a second at any rate.
 it('moves as many messages a second as the rate allows, and no more, if AWS answers after 100 ms', async () => {
   const sentAt: number[] = [];
   const left = Array.from({ length: 100 }, (_, at) => ({

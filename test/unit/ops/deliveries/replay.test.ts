@@ -88,11 +88,8 @@ it('ops deliveries replay of many webhooks reports each in a line, and skips tho
 });
 
 describe('the replays of many webhooks', () => {
-  const webhooks = Array.from({ length: 35 }, (_, number) => ({
-    account: `${number}`,
-    event: 'demanda.criada' as const,
-  }));
-  const task = { print: () => {}, progress: () => {}, ...unread };
+  const webhooks = Array.from({ length: 35 }, (_, at) => ({ account: `${at}`, event: 'demanda.criada' as const }));
+  const task = { tell: () => {}, progress: () => {}, ...unread };
 
   it('run at most ten at once', async () => {
     let [running, most] = [0, 0];
@@ -114,12 +111,9 @@ describe('the replays of many webhooks', () => {
 });
 
 describe('ops deliveries replay of one webhook', () => {
-  /** Runs a replay of 100 deliveries, and calls a function while it waits. */
-  const replay = async (
-    account: string,
-    webhook: object | undefined,
-    whileItWaits: (latest: Replay) => Promise<unknown>,
-  ) => {
+  type Act = (latest: Replay) => Promise<unknown>;
+  /** Runs a replay of 100 deliveries, and does something with it when it waits. */
+  const replay = async (account: string, webhook: object | undefined, whileItWaits: Act) => {
     await store(() => account, 100);
     if (webhook) await operated.put('Webhooks', aWebhook({ accountId: account, ...webhook }));
     const pause = async () => {
@@ -141,7 +135,7 @@ describe('ops deliveries replay of one webhook', () => {
   const gone = { status: 'suspended', suspensionReason: 'gone' };
   const cancel = (latest: Replay) => replays.end(latest, 'cancelled');
   const replace = (latest: Replay) => replays.start({ ...latest, id: `reenvio_${'2'.repeat(22)}` }, latest);
-  it.each<[string, object | undefined, (latest: Replay) => Promise<unknown>, RegExp]>([
+  it.each<[string, object | undefined, Act, RegExp]>([
     ['without a webhook', undefined, finish, /no webhook for demanda\.criada/],
     ['of a suspended webhook', gone, finish, /suspended: gone\. Run "webhooks reactivate"/],
     ['that is cancelled', {}, cancel, /cancelled after \d+ deliveries/],

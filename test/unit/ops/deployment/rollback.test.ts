@@ -163,7 +163,6 @@ it.each([
   );
 });
 
-// Bug: during a rollback it named the waiter that fails if the rollback succeeds.
 it.each<[StackStatus, RegExp]>([
   [
     'CREATE_IN_PROGRESS',

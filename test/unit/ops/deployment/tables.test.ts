@@ -17,8 +17,7 @@ async function makeRestored({ client }: Database, name: TableName): Promise<stri
 
 // `ops tables copy` copies items that a table lost, without overwriting others (contract, section 7).
 
-// Bug: the rotation after the loss had given its number to a new key, so it counted as a change of the lost one.
-it('restores an encryption key whose number is taken, below all others and never active', async () => {
+it('brings back an encryption key whose number another has by now, below all others and never in use', async () => {
   const { ask, run, put, database, stop } = await startOperatedTables();
   const { dynamo } = database;
   const restored = await makeRestored(database, 'Keyring');
@@ -50,8 +49,7 @@ it('restores an encryption key whose number is taken, below all others and never
   await stop();
 });
 
-// Bug: the credential of a deleted user, or of an abandoned address, was restored, and no command listed it.
-it('restores a credential only if its user has the address', async () => {
+it('brings back a credential only where its user has the address', async () => {
   const { ask, run, put, items, createUser, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Credentials');
   const create = async (name: string) => (await createUser('acme', `${name}@acme.example`)).userId;
@@ -63,7 +61,6 @@ it('restores a credential only if its user has the address', async () => {
   for (const name of ['lost', 'spoilt']) {
     await database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email: `${name}@acme.example` } }));
   }
-  // Bug: an invalid user ended the whole copy, at each try.
   await put('Users', { userId: spoilt });
   expect(await run('tables', 'copy', 'credentials', restored, '--yes')).toEqual({
     code: 0,

@@ -89,8 +89,7 @@ describe('ops keys rotate at a stage', () => {
     await expect(rotate(stageAnswering(denied, 'Unhandled'))).rejects.toThrow(failed);
   });
 
-  // Bug: for a new key that a colleague's --revoke had already deleted it reported that none was due.
-  it('reports a key that it created and that is already deleted', async () => {
+  it('reports a key that it made and that is deleted by now', async () => {
     const target = stageAnswering([{ kind: 'signing', created: 99, removed: [] }, ...nothingDue.slice(1)]);
     const texts: string[] = [];
     const noun = new Command('keys');
@@ -112,7 +111,6 @@ describe('ops keys rotate at a stage', () => {
     expect(await keysIn()).toBe(before + 1);
   });
 
-  // Bug: the commands were those of the local run.
   it('names commands for the same stage if it fails half-way', async () => {
     const target = { ...stageAnswering(nothingDue), dynamo: async () => fail() };
     const next = 'Run "npm run ops -- --stage dev keys rotate --revoke --kind signing" and "npm run ops -- --st';

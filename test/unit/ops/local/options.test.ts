@@ -3,7 +3,7 @@ import { parseOptions, UsageError } from '../../../../ops/local/options.ts';
 
 const parse = (...words: string[]) => parseOptions(words, '/project/.local/outputs.json');
 
-// Bug: npm changes to the root of the repository, and files were searched there.
+// npm changes to the root of the repository.
 beforeEach(() => void vi.stubEnv('INIT_CWD', '/home/ana'));
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -9,7 +9,6 @@ const server = createServer(makeReceiver(delivery => noted.push(delivery)));
 const url = `http://127.0.0.1:${await listen(server)}`;
 afterAll(() => closeNow(server));
 
-/** Returns the receiver's response to a delivery under its public name. */
 const deliver = async (path: string, body = '') => {
   const headers = { host: 'receiver.example.com', 'x-a': 'b', 'webhook-id': 'evt_1' };
   const sent = request(`${url}${path}`, { method: 'POST', headers }).end(body);

@@ -43,7 +43,6 @@ beforeEach(async () => {
 const clients = (): Promise<{ clientId: string }[]> => operated.ask('clients list');
 const users = (): Promise<{ userId: string; email: string }[]> => operated.ask('users list');
 const ops = (...words: string[]) => operated.under({ outputs }).run(...words);
-/** Returns the ids of all clients and the addresses of all users. */
 const names = async () => [
   ...(await clients()).map(({ clientId }) => clientId),
   ...(await users()).map(({ email }) => email),
@@ -123,7 +122,6 @@ describe('ops smoke rotate-credentials', () => {
     expect(await names()).toEqual([clientId, username]);
   });
 
-  // Bug: each deleted all but its own, and the parameter had the client that the other one had deleted.
   it('stores a client and a user that exist, even if another rotation runs in between', async () => {
     await ops('smoke');
     const first = storedIdentity();

@@ -107,7 +107,6 @@ describe('the recipients of alarms', () => {
   const mailbox = (SubscriptionArn: string, Endpoint = address, Protocol = 'email') => ({
     ...{ SubscriptionArn, Endpoint, Protocol },
   });
-  // Bug: between deployments SNS was not checked, and status reported no problems.
   it.each([
     ['confirmed', [mailbox('Deleted'), mailbox(arn), mailbox('PendingConfirmation', address, 'https')]],
     ['not confirmed', [mailbox('PendingConfirmation')]],

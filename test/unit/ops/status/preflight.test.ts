@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stack, StackStatus } from '@aws-sdk/client-cloudformation';
+import type { StackStatus } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import type { StackName } from '../../../../ops/stage/stage-stacks.ts';
 import { checks } from '../../../../ops/status/checks.ts';
@@ -74,11 +74,8 @@ describe('the preflight', () => {
   });
 });
 
-/** Returns a stage whose stack `Auth` is in a state. */
-const auth = (StackStatus: StackStatus, more: Partial<Stack> = {}): Case => ({
-  stacks: { Auth: { StackStatus, ...more } },
-});
-/** Returns templates of `Auth` and `Webhooks`, each with a function that reserves this much. */
+const auth = (StackStatus: StackStatus, more = {}): Case => ({ stacks: { Auth: { StackStatus, ...more } } });
+/** Templates of `Auth` and `Webhooks` with a function each that reserves so much. */
 const reserving = (inAuth: number, inWebhooks = 0): Templates => {
   const template = (ReservedConcurrentExecutions: number): Template => ({
     Resources: { Function: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions } } },
@@ -116,7 +113,6 @@ const ownedBy = (owner: string): Case => ({
 
 describe('the preflight reports', () => {
   it.each<[string, Case, RegExp]>([
-    // Bug: it reported neither, and the deployment failed at once.
     ['a failed rollback', auth('UPDATE_ROLLBACK_FAILED'), /^stacks: .* npx cdk rollback Emissor-dev-Auth -c stage=dev/],
     ['an update in progress', auth('UPDATE_ROLLBACK_IN_PROGRESS'), /^stacks: .* Wait until it has ended/],
     [
@@ -144,7 +140,6 @@ describe('the preflight reports', () => {
       { next: reserving(200), answers: quotaOf(1_000, 250) },
       /^concurrency: .*other functions reserve 750: 50 would be left, and AWS requires 100/,
     ],
-    // Bug: only the end was compared, and Lambda rejected the higher value in the middle of the deployment.
     [
       'reservations that do not fit while stacks are deployed one by one',
       { before: reserving(150, 50), next: reserving(100, 100), answers: quotaOf(300, 100) },
@@ -209,10 +204,7 @@ describe('the preflight reports', () => {
     ['a first deployment that failed', auth('ROLLBACK_COMPLETE')],
     ['a deployment that was rolled back', auth('UPDATE_ROLLBACK_COMPLETE')],
     ['reservations that leave 100', { next: reserving(200), answers: quotaOf(300) }],
-    [
-      'reservations that the stage already holds',
-      { before: reserving(900), next: reserving(900), answers: quotaOf(1_000, 100) },
-    ],
+    ['reservations that the stage has', { before: reserving(900), next: reserving(900), answers: quotaOf(1_000, 100) }],
     ['a wildcard certificate', withDomain({ DomainName: '*.acme.com' })],
     ['a stage that has no domain', at('x.example.com')],
     ['a domain that stays', { ...withDomain(), ...at('auth.acme.com', 'd-1.example.com') }],

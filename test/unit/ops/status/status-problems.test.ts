@@ -80,7 +80,6 @@ describe('the problems of a stage', () => {
     expect(deploying).not.toContain(problem);
   });
 
-  // Bug: it reported no problems although it could not read queues and keys, or not completely.
   const unread = { unread: 'denied' };
   const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [] };
   const partly = { alarms: first, webhooks: first, deliveries: { ...noDeliveries, ...first } };
@@ -149,8 +148,7 @@ describe('the problems of a stage', () => {
     );
   });
 
-  // Bug: for a queue without a consumer it named the webhooks that delay it, but there are none.
-  it('are queues that are behind: delayed by slow receivers, or without a consumer', () => {
+  it('are queues that are behind: held up by slow receivers, or read by nobody', () => {
     const queue = { waiting: 1, delayed: 0, oldestSeconds: 301 };
     const found = problems(aStage(), {
       queues: [
@@ -165,7 +163,6 @@ describe('the problems of a stage', () => {
     ]);
   });
 
-  // Bug: once CloudWatch knew an age, counts were ignored, and ages were ignored if all messages were in flight.
   it.each([
     ['events', { waiting: 50_000, inFlight: 400, oldestSeconds: 240 }, true],
     ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too many times: SQS has no age

@@ -102,9 +102,7 @@ describe('ops status of deliveries', () => {
     const delivery = aDelivery({ accountId: 'acme', createdAt: now - 60 * minute, ...changes, id: `evt_${id}` });
     expect(await makeDeliveryStore(stored).create(delivery)).toBe(true);
   };
-  const due = (nextAttemptAt: number) => ({
-    wait: { nextAttemptAt, sweepAt: nextAttemptAt + 2 * minute, overdueCount: 0 },
-  });
+  const due = (at: number) => ({ wait: { nextAttemptAt: at, sweepAt: at + 2 * minute, overdueCount: 0 } });
   beforeAll(async () => {
     for (const id of ['f1', 'f2']) await add(id, settled(aDelivery({ accountId: 'acme' }), 'failed', now));
     await add('h1', settled(aDelivery({ accountId: 'acme' }), 'held', now));

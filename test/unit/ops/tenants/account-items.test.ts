@@ -110,7 +110,6 @@ let clientId = '';
 let userId = '';
 const store = (table: string) => ({ ...systemTime, dynamo: operated.database.dynamo, table, now });
 
-/** Returns the kinds of an item. */
 const kindsOf = (table: string, item: Item) =>
   Object.entries(itemKinds).flatMap(([name, kind]) => (kind.table === table && kind.is(item) ? [name] : []));
 

@@ -15,7 +15,6 @@ afterEach(() => void vi.useRealTimers());
 const { ask, run, createClient } = operated;
 const stored = async (clientId: string) => parseClient(await operated.item('Clients', { clientId }));
 const rotate = (clientId: string, options = '') => ask(`clients rotate-secret ${clientId}${options}`);
-/** Returns for each secret if the token endpoint accepts it now. */
 const accepts = async (clientId: string, ...secrets: readonly string[]) => {
   const client = await stored(clientId);
   return secrets.map(secret => matchingSecret(client, secret, Date.now()) !== undefined);
@@ -34,9 +33,7 @@ it('ops clients create creates a client with strict defaults, and shows its secr
   expect(await accepts(clientId, secret, `${secret}x`)).toEqual([true, false]);
   const shown = [await run(`clients show ${clientId}`), await run('clients list'), await operated.items('Clients')];
   expect(JSON.stringify(shown)).not.toContain(secret);
-  expect(shown[1]).toMatchObject({
-    stdout: expect.stringMatching(`${clientId} +Shop +password +acme +30 s +enabled`),
-  });
+  expect(shown[1]).toMatchObject({ stdout: expect.stringMatching(`${clientId} +Shop +password +acme +30 s +enabled`) });
 });
 
 it('ops clients create succeeds if the SDK repeats the write after a lost answer', async () => {
@@ -168,8 +165,7 @@ describe('ops clients rotate-secret', () => {
     expect(await stored(clientId)).toEqual(before);
   });
 
-  // Bug: for a client with one secret it announced the end of the older one of two.
-  it('--drop-oldest announces that no secret ends if there is only one', async () => {
+  it('--drop-oldest says that no secret ends if there is one', async () => {
     const { clientId } = await create();
     const { stderr } = await run(`clients rotate-secret ${clientId} --drop-oldest`);
     expect(stderr).toMatch(

@@ -44,12 +44,7 @@ describe('the lines of a file', () => {
   it('have no text if they are too long or not UTF-8, and the next one has its number', async () => {
     const long = Buffer.alloc(1_000_000, 'x');
     const lines = await read([Buffer.from('a\n'), long, Buffer.from('\n\r\n'), Buffer.from([0xff, 0x0a, 0x62])]);
-    expect(lines.map(({ number, text }) => [number, text])).toEqual([
-      [1, 'a'],
-      [2, undefined],
-      [4, undefined],
-      [5, 'b'],
-    ]);
+    expect(lines.map(({ number, text }) => `${number} ${text}`)).toEqual(['1 a', '2 undefined', '4 undefined', '5 b']);
   });
 
   it('start after a byte order mark', async () => {
@@ -224,13 +219,7 @@ describe('ops users import', async () => {
     expect(await run(two)).toMatchObject({ created: 1, taken: 1 });
   });
 
-  it('creates one user for an address in concurrent runs', async () => {
-    const results = await Promise.all([1, 2, 3].map(() => run(lines('race', 40))));
-    expect(results.map(({ created }) => created).reduce((sum, count) => sum + count)).toBe(40);
-    expect(results.map(({ created, existing }) => created + existing)).toEqual([40, 40, 40]);
-  });
-
-  it('ends at the first failure of the store, without further writes', async () => {
+  it('ends at the first failure of the store, and writes nothing after it', async () => {
     const failing = operated.under({ before: ['TransactWrite', 3, fail] });
     const { code, stderr } = await failing.run('users', 'import', await fileOf(lines('down', 500)));
     expect([code, stderr]).toEqual([1, expect.stringContaining('it ended half-way')]);
@@ -255,11 +244,11 @@ describe('ops users import', async () => {
     expect(ids.length).toBeGreaterThan(100);
   });
 
-  it.each([
-    ['none', /cannot be read \(ENOENT\)/],
-    ['.', /\(EISDIR\)/],
-  ])('reports a file that it cannot read: %s', async (name, problem) => {
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(problem) };
-    expect(await operated.run('users', 'import', join(folder, name))).toEqual(refused);
-  });
+  it.each(Object.entries({ none: 'ENOENT', '.': 'EISDIR' }))(
+    'reports a file that it cannot read: %s',
+    async (name, error) => {
+      const refused = { code: 1, stdout: '', stderr: expect.stringContaining(`cannot be read (${error})`) };
+      expect(await operated.run('users', 'import', join(folder, name))).toEqual(refused);
+    },
+  );
 });

@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => operated.stop());
 
-/** Returns the names of all clients and the addresses of all users. */
 const logins = async (): Promise<[string[], string[]]> => [
   (await operated.ask('clients list')).map(({ name }: { name: string }) => name),
   (await operated.ask('users list')).map(({ email }: { email: string }) => email),

@@ -150,7 +150,6 @@ describe('a change of a user', () => {
   );
 });
 
-// An address with its hash was orphaned, or the change was rejected after it claimed the new address.
 describe('two commands on one user at the same moment', () => {
   const commands = ['set-email USER USER-next@example.com', 'set-password USER --generate-password', 'delete USER'];
   const others = [
@@ -206,7 +205,6 @@ describe('ops users delete', () => {
   });
 });
 
-// Bug: the password was changed, the user half deleted, and the error named only KMS; a generated password was lost.
 it.each(['users set-password EMAIL --generate-password', 'users delete EMAIL', 'accounts delete keyless'])(
   'ops %s makes no changes if the MAC key cannot be used',
   async words => {
@@ -257,8 +255,7 @@ describe('the failed logins of a user', () => {
     expect(await failures(email)).toEqual([]);
   });
 
-  // Bug: it cleared the failures of an address that belonged to another user by then, before the password was changed.
-  it('are cleared by set-password: those of the user’s present address', async () => {
+  it('are forgotten by set-password: those of the address that the user has by then', async () => {
     const { userId, email } = await createUser();
     const next = newAddress();
     const meanwhile = async () => {

@@ -8,7 +8,6 @@ const user = (userId: string) => ({ table: 'Users', key: { userId } });
 const key = (generation: number) => ({ table: 'Keyring', key: { kind: 'mac', generation } });
 const k7 = { kind: 'mac', generation: 7, keyId: 'k7' };
 
-/** A call for items of `Users`, as it is sent. */
 interface Call {
   readonly input: { readonly RequestItems: { readonly Users?: { readonly Keys: { readonly userId: string }[] } } };
 }

@@ -137,7 +137,6 @@ describe("a function's client of AWS", () => {
     handler.destroy?.();
   });
 
-  // Bug: after a block of a second 49 of 50 calls in flight had timed out, though AWS had answered all of them.
   it('returns an answer that arrived while the process was blocked', async () => {
     const aws = new Worker(
       `const { createServer } = require('node:http');

@@ -61,9 +61,8 @@ describe('a signature', () => {
       '85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead',
     ],
   ])('is that of AWS test suite, %s', async (_name, changes, credentials, headers, signature) => {
-    expect(await sign(request(changes), credentials)).toBe(
-      `${scope}, SignedHeaders=${headers}, Signature=${signature}`,
-    );
+    const expected = `${scope}, SignedHeaders=${headers}, Signature=${signature}`;
+    expect(await sign(request(changes), credentials)).toBe(expected);
   });
 
   it('is that of the SDK over the same headers, whatever the body, the path and the token', async () => {

@@ -8,7 +8,6 @@ import { ok, request, startHostile } from './posting.ts';
 /** More than any connection may bring with one answer, and a fraction of what a flood brings in a second. */
 const maxBytes = byteBudget + 8 * 1_024;
 
-// OpenSSL itself ends these.
 const tlsErrors: Readonly<Record<string, unknown>> = {
   'empty records': 'ERR_SSL_RECORD_TOO_SMALL',
   warnings: 'ERR_SSL_TOO_MANY_WARN_ALERTS',

@@ -169,7 +169,6 @@ describe('kept connections', () => {
     expect(warnings).toEqual([]);
   });
 
-  // Bug: late bytes of the answer to one account's POST were treated as the answer to the next account's.
   it('are reused for the same address, name and account, and for no other account', async () => {
     const { receiver, post } = await start(say(ok));
     for (const accountId of ['acme', 'other', 'acme', 'other'])
@@ -213,7 +212,6 @@ describe('kept connections', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  // Bug: one attempt sent its POST over each stale connection whose address took no new one.
   it('are replaced once only, however many addresses have one', async () => {
     const fates = new Map<string, 'ECONNREFUSED'>();
     let addresses = [publicAddress];

@@ -15,7 +15,6 @@ import { certify, loopbackNetwork, type Names, type Play, startTlsReceiver, type
 export const publicAddress = '93.184.216.34';
 export const otherAddress = '93.184.216.35';
 
-/** Resolves every name to the public address. */
 const plain: Resolve = async () => [publicAddress];
 
 export const request: PostRequest = {
@@ -27,7 +26,6 @@ export const request: PostRequest = {
   connectTimeoutMs: 4_000,
 };
 
-/** A complete answer. */
 export const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 /** Writes a text and leaves the connection open. */
@@ -36,7 +34,6 @@ export const say =
   socket =>
     socket.write(text);
 
-/** Tears the connection. */
 export const reset: Play = socket => socket.destroy();
 
 /** Answers the n-th request with the n-th play; the last one serves for all that follow. */
@@ -59,7 +56,6 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
   });
 };
 
-/** The options of a test. */
 interface Situation extends Partial<Omit<GuardedPostDependencies, 'post'>> {
   readonly trust?: boolean;
   readonly names?: Names;
@@ -80,7 +76,6 @@ export const start = async (play: Play, { trust = true, names, fates, port, ...d
   return { receiver, meant, ...postVia(network, dependencies) };
 };
 
-/** Posts to a receiver that plays, and returns the outcome. */
 export const outcomeOf = async (play: Play, changes: Partial<PostRequest> = {}, situation: Situation = {}) =>
   (await start(play, situation)).post({ ...request, ...changes });
 
@@ -93,7 +88,6 @@ export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'k
   return { ...postVia(network), sockets, closed: receiver.closed };
 };
 
-/** A guarded POST in a network, and its connections. */
 export const postVia = (network: Network, dependencies: Partial<GuardedPostDependencies> = {}) => {
   const connections = makeConnections(network);
   onTestFinished(() => {

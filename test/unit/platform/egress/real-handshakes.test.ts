@@ -24,7 +24,6 @@ interface Manner {
   readonly fragment?: number;
 }
 
-/** Starts a receiver that answers each request. */
 const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Manner) => {
   const { version = 'TLSv1.3', authorities: ca, fragment } = manner;
   const versions = { minVersion: version, maxVersion: version };

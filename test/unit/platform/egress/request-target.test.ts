@@ -5,7 +5,7 @@ import { parseWebhookUrl } from '../../../../lambdas/platform/egress/url-policy.
 import { ok, request, say, start } from './posting.ts';
 
 describe('the request target', () => {
-  // Bug: Tomcat 10 answered 400 to each of { | [ ^ and backtick.
+  // Tomcat 10 answers 400 to each of { | [ ^ and backtick.
   it.each([
     ['/h?f={a|b}&g=[1]', '/h?f=%7Ba%7Cb%7D&g=%5B1%5D'],
     ['/{a|b}/[c]/^`', '/%7Ba%7Cb%7D/%5Bc%5D/%5E%60'],

@@ -87,7 +87,6 @@ describe('a name server on the wire', () => {
   const typeA = 1;
 
   const addressRecord = Buffer.from([0xc0, 12, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4, 93, 184, 216, 34]);
-  /** The name is an alias of itself. */
   const loopRecord = Buffer.from([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 2, 0xc0, 12]);
 
   const flags = { answer: 0x8180, truncatedAnswer: 0x8380 }; // with recursion available
@@ -133,7 +132,6 @@ describe('a name server on the wire', () => {
     await expect(resolve('receiver.example.com', never)).rejects.toMatchObject(failure);
   });
 
-  // Bug: the second query came when the deadline of a registration had passed.
   it('whose first answer is lost is asked again before the deadline of a registration', async () => {
     const { asked, resolve } = await startServer([typeA], addressRecord, registrationNameServerOptions, { lost: 1 });
     const { validateHost } = makeUrlValidation({ ...systemTime, resolve, ownHosts: [] });
@@ -141,7 +139,7 @@ describe('a name server on the wire', () => {
     expect(asked.filter(type => type === typeA)).toHaveLength(2);
   });
 
-  // Bug: an answer of some 30 addresses is truncated. The attempt then counted as our own fault.
+  // A DNS answer of about 30 addresses is truncated.
   it('that truncates its answer and rejects TCP fails for now', async () => {
     const flag = flags.truncatedAnswer;
     const { resolve } = await startServer([typeA, 28], addressRecord, nameServerOptions, { flag });
@@ -160,7 +158,7 @@ describe('a name server on the wire', () => {
     await refused; // left to itself it would end as ETIMEOUT
   });
 
-  // Bug: c-ares doubled the second wait, and took up to 7 s of an attempt's 15. It never waits longer than `maxTimeout`.
+  // c-ares doubles each wait, but never beyond `maxTimeout`.
   it('that stays silent is asked twice, with the same wait', async () => {
     const { timeout, maxTimeout } = nameServerOptions;
     expect(maxTimeout).toBe(timeout);

@@ -5,7 +5,6 @@ import { generate } from 'selfsigned';
 import type { Network } from '../../../../lambdas/platform/egress/connections.ts';
 import { listen } from '../../../../tools/support/listen.ts';
 
-/** A request as it came over the wire. */
 interface ReceivedRequest {
   readonly text: string;
   /** The name the client asked for (SNI), `false` without one. */
@@ -23,7 +22,6 @@ const isComplete = (text: string): boolean => {
   return end >= 0 && Buffer.byteLength(text.slice(end + 4)) >= length;
 };
 
-/** The names in a certificate. */
 export interface Names {
   readonly commonName?: string;
   readonly dns?: readonly string[];
@@ -91,7 +89,6 @@ export const startTlsReceiver = async (play: Play, names = receiverNames) => {
     certificate: pair.cert,
     requests,
     connections: () => connections,
-    /** Calls back when the next connection closes. */
     onClose: (act: () => void) => {
       closed = act;
     },

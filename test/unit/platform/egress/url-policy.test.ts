@@ -25,12 +25,9 @@ describe('parseWebhookUrl', () => {
     ...[443, 1_024, 65_535].map(port => `https://receiver.example.com:${port}/`),
     'HTTPS://Receiver.Example.COM/',
     'https:receiver.example.com',
-    'https://93.184.216.34/',
-    'https://bücher.example.com/',
-    'https://a_b.example.com/',
-    'https://localhost.example.com/',
-    'https://internal.com/',
-    'https://x.auth.emissor.example.net/',
+    ...'93.184.216.34 bücher.example.com a_b.example.com localhost.example.com internal.com x.auth.emissor.example.net'
+      .split(' ')
+      .map(host => `https://${host}/`),
     'https://receiver.example.com/a@b',
     'https://receiver.example.com?q=a@b',
     longest,
@@ -54,26 +51,12 @@ describe('parseWebhookUrl', () => {
     expect(codesOf(text)).toEqual(codes);
   });
 
+  const noHost = ['', '/', '?', '[127.0.0.1]/', '[::1%lo]/', '[::1/', '1.2.3.4.5/', '256.1.1.1/', '1.2.3.999/'];
+  const noName = ['a b.example.com/', 'a%00b.example.com/', '127.1.1.1:80:@@127.2.2.2/'];
   it.each([
-    '',
-    ' ',
-    'receiver.example.com',
-    '/hook',
-    '//receiver.example.com/',
-    'https://',
-    'https:///',
-    'https://?',
-    'https://receiver.example.com:65536/',
-    'https://receiver.example.com:port/',
-    'https://1.2.3.4.5/',
-    'https://256.1.1.1/',
-    'https://1.2.3.999/',
-    'https://[127.0.0.1]/',
-    'https://[::1%lo]/',
-    'https://[::1/',
-    'https://a b.example.com/',
-    'https://a%00b.example.com/',
-    'https://127.1.1.1:80:@@127.2.2.2/',
+    ...['', ' ', 'receiver.example.com', '/hook', '//receiver.example.com/'],
+    ...[...noHost, ...noName].map(rest => `https://${rest}`),
+    ...['65536', 'port'].map(port => `https://receiver.example.com:${port}/`),
   ])('refuses %j, which is not an acceptable URL', text => {
     expect(codesOf(text)).toContain('url_invalid');
   });

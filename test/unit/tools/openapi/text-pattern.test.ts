@@ -12,14 +12,8 @@ const reasonOf = (pattern: RegExp): string | undefined => {
 };
 
 describe('a pattern of a text', () => {
-  it.each([
-    /^[a-z][a-z0-9_]*$/,
-    /^[A-Z]{2,3}[0-9]{6}$/,
-    /^[0-9a-f]{8}-[0-9a-f]{4}$/,
-    /^-?[0-9]+$/,
-    /^[A-Za-z0-9 _./-]{3,}$/,
-    /^a{3}a+$/,
-  ])('may be %s', pattern => {
+  const words = [/^[a-z][a-z0-9_]*$/, /^[A-Z]{2,3}[0-9]{6}$/, /^[A-Za-z0-9 _./-]{3,}$/];
+  it.each([...words, /^[0-9a-f]{8}-[0-9a-f]{4}$/, /^-?[0-9]+$/, /^a{3}a+$/])('may be %s', pattern => {
     expect(reasonOf(pattern)).toBeUndefined();
   });
 
