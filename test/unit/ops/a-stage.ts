@@ -20,7 +20,7 @@ export function aStage(values: object = {}, changes: StackChanges = {}, stage: '
   return { configuration: stageConfiguration(stage, { account, region, ...values }), region, account, stacks };
 }
 
-/** Returns the connection to an AWS that answers each command with `answer`. */
+/** Returns a `connect` for an AWS that answers each command with `answer`. */
 export function connectTo<Command extends object>(answer: (command: Command) => unknown) {
   return (Service: new (settings: object) => AwsClient) =>
     Object.assign(new Service({ region: 'sa-east-1' }), { send: async (command: Command) => answer(command) });

@@ -65,7 +65,7 @@ describe('the commands in help and documents', async () => {
     expect(await runOpsInProcess(['--outputs', '/no/such/file', ...args])).toMatchObject(understood);
   });
 
-  it('are in the help of every noun', () => {
+  it('include examples for every noun', () => {
     const bare = [...helps].filter(([name, help]) => !name.includes(' ') && !/npm run (--silent )?ops -- /.test(help));
     expect(bare.map(([name]) => name)).toEqual(['audit']); // its only command has them
   });
@@ -75,7 +75,7 @@ describe('the commands in help and documents', async () => {
     expect(help.split('\n').filter(line => line.length > 130)).toEqual([]);
   });
 
-  it('have no defaults for clients update, because missing options change nothing', () => {
+  it('name no default of clients update, because omitted values stay unchanged', () => {
     expect(helps.get('clients update')).not.toMatch(/\bdefault\b/);
     expect(helps.get('clients create')).toMatch(/default: all.*default 30/s);
   });

@@ -9,7 +9,7 @@ import { tableDefinition } from '../../../../tools/support/tables.ts';
 import { type Conditions, fail, interrupt, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
-// Every write of an operator, and every body that is shown, requires an audit line written before it.
+// Every write and every disclosure of a body has an audit line that is started before it. Without the line it is refused.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -19,7 +19,7 @@ const create = 'clients create --name Audited --grant password --any-account';
 const countClients = async () => (await ask('clients list')).length;
 
 describe('the line of a command', () => {
-  it('is written before the change, and completed with the target', async () => {
+  it('is started before the write with the change, and completed with the target', async () => {
     await ask(create);
     let begun: unknown;
     const look = async () => {
@@ -41,7 +41,7 @@ describe('the line of a command', () => {
   it.each([
     ['two minutes ahead', 120_000, 'ahead of'],
     ['eight days behind', -8 * 86_400_000, 'behind'],
-  ])('has AWS’s time, like the write, and warns if the machine’s clock is %s', async (_case, off, told) => {
+  ])('has AWS’s time if the local clock is %s, with a warning', async (_case, off, told) => {
     const wrong = under({ hasDates: true, time: { now: () => Date.now() + off } });
     const { code, stdout, stderr } = await wrong.run(`--json ${create}`);
     expect([code, stderr]).toEqual([0, expect.stringMatching(` seconds ${told} that of `)]);
@@ -78,13 +78,13 @@ describe('the line of a command', () => {
     expect(stderr).toMatch(/^warning: the audit line was started but could not be completed/);
   });
 
-  it('lists only valid message ids, and at most a hundred', async () => {
+  it('names valid message ids only, and at most 100', async () => {
     const id = '87d3a375-8574-4978-998f-80aa10f241f1';
     await run('--yes', 'dlq', 'discard', 'a-pasted-secret', ...Array.from({ length: 150 }, () => id));
     expect((await trail())[0]?.target).toEqual({ messages: Array.from({ length: 100 }, () => id) });
   });
 
-  it('has the changes: roles, scopes, accounts, keys and ranges', async () => {
+  it('has the change: roles, scopes, accounts, keys and ranges', async () => {
     const { email } = await operated.createUser();
     const { clientId } = await operated.createClient();
     const rows: [command: string, change: object][] = [
@@ -173,14 +173,14 @@ describe('the audit trail', () => {
       ['smoke', '--timeout', '5'],
       ['smoke', 'rotate-credentials'],
       ['smoke', 'remove'],
-      // A secret pasted in place of an id.
+      // A secret that was pasted in place of an id.
       ...['show', 'update', 'disable', 'rotate-secret', 'delete'].map(verb => ['clients', verb, clientSecret]),
       ...['show', 'disable', 'unlock', 'set-password', 'delete'].map(verb => ['users', verb, clientSecret]),
       ['sessions', 'end', clientSecret],
       ['dlq', 'show', clientSecret],
       ['dlq', 'discard', clientSecret],
     ];
-    for (const words of commands) await under({ input: password }).run('--yes', '--json', ...words); // many have no target
+    for (const words of commands) await under({ input: password }).run('--yes', '--json', ...words); // many find no item to change
 
     const records = await trail(1_000);
     expect([...new Set(records.map(({ command }) => command))].sort()).toEqual(await auditedCommands());
@@ -191,7 +191,7 @@ describe('the audit trail', () => {
   });
 });
 
-it('lists few ids by their names, and many by their number, which programs are given', async () => {
+it('lists a few ids by name and many by number; JSON has all', async () => {
   const users = Array.from({ length: 100 }, (_, at) => `user${String(at).padStart(18, '0')}`);
   const line = await openAuditLog(localTarget(operated.outputs)).begin('users import', {});
   await line.continue({ users });
@@ -203,7 +203,7 @@ it('lists few ids by their names, and many by their number, which programs are g
   expect(record).toMatchObject({ target: { count: 100, accounts: ['acme', 'bolt'] }, parts: [{ users }] });
 });
 
-it('counts commands and not their further lines, and says where it read no further', async () => {
+it('counts commands, not their further lines, and reports if it stopped early', async () => {
   const log = openAuditLog(localTarget(operated.outputs));
   await (await log.begin('before', {})).complete('done', {});
   const long = await log.begin('long', {});

@@ -6,7 +6,7 @@ import { moment } from '../../../../ops/command-line/forms.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { aTask } from '../a-task.ts';
 
-// A relative time depends on AWS's time, which the target has. Here the machine is three hours ahead.
+// A relative time on a command line refers to AWS's time, from the target. Here the local clock is three hours ahead.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-21T13:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
@@ -36,7 +36,7 @@ async function runWith(...words: readonly string[]) {
 it.each([
   ['1h', '2026-11-21T09:00:00Z'],
   ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00Z'],
-])('resolves --since %s by the time of the target, for the action and its report', async (since, expected) => {
+])('resolves --since %s by the target’s clock, for the action and for its report', async (since, expected) => {
   const given = { since: Date.parse(expected) };
   expect(await runWith('--since', since)).toEqual({ seen: [given, given], error: undefined });
 });
@@ -47,6 +47,6 @@ it.each([
   ['2026-11-21T09:30:00Z', '30m', 'CliError'],
   ['1h', '2h', 'CommanderError'],
   ['2026-11-21T09:30:00Z', '2026-11-21T09:00:00Z', 'CommanderError'],
-])('checks a span from %s to %s by AWS’s time if it is relative', async (since, until, error) => {
+])('validates the span from %s to %s by AWS’s time if it depends on it', async (since, until, error) => {
   expect(await runWith('--since', since, '--until', until)).toMatchObject({ error });
 });

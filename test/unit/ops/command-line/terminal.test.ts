@@ -4,7 +4,7 @@ import { confirm, makeProgress } from '../../../../ops/command-line/terminal.ts'
 
 const consequences = 'This ends every access token of stage prod.';
 
-/** Asks at a terminal with this input, or without a terminal. */
+/** Asks at a terminal with `typed` as input, or without a terminal. */
 const ask = async (typed: string | undefined, yes = false) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined });
   const stderr = new PassThrough();
@@ -16,21 +16,21 @@ const ask = async (typed: string | undefined, yes = false) => {
   return { answer, shown: String(stderr.read() ?? '') };
 };
 
-describe('an action that ends sessions or cannot be undone', () => {
-  it('runs after the operator has read its consequences and typed yes', async () => {
+describe('a command that ends sessions or cannot be undone', () => {
+  it('runs after the operator has typed yes', async () => {
     expect(await ask(' yes \n')).toEqual({ answer: 'confirmed', shown: expect.stringContaining(consequences) });
   });
 
   it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('does not run after %j', async typed => {
-    expect((await ask(typed)).answer).toBe('CliError: Cancelled. No changes were made.');
+    expect((await ask(typed)).answer).toBe('CliError: Cancelled. Nothing was changed.');
   });
 
-  it('is refused without a terminal, whatever comes on standard input', async () => {
+  it('is refused without a terminal, whatever standard input contains', async () => {
     const refusal = `CliError: ${consequences} There is no terminal to ask at. Add --yes to confirm.`;
     expect((await ask(undefined)).answer).toBe(refusal);
   });
 
-  it('runs without a question after --yes', async () => {
+  it('runs without a question if --yes is given', async () => {
     for (const typed of ['no\n', undefined]) expect(await ask(typed, true)).toEqual({ answer: 'confirmed', shown: '' });
   });
 });

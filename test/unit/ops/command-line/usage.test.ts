@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
-// 2: the command was invalid. 1: it was refused or failed. Both print exactly one line on standard error.
+// Exit code 2: the command is invalid. 1: it was refused or failed. Both write only one line, to standard error.
 
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-ops-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -89,7 +89,7 @@ it.each([[[]], [['clients']]])('ops --json reports a missing command as one obje
 const ended = { ClientsTable: 'clients', DynamoDbEndpoint: 'http://127.0.0.1:1', Region: 'us-east-1' };
 it.each([
   ['an outputs file that is missing', undefined, /cannot be read/],
-  ['another file', 'no JSON', /not an outputs file/],
+  ['an invalid outputs file', 'no JSON', /not an outputs file/],
   ['outputs of another version', '{}', /has no output "ClientsTable"/],
   ['a run that has ended', JSON.stringify(ended), /No service responds/],
 ])('ops refuses %s in one line', async (title, content, message) => {
@@ -100,7 +100,7 @@ it.each([
 
 // commander repeats excess arguments and the argument of an unknown option.
 it.each(['S3cret', '-pS3cret', '-p=S3cret', '--password=S3cret', '--generate-password=S3cret'])(
-  'a password that is typed as an argument is not repeated: %s',
+  'a password that is typed as an argument is never repeated: %s',
   async word => {
     const { stderr } = await runOpsInProcess(['users', 'set-password', 'ana@example.com', word]);
     expect(stderr).not.toContain('S3cret');
@@ -108,7 +108,7 @@ it.each(['S3cret', '-pS3cret', '-p=S3cret', '--password=S3cret', '--generate-pas
   },
 );
 
-it('ops --stage names the missing credentials, Region or profile', async () => {
+it('ops --stage reports missing credentials, Region or profile', async () => {
   for (const name of Object.keys(process.env).filter(name => name.startsWith('AWS_'))) vi.stubEnv(name, undefined);
   vi.stubEnv('HOME', '/nonexistent');
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');

@@ -148,7 +148,7 @@ describe('ops deliveries show', () => {
   });
 });
 
-it('ops deliveries list and show have what waits for a registration that is gone as cancelled, as the API does', async () => {
+it('ops deliveries list and show report a delivery of a deleted registration as cancelled, as the API does', async () => {
   const id = `evt_${'c'.repeat(27)}`;
   const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
   const waiting = aDelivery({ id, accountId: 'gone', wait });

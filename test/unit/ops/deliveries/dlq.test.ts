@@ -41,7 +41,7 @@ const original = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
 const rejected = { reason: 'malformed', detail: 'no', original_message_id: original };
 
 describe('ops dlq list', () => {
-  it('lists messages by the id of their publication, and copies as one unless an origin is forged', async () => {
+  it('names messages by their published id, and merges copies except for a forged origin', async () => {
     const own = await put('moved by its queue');
     for (let copy = 0; copy < 3; copy += 1) await put('no JSON', rejected);
     await put('forged', rejected);
@@ -52,7 +52,7 @@ describe('ops dlq list', () => {
     ]);
   });
 
-  it('reports that there are more than it shows, and hides nothing from later commands', async () => {
+  it('reports that there are more than it shows, and leaves all visible to later commands', async () => {
     await putEvents(...Array.from({ length: 13 }, (_, at) => at + 1));
     expect(await list(' --limit 3')).toHaveLength(3);
     expect(await dlq('list --limit 12')).toMatch(/\n\nOnly the first 12 are shown\. A larger --limit shows more\.\n$/);
@@ -81,7 +81,7 @@ describe('the attributes of a publisher’s message', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it.each(['list', `show ${original}`])('are escaped for the terminal: %s', async words => {
+  it.each(['list', `show ${original}`])('are shown with control characters escaped: %s', async words => {
     const detail = 'x\u009b2J\u202e\nMESSAGE ID';
     await put('no JSON\u009b2J', { ...rejected, detail, sender: detail });
     const text = await dlq(words);
@@ -114,7 +114,7 @@ describe('ops dlq redrive', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('moves only the named ones, anywhere in the queue', async () => {
+  it('moves only the named messages, wherever they are in the queue', async () => {
     const others = [await put('no JSON'), ...(await putEvents(2))];
     const [own] = await putEvents(1);
     expect(await redrive(` ${own} --limit 1`)).toMatchObject({ moved: 1 });
@@ -122,7 +122,7 @@ describe('ops dlq redrive', () => {
     expect((await list()).map(({ messageId }) => messageId)).toEqual(others);
   });
 
-  it('moves as many as it may, whatever it keeps, and promises nothing of those that it did not read', async () => {
+  it('moves up to its limit, whatever it keeps, and reports that others were not read', async () => {
     for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`, index ? {} : rejected);
     await putEvents(1, 2, 3);
     const some = await redrive(' --limit 1');
@@ -135,7 +135,7 @@ describe('ops dlq redrive', () => {
     expect(await list()).toHaveLength(12);
   });
 
-  it('fails if it did not see a named message, and reports what it did with the others', async () => {
+  it('fails if a named message is missing, and reports the result of the others', async () => {
     const [[one], two] = [await putEvents(1), await put('no JSON')];
     const { code, stderr } = await failing(`redrive ${one} ${two} nope`);
     const told = `warning: message ${two} was not moved: .*\n.*count 1\nerror: the dead-letter queue shows no message nope: "dlq list"`;
@@ -160,7 +160,7 @@ describe('ops dlq redrive', () => {
     expect(await redrive()).toMatchObject({ moved: 1, kept: [] });
   });
 
-  it('keeps a message that is too large with the attributes that it adds, and moves the others', async () => {
+  it('keeps a message that would become too large, and moves the others', async () => {
     const largest = JSON.stringify({ ...event(1), note: '' });
     const sized = (bytes: number) => largest.replace('""', `"${'x'.repeat(bytes - largest.length)}"`);
     const tooLarge = await put(sized(maxMessageSize));
@@ -174,8 +174,8 @@ describe('ops dlq redrive', () => {
     expect(await operated.receive('events')).toHaveLength(2);
   });
 
-  it('receives messages that a killed command had in flight, and those behind skipped ones that reappear', async () => {
-    // from two minutes ago until now: with a wrong clock the command would warn
+  it('receives the messages of a killed command, and those behind kept messages', async () => {
+    // from two minutes ago until now: of a clock that is wrong the command would report
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() - 122_000 });
     for (let index = 0; index < 10; index += 1) await put(`no JSON ${index}`);
     expect(await operated.receive('dead')).toHaveLength(10);
@@ -198,7 +198,7 @@ describe('ops dlq show', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it('fails in one line, or in one JSON object, for an unknown id', async () => {
+  it('fails with one line, or one JSON object, if there is no such message', async () => {
     const error = expect.stringContaining('the dead-letter queue shows no message nope: "dlq list"');
     expect(await failing('show nope')).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) });
     const { stderr } = await failing('show nope --json');
@@ -206,7 +206,7 @@ describe('ops dlq show', () => {
   });
 });
 
-// The messages that a command received reappear at once, however it ends.
+// A command makes the messages that it received visible again however it ends.
 describe('a command that is interrupted', () => {
   const continues = (command: string) => ` Run ${command} to continue with the others.`;
   const repeat = continues('the same command again');
@@ -219,8 +219,8 @@ describe('a command that is interrupted', () => {
     ['dlq discard ONE TWO', 'DeleteMessage', continues('"dlq discard TWO"')],
     ['dlq redrive ONE TWO', 'pause', continues('"dlq redrive TWO"')], // it waits between two messages
     ['dlq redrive', 'pause', repeat],
-  ])('makes all unmoved ones reappear at once, and reports the rest: %s', async (words, call, left) => {
-    operated.logs.put('delivery', 'a line of nothing');
+  ])('makes messages that it did not move visible at once, and names the rest: %s', async (words, call, left) => {
+    operated.logs.put('delivery', 'a line of another kind');
     const listeners = process.listenerCount('SIGINT');
     const [one = '', two = ''] = [...(await putEvents(1)), ...(await putEvents(2)), await put('no JSON')];
     const named = (text: string) => text.replace('ONE', one).replace('TWO', two);
@@ -237,7 +237,7 @@ describe('a command that is interrupted', () => {
     expect(line).toMatchObject({ outcome: 'failed', target: { count: 1 }, parts: [{ messages: [one] }] });
   });
 
-  it('reports a message that SQS did not accept meanwhile', async () => {
+  it('reports a message that SQS rejected meanwhile', async () => {
     await putEvents(...Array.from({ length: 30 }, (_, at) => at + 1));
     const refuse = () => {
       interrupt();
@@ -247,7 +247,7 @@ describe('a command that is interrupted', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: .*it ended half-way$/m)]);
   });
 
-  it.each(['discard', 'redrive'])('%s succeeds if all named ones are already moved', async verb => {
+  it.each(['discard', 'redrive'])('%s succeeds if all named messages are moved by then', async verb => {
     const [one] = await putEvents(1);
     await put('another');
     const before = [verb === 'discard' ? 'DeleteMessage' : 'SendMessage', 1, interrupt] as const;
@@ -276,7 +276,7 @@ describe('a message that another command has in flight', () => {
 });
 
 describe('ops dlq discard', () => {
-  it('is refused without --yes, and makes no changes', async () => {
+  it('is refused without --yes, and has no effect', async () => {
     const id = await put('no JSON');
     const stderr = expect.stringMatching(
       /^error: This permanently deletes .* from the dead-letter queue .*Add --yes to confirm\.\n$/,
@@ -285,7 +285,7 @@ describe('ops dlq discard', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it('deletes the named messages with their copies, counted once, and reports missing ones', async () => {
+  it('deletes the named messages and their copies, counts each once, and reports missing ones', async () => {
     const [one, two] = [await put('one'), await put('two')];
     for (let copy = 0; copy < 3; copy += 1) await put('again', rejected);
     const three = await put('three');
@@ -309,27 +309,24 @@ describe('ops dlq discard', () => {
 it.each([
   ['discard --reason malformed --yes', 'DeleteMessage'],
   ['redrive --rate 1000', 'SendMessage'],
-])(
-  'ops dlq %s leaves the id of each message that it moved in the audit trail, also if it fails',
-  async (words, call) => {
-    const body = (index: number) => JSON.stringify(words.startsWith('discard') ? index : event(index));
-    const all = Array.from({ length: 152 }, (_, index) => put(body(index + 1), { reason: 'malformed' }));
-    const sent = await Promise.all(all);
-    const failed = await failing(words, { before: [call, 2, fail] });
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/this was done: count \d+\n.*half-way/) });
-    const [half] = await operated.trail();
-    const some = half?.parts.flatMap(({ messages = [] }) => messages) ?? [];
-    expect(half).toMatchObject({ outcome: 'failed', target: { count: some.length } });
-    expect(await failing(words)).toMatchObject({ code: 0 });
-    const [line] = await operated.trail();
-    const others = line?.parts.flatMap(({ messages = [] }) => messages) ?? [];
-    expect(line?.parts.map(({ messages = [] }) => Object(messages).length)[0]).toBe(100);
-    expect([...some, ...others].toSorted()).toEqual(sent.toSorted());
-  },
-);
+])('ops dlq %s records the id of each moved message in the audit trail, even if it fails', async (words, call) => {
+  const body = (index: number) => JSON.stringify(words.startsWith('discard') ? index : event(index));
+  const all = Array.from({ length: 152 }, (_, index) => put(body(index + 1), { reason: 'malformed' }));
+  const sent = await Promise.all(all);
+  const failed = await failing(words, { before: [call, 2, fail] });
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/this was done: count \d+\n.*half-way/) });
+  const [half] = await operated.trail();
+  const some = half?.parts.flatMap(({ messages = [] }) => messages) ?? [];
+  expect(half).toMatchObject({ outcome: 'failed', target: { count: some.length } });
+  expect(await failing(words)).toMatchObject({ code: 0 });
+  const [line] = await operated.trail();
+  const others = line?.parts.flatMap(({ messages = [] }) => messages) ?? [];
+  expect(line?.parts.map(({ messages = [] }) => Object(messages).length)[0]).toBe(100);
+  expect([...some, ...others].toSorted()).toEqual(sent.toSorted());
+});
 
 it.each(['redrive --rate 1000', 'discard --reason unknown_event --yes'])(
-  'ops dlq %s warns that others may be behind those that it read',
+  'ops dlq %s warns that it may not have read all messages',
   async words => {
     let received = 0;
     const send = async (command: object) => {

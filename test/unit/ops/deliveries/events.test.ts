@@ -90,7 +90,7 @@ describe('an event with a delivery', () => {
     ['a cancelled test', settled(test, 'cancelled', noon), active, /^cancelled: an operator suspended/],
     ['a test, webhook suspended by an operator', test, suspended, /^pending: .*operador.*is cancelled when/],
     ['a test, webhook gone', test, gone, /^pending: attempt 1 is due at .*has been made$/],
-  ])('has the verdict of its delivery and webhook: %s', async (_state, delivery, webhook, judgement) => {
+  ])('gets its verdict from its delivery and webhook: %s', async (_state, delivery, webhook, judgement) => {
     const { id } = delivery;
     const found = await find({ delivery, ...(webhook && { webhook }) }, { deliveryId: id });
     expect(found).toMatchObject({ judgement: expect.stringMatching(judgement), deliveryId: id, messageId, opened: [] });
@@ -98,7 +98,7 @@ describe('an event with a delivery', () => {
     expect(found.logSince).toBeUndefined();
   });
 
-  it('reports since when its receiver has been slow', async () => {
+  it('reports how long its receiver has been slow', async () => {
     const { why } = await find({ delivery: waiting, webhook: active, slowSince: noon });
     expect(why).toMatch(/Its receiver has been slow since 2026-11-20T12:00:00\.000Z, /);
   });
@@ -170,7 +170,7 @@ describe('an event without a delivery', () => {
     ['failed and was delivered', [attemptIn('pendente'), attemptIn('delivered')], new RegExp(`^delivered: ${expired}`)],
     ['was rejected and redriven', [attemptIn('delivered'), refused], new RegExp(`^delivered: ${expired}`)],
     ['has an unknown line before a known one', [{ message: 'x' }, without], /^no webhook: .*had no webhook/],
-  ])('has the verdict of the log if it %s', async (_case, logged, judgement) => {
+  ])('gets its verdict from the log if it %s', async (_case, logged, judgement) => {
     const lines = logged.map(({ at = noon, ...fields }) => ({ ...line(fields), at: Number(at) }));
     const expected = { judgement: expect.stringMatching(judgement), logSince, deliveryId, messageId };
     for (const reference of [{ deliveryId }, { messageId }])

@@ -5,8 +5,8 @@ import { type OperatedTables, startOperatedTables } from '../../../support/opera
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../../delivery/builders.ts';
 
-// "I got nothing since yesterday": only the account and the day are known. The functions' own code plays each cause,
-// and the output of the commands must contain the words in the runbook's table.
+// "I got nothing since yesterday": only the account and the day are known. The functions' own code reproduces each cause,
+// and the output of the commands contains the words that the runbook explains.
 
 let operated: OperatedTables;
 let stage: Stage;
@@ -25,13 +25,13 @@ afterEach(async () => {
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Publishes an event of the account that is received and attempted once. */
+/** Publishes an event, which is attempted once. */
 const publish = async (changes: object = {}) => {
   stage.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7', ...changes });
   await stage.pass(100);
 };
 
-/** Writes the functions' log lines to the log group, as of now. */
+/** Copies the lines that the functions have written to the log. */
 const writeLogs = () => {
   vi.setSystemTime(stage.now());
   for (const line of stage.lines.slice(told)) {
@@ -41,14 +41,14 @@ const writeLogs = () => {
   told = stage.lines.length;
 };
 
-/** Stores the functions' items in the tables that the commands read. */
+/** Copies the items of the functions to the tables of the commands. */
 const storeItems = async () => {
   for (const TableName of ['Deliveries', 'Webhooks']) {
     await operated.put(TableName, ...stage.tables.items(TableName));
   }
 };
 
-/** Returns the command and its output as the operator sees them a day later. */
+/** Returns the command and its output, a day later. */
 const ask = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
@@ -110,7 +110,7 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
     / +- +2026-11-20T12:00:00\.000Z$/,
   ],
   [
-    'It was delivered after all',
+    'It was delivered on a retry',
     () => deliver([late(500, {}, 'Oops'), late(204)]).then(() => stage.pass(5_000)),
     /delivered +attempt 2 at .*: delivered \(entregue\), status 204/,
     /active \(ativo\)/,
@@ -122,7 +122,7 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
     /rejected +its message (\S+) was rejected at .* as malformed \(id_demanda: .*"dlq show \1"/,
   ],
   [
-    'Nothing was published',
+    'No event was published',
     () => stage.register(),
     /No events for account conta-1 since.*\("dlq list"\)\.\n/,
     /active \(ativo\)/,
@@ -184,7 +184,7 @@ describe('"I got nothing since yesterday"', () => {
     expect(await operated.ask(`events find ${messageId}`)).toMatchObject({ verdict: 'pending', messageId });
   });
 
-  it('reports how far back it searched, and if there are more', async () => {
+  it('reports how far back it searched, and if there is more', async () => {
     await stage.register();
     for (const id of ['a', 'b', 'c']) await publish({ id });
     writeLogs();

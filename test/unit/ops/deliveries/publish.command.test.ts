@@ -14,7 +14,7 @@ describe('publish', () => {
   const own = ['--protocol', 'P-1'];
   it.each<[string, readonly string[], unknown]>([
     ['sends the values of all options', [...own, '--sales-channel', 'app', '--value', '990'], proposalWith({})],
-    ['leaves out the fields of missing options', own, proposalWith({ canal: undefined, valor: undefined })],
+    ['omits an option that is not given', own, proposalWith({ canal: undefined, valor: undefined })],
     ['names a missing option', [], /--protocol is missing/],
     ['names a long value', ['--protocol', '123456'], /--protocol must be a string of 1 to 5 characters/],
     ['names a wrong value', [...own, '--sales-channel', 'APP'], /--sales-channel must be a string of 1 to 8/],
@@ -24,7 +24,7 @@ describe('publish', () => {
     expect(await published([...proposal, ...words])).toEqual(outcome);
   });
 
-  it('marks optional fields in its help', () => {
+  it('marks optional options in its help', () => {
     const help = publishing([]).commands[0]?.helpInformation() ?? '';
     expect(help).toMatch(/--demand <n> +id_demanda\n/);
     expect(help).toMatch(/--protocol <text> +protocolo, for the events that have one\n/);
@@ -32,7 +32,7 @@ describe('publish', () => {
   });
 });
 
-/** Returns the published message, or the line with the reason. */
+/** Returns the published message, or the error. */
 async function published(words: readonly string[]): Promise<unknown> {
   const bodies: string[] = [];
   try {

@@ -29,9 +29,9 @@ const store = async (name: (number: number) => string, count: number, resent = 0
 const span = (from: number, to: number) => `--state failed --since ${isoTime(from)} --until ${isoTime(to)}`;
 const inRange = span(noon, noon + 3_600_000);
 
-// These have no webhook: the chosen ones are skipped.
+// These deliveries have no webhook, so each is skipped.
 
-it('ops deliveries replay asks, and chooses an account’s webhooks with deliveries in the range', async () => {
+it('ops deliveries replay asks, then replays the webhooks of an account with deliveries in the range', async () => {
   await store(() => 'acme', 1);
   const skipped = { accountId: 'acme', evento: 'demanda.criada', outcome: 'skipped' };
   expect(await ask(`deliveries replay --account acme ${inRange}`)).toMatchObject([skipped]);
@@ -43,7 +43,7 @@ it('ops deliveries replay asks, and chooses an account’s webhooks with deliver
   }
 });
 
-it('ops deliveries replay counts the webhooks in its question up to a thousand', async () => {
+it('ops deliveries replay counts up to 1,000 webhooks in its question', async () => {
   const from = noon + 7 * 86_400_000;
   const question = async () => (await run(`deliveries replay ${span(from, from + 1)}`)).stderr;
   await store(number => `many${number}`, 1_000, 0, from);
@@ -52,7 +52,7 @@ it('ops deliveries replay counts the webhooks in its question up to a thousand',
   expect(await question()).toMatch(/^error: This resends deliveries of more than 1,000 webhooks of /);
 });
 
-it('ops deliveries replay includes webhooks whose newest deliveries succeeded since the index was written', async () => {
+it('ops deliveries replay includes a webhook whose newest deliveries have succeeded since the index was written', async () => {
   await store(() => 'late', 100, 99);
   expect(await ask(`deliveries replay --account late ${inRange}`)).toMatchObject([{ accountId: 'late' }]);
 });
@@ -91,7 +91,7 @@ describe('the replays of many webhooks', () => {
   const webhooks = Array.from({ length: 35 }, (_, at) => ({ account: `${at}`, event: 'demanda.criada' as const }));
   const task = { tell: () => {}, progress: () => {}, ...unread };
 
-  it('run at most ten at once', async () => {
+  it('run at most ten at a time', async () => {
     let [running, most] = [0, 0];
     const outcomes = await replayEach(webhooks, task, async ({ account }) => {
       running += 1;
@@ -103,7 +103,7 @@ describe('the replays of many webhooks', () => {
     expect([most, outcomes.length]).toEqual([10, 35]);
   });
 
-  it('stop starting after a failure that does not concern one webhook alone', async () => {
+  it('stop after a failure that concerns all webhooks', async () => {
     const replayOne = vi.fn(async () => fail());
     await expect(replayEach(webhooks, task, replayOne)).rejects.toThrow('half-way');
     expect(replayOne.mock.calls.length).toBeLessThanOrEqual(10);

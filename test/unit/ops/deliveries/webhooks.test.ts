@@ -33,7 +33,7 @@ describe('ops webhooks list', () => {
     expect(found.map(({ accountId, evento }) => `${accountId} ${evento}`)).toEqual(expected);
   });
 
-  it('does not read the whole table for one account', async () => {
+  it('reads only the items of one account', async () => {
     const scans = operated.under({ before: ['Scan', 1, () => expect.unreachable()] });
     expect(await scans.run('webhooks list --account bolt')).toMatchObject({ code: 0 });
   });
@@ -42,7 +42,7 @@ describe('ops webhooks list', () => {
 describe('ops webhooks suspend and reactivate', () => {
   const named = (account: string) => `--account ${account} --event demanda.criada`;
 
-  it('suspend and reactivate a webhook, hide its secrets, and show how to send held deliveries', async () => {
+  it('suspend a webhook and reactivate it, show no secret, and explain how to send held deliveries', async () => {
     await put('Webhooks', aWebhook({ accountId: 'held' }));
     expect(await ask(`webhooks suspend ${named('held')}`)).toMatchObject({ status: 'suspenso' });
     const shown = await ask(`webhooks show ${named('held')}`);
@@ -55,7 +55,7 @@ describe('ops webhooks suspend and reactivate', () => {
     expect(await ask(`webhooks show ${named('held')}`)).toMatchObject({ status: 'ativo', suspensionReason: null });
   });
 
-  it('refuse an account without users and webhooks, and make no changes', async () => {
+  it('refuse an account that has no users and no webhooks, and store no suspension', async () => {
     const stderr = expect.stringMatching(/^error: account "typo99" has no users and no webhooks/);
     expect(await run(`webhooks suspend ${named('typo99')}`)).toEqual({ code: 1, stdout: '', stderr });
     expect(await ask('webhooks list --account typo99')).toEqual([]);

@@ -6,13 +6,13 @@ import { readReleases, rollBack } from '../../../../ops/deployment/rollback.ts';
 import { refuseWhileDeploying } from '../../../../ops/deployment/stack-states.ts';
 import { aStage, connectTo } from '../a-stage.ts';
 
-// `ops rollback` points every alias to a release, forward or back, and can be repeated (contract, section 7).
+// `ops rollback` points every alias to the version of one release, forward or back (contract, section 7).
 
 interface Command {
   readonly input: { readonly StackName: string; readonly FunctionName: string; readonly [field: string]: unknown };
 }
 
-/** Creates a stage with the functions Token and Sweep. Returns its rollback, and what was asked, audited and moved. */
+/** Creates a stage with the functions Token and Sweep. */
 function makeStage({ onQuestion = (_stack: Stack) => {}, isMoved = (_function: string): boolean => true } = {}) {
   const stack: Stack = { StackName: '', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' };
   const aliases = new Map<string, Record<string, unknown>>([
@@ -72,7 +72,7 @@ function versionsOf(name: string): object[] {
 }
 
 describe('a rollback', () => {
-  it('without a release lists the available releases, newest first, with their versions', async () => {
+  it('without a release lists each release that Lambda keeps, the newest first, with its versions, without a question', async () => {
     const { task, deployed, asked, named } = makeStage();
     const { releases, functions } = await readReleases(task.target, deployed);
     const rows = releases.map(({ release, publishedAt, versions }) => [release, publishedAt.slice(0, 10), ...versions]);
@@ -91,7 +91,7 @@ describe('a rollback', () => {
     expect([...asked, ...named]).toEqual([]);
   });
 
-  it('asks, moves every alias to the release, back or forward, and can be repeated', async () => {
+  it('moves every alias to the release, back and forward, asks first, and has no effect when repeated', async () => {
     const { to, versions, asked, named } = makeStage();
     const moved = [
       { function: 'Sweep', from: 2, to: 1 },
@@ -106,7 +106,7 @@ describe('a rollback', () => {
     expect(versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
-  it('does not move functions that the release does not have, and names them', async () => {
+  it('leaves functions that the release does not have unchanged, and names them', async () => {
     const stage = makeStage();
     expect(await stage.to('r1')).toMatchObject({ moved: [{ function: 'Token', to: 1 }], without: ['Sweep'] });
     expect(stage.versions()).toEqual({ Token: '1', Sweep: '2' });
@@ -175,7 +175,7 @@ it.each<[StackStatus, RegExp]>([
   ['UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth\)/],
   ['DELETE_IN_PROGRESS', /\. Wait .*wait stack-delete-complete .*Auth\)/],
   ['IMPORT_IN_PROGRESS', /\. Wait .*wait stack-import-complete .*Auth\)/],
-])('a deployment in the state %s blocks a rollback, with advice', (StackStatus, message) => {
+])('a rollback during the state %s is refused, with the commands to wait', (StackStatus, message) => {
   const within = (state: StackStatus) => aStage({}, { Auth: { StackStatus: state } });
   expect(() => refuseWhileDeploying(within(StackStatus))).toThrow(message);
   expect(() => refuseWhileDeploying(within('UPDATE_COMPLETE'))).not.toThrow();

@@ -6,7 +6,7 @@ import { type TableName, tableDefinition } from '../../../../tools/support/table
 import type { Database } from '../../../support/database/database.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 
-/** Creates the table of an AWS restore. Returns its name. */
+/** Creates a restored table. Returns its name. */
 async function makeRestored({ client }: Database, name: TableName): Promise<string> {
   const TableName = `${name}-restored`;
   const definition = { BillingMode: 'PAY_PER_REQUEST', ...tableDefinition(name) } as const;
@@ -15,9 +15,9 @@ async function makeRestored({ client }: Database, name: TableName): Promise<stri
   return TableName;
 }
 
-// `ops tables copy` copies items that a table lost, without overwriting others (contract, section 7).
+// `ops tables copy` restores lost items of a table without overwriting others (contract, section 7).
 
-it('brings back an encryption key whose number another has by now, below all others and never in use', async () => {
+it('restores an encryption key whose number is taken, with a lower number and never active', async () => {
   const { ask, run, put, database, stop } = await startOperatedTables();
   const { dynamo } = database;
   const restored = await makeRestored(database, 'Keyring');
@@ -49,7 +49,7 @@ it('brings back an encryption key whose number another has by now, below all oth
   await stop();
 });
 
-it('brings back a credential only where its user has the address', async () => {
+it('restores a credential only if its user has the address', async () => {
   const { ask, run, put, items, createUser, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Credentials');
   const create = async (name: string) => (await createUser('acme', `${name}@acme.example`)).userId;
@@ -72,7 +72,7 @@ it('brings back a credential only where its user has the address', async () => {
   await stop();
 });
 
-it('copies missing items without overwriting others, and can be repeated', async () => {
+it('copies only missing items, however often it runs', async () => {
   const { ask, put, items, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Clients');
   const numbered = (name: string, count: number, more: object = {}) =>

@@ -14,7 +14,7 @@ const { ask, run, under } = operated;
 const keysIn = async () => (await ask('keys list')).length;
 
 describe('ops keys, of which each kind has one,', () => {
-  it('lists them with their present state', async () => {
+  it('lists them with their current state', async () => {
     const { stdout } = await run('keys list');
     expect(stdout).toMatch(
       /^KIND +GENERATION +KEY ID +ALGORITHM +STATE +ACTIVE FROM\nsigning +1 +\w{22} +ES256 +active /,
@@ -31,12 +31,12 @@ describe('ops keys, of which each kind has one,', () => {
   it.each([
     ['keys rotate --revoke', /Add --yes to confirm\.\n$/],
     ['--yes keys rotate --now --revoke --kind encryption', /^error: Encryption keys cannot be revoked/],
-  ])('refuses %s, and makes no changes', async (words, problem) => {
+  ])('refuses %s, and has no effect', async (words, problem) => {
     expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(problem) });
     expect(await keysIn()).toBe(3);
   });
 
-  it('revokes them also from a machine whose clock is ahead', async () => {
+  it('revokes them also if the local clock is ahead', async () => {
     const ahead = under({ hasDates: true, time: { now: () => Date.now() + 120_000 } });
     const { stdout, stderr } = await ahead.run('--yes keys rotate --revoke --kind signing');
     expect(stderr).toMatch(/^warning: this machine's clock is \d+ seconds ahead of that of .*\n$/);
@@ -44,7 +44,7 @@ describe('ops keys, of which each kind has one,', () => {
     expect(await ask('keys list --kind signing')).toMatchObject([{ generation: 2, state: 'active' }]);
   });
 
-  it('revokes all kinds at once, except encryption keys, which retire', async () => {
+  it('revokes all kinds at once, but only retires encryption keys', async () => {
     const results: { removed: number[] }[] = await ask('keys rotate --revoke');
     expect(results.map(({ removed }) => removed)).toEqual([[2], [1], []]);
     const encryption: { state: string }[] = await ask('keys list --kind encryption');
@@ -89,7 +89,7 @@ describe('ops keys rotate at a stage', () => {
     await expect(rotate(stageAnswering(denied, 'Unhandled'))).rejects.toThrow(failed);
   });
 
-  it('reports a key that it made and that is deleted by now', async () => {
+  it('reports a created key that has been deleted meanwhile', async () => {
     const target = stageAnswering([{ kind: 'signing', created: 99, removed: [] }, ...nothingDue.slice(1)]);
     const texts: string[] = [];
     const noun = new Command('keys');
@@ -111,7 +111,7 @@ describe('ops keys rotate at a stage', () => {
     expect(await keysIn()).toBe(before + 1);
   });
 
-  it('names commands for the same stage if it fails half-way', async () => {
+  it('names commands of the same stage if it fails half-way', async () => {
     const target = { ...stageAnswering(nothingDue), dynamo: async () => fail() };
     const next = 'Run "npm run ops -- --stage dev keys rotate --revoke --kind signing" and "npm run ops -- --st';
     await expect(rotate(target, { now: true, revoke: true })).rejects.toThrow(next);
@@ -163,7 +163,7 @@ describe('keys rotate --revoke that fails half-way', () => {
   ];
 
   it.each(steps)(
-    'at %s %i names what was done and what is left, and is completed by those commands or by the same one',
+    'at %s %i names the finished and remaining steps, and those commands or the same one complete it',
     async (step, nth, rotated, deletes) => {
       const before = await generations();
       const failure = await failAt(step, nth);

@@ -26,14 +26,14 @@ const start = (...words: string[]) => {
   return { status, stdout, stderr };
 };
 
-/** Creates a folder for a test, deleted with the test. */
+/** Returns a folder that is deleted after the test. */
 const makeFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'emissor-command-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
 
-/** Starts a command in its own process group, which ends even if the test fails. */
+/** Starts a command in its own process group, which is killed after the test. */
 const spawnGroup = (command: string, words: readonly string[], options: SpawnOptions = {}): ChildProcess => {
   const child = spawn(command, words, { cwd: root, stdio: 'ignore', detached: true, ...options });
   onTestFinished(() => {
@@ -110,7 +110,7 @@ const listenersOf = (processId: number): string[] => {
 };
 const listening = '0A';
 
-onLinux('a run listens only on 127.0.0.1, and leaves only its outputs', { timeout: 180_000 }, async () => {
+onLinux('a run is on 127.0.0.1 alone, and leaves no file other than its outputs', { timeout: 180_000 }, async () => {
   const folder = makeFolder();
   const file = (name: string) => join(folder, name);
   writeFileSync(file('webhooks.openapi.json'), 'of another');

@@ -6,7 +6,7 @@ import { cloudRequest, root } from '../../../../ops/local/cloud-request.ts';
 import { greeting } from '../../../../ops/local/greeting.ts';
 import { parseOptions } from '../../../../ops/local/options.ts';
 
-// A local run has its parts on consecutive ports, and prints the next steps (contract, section 7).
+// A local run uses consecutive ports, and explains the next step (contract, section 7).
 
 const terminal = openTerminal({ write: () => true });
 
@@ -41,7 +41,7 @@ describe('a local run', () => {
     await expect(added).rejects.toThrow('The stacks have no output "BaseUrl", which the local run needs.');
   });
 
-  it('prints the next steps once it is ready, and confirms each mapped name', () => {
+  it('explains the next step once it is ready, and confirms each mapped name', () => {
     const mappings = new Map(Object.entries({ 'one.example.net': 9000, 'two.example.net': 9001 }));
     const details = { outputsFile: 'outputs.json', consoleLink: 'http://127.0.0.1:4005/', mappings };
     const text = greeting({ Demo: {} } as Parameters<typeof greeting>[0], details);
@@ -58,7 +58,7 @@ describe('a local run', () => {
     ['data-unfit', /^This\. Name an empty directory with --data\.$/],
     ['data-damaged', /^This\. Restore it from a copy, or .* --data\.$/],
     [undefined, /^This$/],
-  ])('that cannot start because of %s names the option that helps', (problem, advice) => {
+  ])('that cannot start for %s names the option that helps', (problem, advice) => {
     expect(withAdvice(new StartError('This', problem))).toMatch(advice);
   });
 });

@@ -8,7 +8,7 @@ import { quickHashing } from '../../../support/password-hashing.ts';
 const credentials = '/emissor/dev/smoke/credentials';
 
 const operated = await startOperatedTables();
-/** The parts of Parameter Store that smoke tests use. */
+/** The part of Parameter Store that smoke tests use. */
 const parameters = new Map<string, Partial<PutParameterRequest>>();
 let outputs: Record<string, string | undefined>;
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 beforeEach(async () => {
   outputs = {
     KeyArn: 'the-key',
-    AuthUrl: 'http://127.0.0.1:65531', // a closed port: a test fails when it logs in
+    AuthUrl: 'http://127.0.0.1:65531', // no server listens there: a test fails when it logs in
     BaseUrl: 'http://127.0.0.1:65532',
     SmokeReceiverUrl: 'https://receiver.example.com/smoke',
     SmokeCredentialsParameter: credentials,
@@ -122,7 +122,7 @@ describe('ops smoke rotate-credentials', () => {
     expect(await names()).toEqual([clientId, username]);
   });
 
-  it('stores a client and a user that exist, even if another rotation runs in between', async () => {
+  it('stores the client and user that remain, even if another rotation runs in between', async () => {
     await ops('smoke');
     const first = storedIdentity();
     const overtake = vi.fn(() => ops('smoke', 'rotate-credentials'));
@@ -139,7 +139,7 @@ describe('ops smoke rotate-credentials', () => {
 });
 
 describe('ops smoke remove', () => {
-  it('deletes only the parameter, the client and the user', async () => {
+  it('deletes only the parameter, the client and the user of the smoke test', async () => {
     await ops('smoke');
     const { clientId, username } = storedIdentity();
     const other = await operated.createClient('Smoke test', '--account=acme');

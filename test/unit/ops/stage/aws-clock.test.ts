@@ -4,7 +4,7 @@ import { makeAwsClock } from '../../../../ops/stage/aws-clock.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-/** Simulates a machine whose clock is ahead, and AWS, whose responses take time and have whole seconds. */
+/** A local clock that is ahead, and AWS, whose responses take time and have whole seconds. */
 function world(ahead: number) {
   let truth = noon + 400;
   const clock = makeAwsClock(() => truth + ahead);
@@ -21,7 +21,7 @@ function world(ahead: number) {
   };
 }
 
-it('returns AWS’s time to within a second and the response time, for any machine clock', () => {
+it('returns AWS’s time, accurate to one second plus the response time, however wrong the local clock is', () => {
   const time = fc.integer({ min: 0, max: 3_000 });
   const ahead = fc.integer({ min: -10 * 86_400_000, max: 10 * 86_400_000 });
   fc.assert(
@@ -34,14 +34,14 @@ it('returns AWS’s time to within a second and the response time, for any machi
   );
 });
 
-it('makes no correction if the machine’s clock is right', () => {
+it('does not change a correct local clock', () => {
   const { clock, truth, ask } = world(0);
   ask(20, 30);
   expect(clock.now()).toBe(truth());
   expect(clock.aheadBy()).toBe(0);
 });
 
-it('follows the machine’s clock before the first response, and ignores one without a date', () => {
+it('returns the local time before the first response, and ignores a response without a date', () => {
   const { clock, truth } = world(5_000);
   clock.learn(undefined, noon);
   clock.learn('soon', noon);

@@ -15,7 +15,7 @@ const openLog = (interruption?: AbortSignal) => {
 
 const put = (group: string, fields: object) => logs.put(group, JSON.stringify(fields));
 
-it('finds the lines of an id in the groups of the stage, newest first', async () => {
+it('finds the lines of an id in the stage’s log groups, newest first', async () => {
   put('first', { message: 'event.without_webhook', deliveryId: 'evt_1' });
   put('first', { message: 'event.duplicate', deliveryId: 'evt_2' });
   logs.put('first', 'evt_1: a line that is no JSON');
@@ -25,18 +25,18 @@ it('finds the lines of an id in the groups of the stage, newest first', async ()
 });
 
 it.each(['', '<', 'x/ | stats count()', 'a b', 'evt_1.*', 'a\\', 'a\n', 'x'.repeat(129)])(
-  'searches for no id that would be a part of the query: %j',
+  'rejects an id that could change the query: %j',
   async id => {
     await expect(openLog().find(id, 0, noProgress)).rejects.toThrow(/^This is not an id/);
   },
 );
 
-it('stops an interrupted search', async () => {
+it('stops a search that is interrupted', async () => {
   const search = openLog(AbortSignal.abort(new Error('interrupted'))).find('evt_1', 0, noProgress);
   await expect(search).rejects.toThrow('interrupted');
 });
 
-it('finds the lines whose fields have one of several values, up to a limit', async () => {
+it('finds lines by the values of their fields, up to a limit', async () => {
   const log = openLog();
   const since = await log.keptSince();
   for (const message of ['a.b', 'c.d', 'e.f']) put('first', { message, account: 'acme' });
@@ -49,7 +49,7 @@ it('finds the lines whose fields have one of several values, up to a limit', asy
   expect(await found(1)).toEqual(['c.d']);
 });
 
-it('polls the results of a search every half second, by the target’s time', async () => {
+it('polls a search every half second, by the target’s clock', async () => {
   const answers = [
     { status: 'Scheduled' },
     { status: 'Running', statistics: { recordsScanned: 12 } },

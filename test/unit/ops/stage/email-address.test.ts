@@ -69,7 +69,7 @@ describe('an e-mail address for a user', () => {
     expect(parseEmailAddress(typed)).toEqual({ problem });
   });
 
-  it('logs its user in as typed, and in its stored form', async () => {
+  it('logs its user in as typed and in its stored form', async () => {
     let accepted = 0;
     await fc.assert(
       fc.asyncProperty(text, async typed => {
@@ -86,7 +86,7 @@ describe('an e-mail address for a user', () => {
     expect(accepted).toBe(60);
   });
 
-  it('belongs to no user if it was rejected, without an error', async () => {
+  it('cannot log in if it was rejected, and causes no error', async () => {
     await fc.assert(
       fc.asyncProperty(text, async typed => {
         fc.pre(parseEmailAddress(typed).email === undefined);

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 
-/** A queue of dead letters whose calls take time: what shows again comes first. After twelve hours SQS hides nothing longer. */
+/** A dead-letter queue whose calls take time. It returns messages again in their first order. SQS hides a message for at most 12 hours. */
 function queueOf(count: number, callSeconds: number, { hidesLonger = true, failsAt = 0 } = {}) {
   const hiddenUntil = new Map(Array.from({ length: count }, (_, id) => [`${id}`, 0]));
   let [now, maxHidden, receives] = [0, 0, 0];
@@ -43,13 +43,13 @@ function queueOf(count: number, callSeconds: number, { hidesLonger = true, fails
 
 const all = Number.POSITIVE_INFINITY;
 
-describe('going through the dead letters', () => {
+describe('reading the dead-letter messages', () => {
   it.each([
-    ['each once, with slow calls', 10_000, all, 0.15, 0, 10_000],
-    ['each once, with a slow caller', 1_000, all, 0.15, 1, 1_000],
-    ['no more than the limit', 1_000, 70, 0.15, 0, 70],
-    ['an empty queue', 0, all, 0.15, 0, 0],
-  ])('sees %s, and then all reappear', async (_, count, limit, callSeconds, secondsEach, expected) => {
+    ['each once, however long the calls take', 10_000, all, 0.15, 0, 10_000],
+    ['each once, however long each of them takes', 1_000, all, 0.15, 1, 1_000],
+    ['no more than it may', 1_000, 70, 0.15, 0, 70],
+    ['no message in an empty queue', 0, all, 0.15, 0, 0],
+  ])('reads %s, and makes all visible again', async (_, count, limit, callSeconds, secondsEach, expected) => {
     const { queues, visible, pass } = queueOf(count, callSeconds);
     const seen: string[] = [];
     for await (const { body } of queues.deadLetters(limit)) {
@@ -60,7 +60,7 @@ describe('going through the dead letters', () => {
     expect(visible()).toHaveLength(count);
   });
 
-  it('fails if they reappear before all were seen', async () => {
+  it('fails if messages become visible again before all were read', async () => {
     const { queues, pass } = queueOf(1_000, 0.15, { hidesLonger: false });
     const goThrough = async () => {
       for await (const _ of queues.deadLetters(all)) pass(1);
@@ -70,7 +70,7 @@ describe('going through the dead letters', () => {
     );
   });
 
-  it('hides them for minutes, however many there are, and longer only as long as it lives', async () => {
+  it('hides messages for at most 10 minutes, and extends this only while the command runs', async () => {
     const { queues, visible, pass, maxHidden } = queueOf(20_000, 0.15);
     const deadLetters = queues.deadLetters(all);
     for (let seen = 0; seen < 1_000; seen++) {
@@ -83,7 +83,7 @@ describe('going through the dead letters', () => {
     expect(visible()).toHaveLength(20_000);
   });
 
-  it('ends when it is interrupted, and then all reappear', async () => {
+  it('stops if it is interrupted, and makes all messages visible again', async () => {
     const { queues, visible } = queueOf(30, 0.15);
     const interruption = new AbortController();
     const deadLetters = queues.deadLetters(all, { interruption: interruption.signal });
@@ -93,7 +93,7 @@ describe('going through the dead letters', () => {
     expect(visible()).toHaveLength(30);
   });
 
-  it('ends when one of several receives fails, and then all show again', async () => {
+  it('stops if one of several receives fails, and makes all messages visible again', async () => {
     const { queues, visible } = queueOf(1_000, 0.15, { failsAt: 3 });
     await expect(queues.deadLetters(all).next()).rejects.toThrow('receive failed');
     expect(visible()).toHaveLength(1_000);

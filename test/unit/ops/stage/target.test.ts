@@ -10,7 +10,7 @@ import { closeNow, listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { aStage, noStacks } from '../a-stage.ts';
 
-// `--stage NAME` finds the stacks of a stage in its own account, and names missing ones (contract, section 7).
+// `--stage NAME` finds the stacks of a stage in its own account, and reports missing ones (contract, section 7).
 
 const account = '111122223333';
 const StackId = `arn:aws:cloudformation:sa-east-1:${account}:stack/Emissor-dev-Auth/1`;
@@ -29,7 +29,7 @@ describe('a stage', () => {
     expect(() => requireOwnAccount(stageConfiguration('dev'), '999999999999')).not.toThrow();
   });
 
-  it('that is half deployed has the existing outputs, and names the missing stack', () => {
+  it('that is partly deployed returns the available outputs, and names the missing stack', () => {
     const deployed = aStage({}, { Auth: undefined });
     const target = { label: 'stage dev', outputs: { ClientsTable: 'clients' }, unreachable: '', deployed };
     expect(requireOutput(target, 'ClientsTable')).toBe('clients');
@@ -39,7 +39,7 @@ describe('a stage', () => {
   });
 });
 
-it('has the time of a stage from the responses that found it', async () => {
+it('reads the time of a stage from the AWS responses', async () => {
   const time = { ...opsRuntime.time, now: () => Date.now() - 3_600_000 };
   const target = await withStacks(['Data'], () => findTarget({ stage: 'dev' }, { ...opsRuntime, time }));
   expect(Math.abs(target.clock.now() - Date.now())).toBeLessThan(5_000);
@@ -70,14 +70,14 @@ describe('the stack for smoke tests', () => {
     expect(isFound).toEqual([true, false, false, false, ...smoke]);
   });
 
-  it('adds no outputs once it is left over: a test would be sent to its receiver', () => {
+  it('adds no outputs once it is left over: a test would use its receiver', () => {
     const Smoke = { Outputs: [{ OutputKey: 'SmokeReceiverUrl', OutputValue: 'old' }] };
     expect(outputsOf(aStage({ smokeReceiverUrl }, { Smoke }))).toEqual({ Region: 'sa-east-1' });
     expect(outputsOf(aStage({}, { Smoke })).SmokeReceiverUrl).toBe('old');
   });
 });
 
-/** Runs a function next to an AWS that has only some stacks of the stage. */
+/** Runs a function against an AWS that has only the named stacks of the stage. */
 async function withStacks<Value>(names: readonly string[], run: () => Promise<Value>): Promise<Value> {
   const server = createServer(async (request, response) => {
     const asked = new URLSearchParams(await text(request));

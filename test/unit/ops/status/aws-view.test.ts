@@ -9,7 +9,7 @@ import { readRecipients } from '../../../../ops/status/recipients.ts';
 import { readFacts } from '../../../../ops/status/status-facts.ts';
 import { aStage, connectTo } from '../a-stage.ts';
 
-// `ops status` reads from AWS what is throttled, disabled, about to expire or unconfirmed (contract, section 7).
+// `ops status` reads throttles, KMS keys, certificates and alarm recipients from AWS (contract, section 7).
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const certificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
@@ -112,7 +112,7 @@ describe('the recipients of alarms', () => {
     ['not confirmed', [mailbox('PendingConfirmation')]],
     ['not subscribed', [mailbox('Deleted')]],
     ['not subscribed', [mailbox(arn, 'bia@acme.com')]],
-  ])('are %s by the subscriptions of the topic, on any page: %j', async (state, Subscriptions) => {
+  ])('are %s according to any page of the subscriptions of SNS: %j', async (state, Subscriptions) => {
     const target = stageWith(command => {
       const { TopicArn, NextToken } = (command as ListSubscriptionsByTopicCommand).input;
       if (TopicArn !== arn) return { Subscriptions: [mailbox(arn)] };
@@ -121,7 +121,7 @@ describe('the recipients of alarms', () => {
     const ticket = { mail: 'ticket', address, state: 'confirmed' };
     expect(await readRecipients(target)).toEqual([{ mail: 'page', address, state }, ticket]);
   });
-  it('are unread if SNS denies access, or the stage has no such topic', async () => {
+  it('are unread if SNS refuses the call or the stage has no such topic', async () => {
     const refused = () => {
       throw Object.assign(new Error('denied'), { name: 'AuthorizationErrorException' });
     };

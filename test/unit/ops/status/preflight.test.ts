@@ -9,7 +9,7 @@ import type { Template } from '../../../../ops/status/synthesis.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { aStage, connectTo, noStacks, type StackChanges } from '../a-stage.ts';
 
-// `npm run preflight` reports problems that would make a deployment fail or lose data (contract, section 7).
+// `npm run preflight` reports, in one sentence each, causes of failed deployments and data loss (contract, section 7).
 
 type Templates = Partial<Record<StackName, Template>>;
 type Answer = (input: Readonly<Record<string, string>>) => object;
@@ -49,13 +49,13 @@ const find = ({ stage = 'dev', values, stacks, next = {}, before = {}, answers =
 };
 
 describe('the preflight', () => {
-  it('finds no problems in a healthy stage, deployed or not', async () => {
+  it('finds no problem at a healthy stage, deployed or not', async () => {
     const [account, region] = ['111122223333', 'sa-east-1'];
     expect(await find({})).toEqual({ stage: 'dev', account, region, problems: [], unread: [] });
     expect(await find({ stacks: noStacks })).toMatchObject({ problems: [], unread: [] });
   });
 
-  it('continues after a check that cannot run, and names the missing permission', async () => {
+  it('continues after a check that it cannot make, and names the missing permission', async () => {
     const { problems, unread } = await find({ answers: { ListRolesCommand: fail('AccessDenied') } });
     expect(problems).toEqual([]);
     expect(unread).toEqual([{ check: 'other Regions', sentence: expect.stringContaining('Access denied') }]);
@@ -212,7 +212,7 @@ describe('the preflight reports', () => {
     ['left-overs of a stage that does not retain data', { stacks: noStacks, answers: leftOver }],
     ['a table that stays', { values: retain, before: table, next: table }],
     ['a stage of the same owner', ownedBy('payments')],
-  ])('no problem with %s', async (_what, of) => {
+  ])('no problem for %s', async (_what, of) => {
     expect(await find(of)).toMatchObject({ problems: [] });
   });
 });

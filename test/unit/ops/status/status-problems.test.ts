@@ -4,7 +4,7 @@ import { findProblems } from '../../../../ops/status/checks.ts';
 import { reportStatus, type Status } from '../../../../ops/status/status.command.ts';
 import { aStage, noStacks } from '../a-stage.ts';
 
-// `ops status` describes each problem in a sentence with what to do (contract, section 7).
+// `ops status` describes each problem, and what to do, in one sentence (contract, section 7).
 
 const now = Date.parse('2026-11-22T00:00:00Z');
 
@@ -13,7 +13,7 @@ const noDeliveries = {
   late: { groups: [], isCutOff: false },
 };
 
-/** Returns the status of a healthy stage that was read completely, with changes. */
+/** Returns the status of a healthy stage, except for changes. */
 const statusOf = ({ stacks, region, account }: StageStacks, changes: Partial<Status> = {}): Status => ({
   ...{ target: 'stage dev', stage: 'dev', region, account, checkout: '0.1.0' },
   stacks: stacks.map(({ name, stackName, found }) => ({
@@ -37,7 +37,7 @@ const problems = (deployed: StageStacks, changes: Partial<Status> = {}) =>
   findProblems(statusOf(deployed, changes), deployed, now);
 
 describe('the problems of a stage', () => {
-  it('are none in a healthy stage', () => {
+  it('are empty if all is well', () => {
     expect(problems(aStage())).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe('the problems of a stage', () => {
     [{ queues: unread, keys: unread }, `${inParts} 2 parts could not be read.`],
     [{ queues: unread, ...partly }, `${inParts} 1 part could not be read. 3 parts were read only partly.`],
     [{ deliveries: manyLate }, `${inParts} 1 part was read only partly.`],
-  ])('are none in the parts that could be read, with the number of the others: %j', (changes, where) => {
+  ])('are empty for the parts that could be read, and the others are counted: %j', (changes, where) => {
     const { text } = reportStatus(statusOf(aStage(), changes));
     expect(text.split('\n').at(-1)).toBe(`No problems found${where}`);
   });
@@ -114,7 +114,7 @@ describe('the problems of a stage', () => {
     expect(found[0]).not.toContain('stages/dev.ts');
   });
 
-  it('are a stack for smoke tests that is no longer in the file, of any version', () => {
+  it('are a stack for smoke tests that the stage file no longer requests, whatever its version', () => {
     const elsewhere = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
     const orphaned = aStage(elsewhere);
     const stacks = statusOf(orphaned).stacks?.map((view, index) => (index === 4 ? { ...view, version: '0' } : view));
@@ -131,14 +131,14 @@ describe('the problems of a stage', () => {
     expect(problems(aStage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
   });
 
-  it('are unprotected stacks and tables of a stage that retains its data', () => {
+  it('are unprotected stacks and tables of a stage that keeps its data', () => {
     const tables = [
       { name: 'open', indexes: [], deletionProtection: false },
       { name: 'kept', indexes: [], deletionProtection: true },
     ];
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };
-    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke has no data
+    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke stores no data
     expect(problems(aStage(), { tables })).toEqual([]);
     expect(problems(aStage(keeps, protectedBut), { tables })).toEqual([
       '1 stack and 1 table can be deleted by mistake, because protection is off. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
@@ -148,7 +148,7 @@ describe('the problems of a stage', () => {
     );
   });
 
-  it('are queues that are behind: held up by slow receivers, or read by nobody', () => {
+  it('are queues that are behind: held up by slow receivers, or without a running consumer', () => {
     const queue = { waiting: 1, delayed: 0, oldestSeconds: 301 };
     const found = problems(aStage(), {
       queues: [
@@ -165,7 +165,7 @@ describe('the problems of a stage', () => {
 
   it.each([
     ['events', { waiting: 50_000, inFlight: 400, oldestSeconds: 240 }, true],
-    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too many times: SQS has no age
+    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too many times for SQS to report its age
     ['events', { waiting: 0, inFlight: 3, oldestSeconds: 301 }, true],
     ['events', { waiting: 0, inFlight: 0, oldestSeconds: 301 }, false], // an age of some minutes ago
     ['events', { waiting: 24, inFlight: 900, oldestSeconds: 300 }, false], // a busy stage
@@ -177,7 +177,7 @@ describe('the problems of a stage', () => {
     expect(found).toHaveLength(isBehind ? 1 : 0);
   });
 
-  it('are recipients whom pages or tickets do not reach', () => {
+  it('are recipients who get no pages or no tickets', () => {
     const one = { mail: 'page', address: 'ana@acme.com', state: 'not confirmed' } as const;
     const other = { ...one, address: 'bia@acme.com', state: 'not subscribed' } as const;
     const ticket = { ...other, mail: 'ticket' } as const;
@@ -191,7 +191,7 @@ describe('the problems of a stage', () => {
     expect(text).toMatch(/^Alarm recipients\npages +ana@acme\.com: not confirmed$/m);
   });
 
-  it('are firing alarms, dead-letter messages, and keys that are missing or overdue', () => {
+  it('are firing alarms, dead-letter messages, and missing or overdue keys', () => {
     const ringing = [{ name: 'a', since: null, description: '' }];
     const key = { kind: 'mac', keys: 1, activeSince: '2026-01-01T00:00:00Z', nextActiveFrom: null } as const;
     expect(

@@ -8,7 +8,7 @@ import type { Status } from '../../../../ops/status/status.command.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
 
-// `ops status` shows a stage and its problems (contract, section 7). status-problems.test.ts has its verdicts.
+// `ops status` shows the state of a stage and its problems (contract, section 7). Its verdicts are in status-problems.test.ts.
 
 const day = 86_400_000;
 const iso = (moment: number) => new Date(moment).toISOString();
@@ -28,7 +28,7 @@ const read = async (replaced: Record<string, string | undefined> = {}): Promise<
 const { put } = operated;
 
 describe('ops status', () => {
-  it('counts messages, finds suspended and failing webhooks, and shows when the next keys are due', async () => {
+  it('counts messages, finds webhooks that are suspended or fail, and shows when the next keys are due', async () => {
     const activeFrom = Date.now() - 10 * day;
     for (const key of await operated.items('Keyring')) await put('Keyring', { ...key, activeFrom });
     const next = { kind: 'mac', generation: 2, keyId: 'next', createdAt: 1, activeFrom: activeFrom + 11 * day };
@@ -74,7 +74,7 @@ describe('ops status', () => {
     const { stdout } = await status({});
     expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
     expect(stdout).toMatch(/^2 suspended and 1 failing of 4$/m);
-    expect(stdout).toMatch(/^gone +demanda\.criada +suspended: gone +-$/m); // bug: its last change counted as the suspension
+    expect(stdout).toMatch(/^gone +demanda\.criada +suspended: gone +-$/m);
     expect(stdout).toMatch(/^mac +2 +\S+ +already +\S+$/m);
     expect(stdout).toContain('\nProblems:\n- 1 dead-letter message');
   });
@@ -86,7 +86,7 @@ describe('ops status', () => {
     expect(webhooks).toMatchObject({ read: expect.any(Number) });
   });
 
-  it('fails if no part can be read', async () => {
+  it('fails if it cannot read any part', async () => {
     const ended = 'http://127.0.0.1:9';
     const { code, stdout, stderr } = await status({ DynamoDbEndpoint: ended, SqsEndpoint: ended });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -138,7 +138,7 @@ describe('ops status of deliveries', () => {
     ]);
   });
 
-  it('reports if there is more than it reads', async () => {
+  it('reports that it did not read everything', async () => {
     const late = Array.from({ length: 275 }, (_, number) => ({
       ...{ id: `x${number}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${number}`), ttl: 1 },
     }));
@@ -147,7 +147,7 @@ describe('ops status of deliveries', () => {
   });
 });
 
-it('names missing keys', async () => {
+it('reports missing keys', async () => {
   for (const { kind, generation } of await operated.items('Keyring'))
     await operated.database.dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
   const { keys, problems } = await read();

@@ -113,7 +113,7 @@ const store = (table: string) => ({ ...systemTime, dynamo: operated.database.dyn
 const kindsOf = (table: string, item: Item) =>
   Object.entries(itemKinds).flatMap(([name, kind]) => (kind.table === table && kind.is(item) ? [name] : []));
 
-/** Returns all items in the tables, each with its kinds. */
+/** Returns all items of the tables, each with its kinds. */
 async function itemsByKind() {
   const found: { readonly item: Item; readonly kinds: readonly string[] }[] = [];
   for (const TableName of tableNames()) {
@@ -124,7 +124,7 @@ async function itemsByKind() {
   return found;
 }
 
-/** Exports the account, and returns the parsed lines. */
+/** Exports the account. Returns its lines and their types. */
 async function exported(file: string) {
   await operated.ask(`accounts export ${account} --out ${file}`);
   const text = await readFile(file, 'utf8');
@@ -132,7 +132,7 @@ async function exported(file: string) {
   return { text, lines, types: lines.map(line => JSON.parse(line).type).sort() };
 }
 
-it('every item is of one kind, which is exported and deleted, or has a reason not to be', async () => {
+it('every item has one kind, which is exported and deleted or has a reason not to be', async () => {
   for (const drive of Object.values(drives)) await drive();
   const stored = await itemsByKind();
   expect(stored.filter(({ kinds }) => kinds.length !== 1)).toEqual([]);
@@ -161,7 +161,7 @@ it('every item is of one kind, which is exported and deleted, or has a reason no
   for (const name of [account, clientId, userId]) expect(JSON.stringify(left)).not.toContain(name);
 });
 
-it('an export fails if the account has no data, or the file cannot be written', async () => {
+it('an account without data, or to a file that cannot be written, is not exported', async () => {
   const ask = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
   expect(await ask('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
   expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);

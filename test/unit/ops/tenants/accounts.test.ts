@@ -37,7 +37,7 @@ describe('ops accounts delete', () => {
     expect(await operated.run('--yes accounts delete nobody')).toMatchObject(nothing);
   });
 
-  it('preserves the login of a user who was moved to another account during the question', async () => {
+  it('keeps the login of a user who moves to another account while it asks', async () => {
     const [{ email }, stays] = [await createUser('moving-a'), await createUser('moving-a')];
     await deleteWhile('moving-a', async () => {
       await ask(`users delete ${email}`);
@@ -48,13 +48,13 @@ describe('ops accounts delete', () => {
     expect(await ask('users list --account moving-a')).toEqual([]);
   });
 
-  it('deletes the login of a user whose address was changed during the question', async () => {
+  it('deletes the login of a user whose address changes while it asks', async () => {
     const { userId, email } = await createUser('renamed');
     await deleteWhile('renamed', () => ask(`users set-email ${userId} next-${email}`));
     expect([await loginOf(email), await loginOf(`next-${email}`)]).toEqual([undefined, undefined]);
   });
 
-  it('counts the deleted webhooks, with one removed and two added during the question', async () => {
+  it('counts the webhooks that it deleted, though they change while it asks', async () => {
     const accountId = 'webhooks';
     await createUser(accountId);
     await operated.put('Webhooks', aWebhook({ accountId }));
@@ -66,7 +66,7 @@ describe('ops accounts delete', () => {
     expect(counts).toMatchObject({ users: 1, webhooks: 2 });
   });
 
-  it('preserves a client that left the account during the question, and deletes one that joined it', async () => {
+  it('keeps a client that moves to another account while it asks, and deletes one that moves to it', async () => {
     const leaves = await createClient('Leaves', '--account=binding-a');
     const comes = await createClient('Comes', '--account=binding-b');
     await createUser('binding-a');
@@ -79,7 +79,7 @@ describe('ops accounts delete', () => {
     expect(await operated.run(`clients show ${comes.clientId}`)).toMatchObject({ code: 1 });
   });
 
-  it('waits for attempts that are in flight, and deletes what they stored', async () => {
+  it('waits for attempts in flight, and deletes what they store', async () => {
     const late = settled(aDelivery({ createdAt: Date.now(), accountId: 'attempting' }), 'delivered', Date.now());
     await createUser('attempting');
     await operated.put('Webhooks', aWebhook({ accountId: 'attempting' }));
@@ -93,7 +93,7 @@ describe('ops accounts delete', () => {
     expect(await store.read([late.id])).toEqual([]);
   });
 
-  it('waits for them also if an earlier run deleted the webhooks, and ends that wait if it is interrupted', async () => {
+  it('waits for attempts also if an earlier run deleted the webhooks, and stops waiting if it is interrupted', async () => {
     const [waits, ends]: [number[], number[]] = [[], []];
     const pause = async (milliseconds: number, signal?: AbortSignal) => {
       waits.push(milliseconds);
@@ -117,7 +117,7 @@ describe('ops accounts delete', () => {
   });
 });
 
-describe('the dead letters of an account', () => {
+describe('the dead-letter messages of an account', () => {
   it.each<[string, string | number]>([
     ['letters', 'letters'],
     ['123', 123],
@@ -151,7 +151,7 @@ describe('the dead letters of an account', () => {
     expect(await operated.run('--yes accounts delete inflight')).toMatchObject({ code: 1, stderr });
   });
 
-  it('show again at once if the command is interrupted', async () => {
+  it('are visible again at once if the command is interrupted', async () => {
     await createUser('stopped');
     const sent = [await operated.send('dead', 'another'), await operated.send('dead', 'one more')];
     const stopped = under({ before: ['ReceiveMessage', 1, interrupt] }).run('--yes accounts delete stopped');
@@ -165,7 +165,7 @@ describe('the dead letters of an account', () => {
   it.each([
     [100_000, { deadLetters: 1, inFlight: 0 }],
     [100_001, expect.stringMatching(tooMany)],
-  ])('may be behind others: of %i it reports that, or continues', async (others, outcome) => {
+  ])('may be behind others: after reading %i, the command continues or reports it', async (others, outcome) => {
     const letters = [...Array.from({ length: others }, () => ({ id_conta: 'bolt' })), { id_conta: 'acme' }];
     const queues = {
       deadLetters: async function* () {
@@ -180,7 +180,7 @@ describe('the dead letters of an account', () => {
 });
 
 describe('the export of an account', () => {
-  it('has each delivery once, though one moves to the other list and one moves back meanwhile', async () => {
+  it('has each delivery once, even if some move between its two lists meanwhile', async () => {
     const times = { createdAt: Date.now(), scheduledAt: Date.now() };
     const make = (id: string) => aDelivery({ ...times, accountId: 'exporting', id: `evt_${id.padStart(27, '0')}` });
     const [retried, resent] = [make('1'), make('2')];

@@ -68,7 +68,7 @@ describe('a change of a client', () => {
     ['rotate-secret', {}, 0],
     ['disable', { status: 'disabled' }, 1],
     ['enable', {}, 0],
-  ])('%s makes the requested changes, and ends sessions only if necessary', async (words, changes, ended) => {
+  ])('%s makes the requested change, and ends sessions only if required', async (words, changes, ended) => {
     const { clientSecret: _, ...client } = await createClient('C', '--account=acme');
     const before = await stored(client.clientId);
     pass(1);
@@ -87,7 +87,7 @@ describe('a change of a client', () => {
     ['rotate-secret --overlap-seconds 0', /^This immediately ends every current secret of client \w+ \(Asked\)\./],
     ['rotate-secret --drop-oldest', /^This ends the older of the two secrets of client \w+ \(Asked\)\./],
     ['rotate-secret --drop-newest', /^This ends the newer of the two secrets of client \w+ \(Asked\)\./],
-  ])('%s is refused without --yes, and makes no changes', async (words, question) => {
+  ])('%s is refused without --yes, and has no effect', async (words, question) => {
     const { clientId } = await createClient('Asked');
     await rotate(clientId);
     const before = await stored(clientId);
@@ -99,10 +99,13 @@ describe('a change of a client', () => {
     expect(await stored(clientId)).toEqual(before);
   });
 
-  it.each(['--no-account', '--name New'])('update %s of a client without an account has no question', async options => {
-    const { clientId } = await createClient();
-    expect(await run(`clients update ${clientId} ${options}`)).toMatchObject({ code: 0, stderr: '' });
-  });
+  it.each(['--no-account', '--name New'])(
+    'update %s does not ask for confirmation for a client without an account',
+    async options => {
+      const { clientId } = await createClient();
+      expect(await run(`clients update ${clientId} ${options}`)).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
 
   it.each(['show', 'update --name X', 'enable', 'disable', 'delete', 'rotate-secret'])(
     '%s reports an unknown id',
@@ -130,7 +133,7 @@ describe('ops clients rotate-secret', () => {
     return { clientId, first: clientSecret };
   };
 
-  it('accepts the previous secret for the overlap, and creates no third one', async () => {
+  it('keeps the previous secret valid for the overlap, and creates no third one', async () => {
     const { clientId, first } = await create();
     const { clientSecret: second } = await rotate(clientId, overlap);
     pass(58_000);
@@ -165,7 +168,7 @@ describe('ops clients rotate-secret', () => {
     expect(await stored(clientId)).toEqual(before);
   });
 
-  it('--drop-oldest says that no secret ends if there is one', async () => {
+  it('--drop-oldest reports that no secret ends if there is only one', async () => {
     const { clientId } = await create();
     const { stderr } = await run(`clients rotate-secret ${clientId} --drop-oldest`);
     expect(stderr).toMatch(
@@ -173,7 +176,7 @@ describe('ops clients rotate-secret', () => {
     );
   });
 
-  it('--overlap-seconds 0 ends all others at once, even two', async () => {
+  it('--overlap-seconds 0 ends all other secrets at once, also two', async () => {
     const { clientId, first } = await create();
     const { clientSecret: second } = await rotate(clientId);
     const { clientSecret: third, secrets } = await rotate(clientId, ' --overlap-seconds 0');
@@ -181,7 +184,7 @@ describe('ops clients rotate-secret', () => {
     expect(secrets).toHaveLength(1);
   });
 
-  it('never shows a secret that another rotation at the same moment ended', async () => {
+  it('never shows a secret that a concurrent rotation ended', async () => {
     const { clientId } = await create();
     const rotations = await Promise.allSettled([1, 2, 3].map(() => rotate(clientId)));
     const shown = rotations.flatMap(one => (one.status === 'fulfilled' ? [one.value.clientSecret] : []));

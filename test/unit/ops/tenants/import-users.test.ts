@@ -23,7 +23,7 @@ describe('the lines of a file', () => {
     return lines;
   };
 
-  it('are those of the text, in chunks of any size', async () => {
+  it('are those of the text, however it is split into chunks', async () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 60 }).map(given => given.replaceAll('\uFEFF', ''));
     await fc.assert(
       fc.asyncProperty(fc.array(text, { maxLength: 8 }), fc.array(fc.nat(9)), async (texts, cuts) => {
@@ -41,7 +41,7 @@ describe('the lines of a file', () => {
     );
   });
 
-  it('have no text if they are too long or not UTF-8, and the next one has its number', async () => {
+  it('have no text if they are too long or not UTF-8, and later lines keep their numbers', async () => {
     const long = Buffer.alloc(1_000_000, 'x');
     const lines = await read([Buffer.from('a\n'), long, Buffer.from('\n\r\n'), Buffer.from([0xff, 0x0a, 0x62])]);
     expect(lines.map(({ number, text }) => `${number} ${text}`)).toEqual(['1 a', '2 undefined', '4 undefined', '5 b']);
@@ -81,10 +81,13 @@ describe('a line', () => {
       'pbkdf2_sha512$1000$seasalt2017AB$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ==',
       '$pbkdf2-sha512$i=1000$c2Vhc2FsdDIwMTdBQg$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ',
     ],
-  ])('converts PBKDF2 of %s, for the same password', async (_case, password_hash, converted) => {
-    expect(parseUserLine(userLine('a@b.example', { password_hash })).user?.passwordHash).toBe(converted);
-    expect(await passwordHashing.verify('pa ss+é', `imported${converted}`)).toBe(true);
-  });
+  ])(
+    'with a PBKDF2 hash of %s is converted, and matches the same password',
+    async (_case, password_hash, converted) => {
+      expect(parseUserLine(userLine('a@b.example', { password_hash })).user?.passwordHash).toBe(converted);
+      expect(await passwordHashing.verify('pa ss+é', `imported${converted}`)).toBe(true);
+    },
+  );
 
   it.each([
     ['two million rounds of passlib', `$pbkdf2-sha512$2000000$${salt}$${tag}`, true],
@@ -105,7 +108,7 @@ describe('a line', () => {
     ['PHC', `$scrypt$ln=14,r=8,p=5$${salt}$${tag}`],
     ['Django', `scrypt$16384$seasalt2017AB$8$5$${tag}=`],
     ['Werkzeug', 'scrypt:32768:8:1$canary$00'],
-  ])('with a hash of scrypt, as in %s, is refused for that reason', (_case, password_hash) => {
+  ])('with a scrypt hash, as in %s, is rejected for that reason', (_case, password_hash) => {
     const problem =
       '"password_hash" is a scrypt hash, which is not supported: leave the line out, and create the user with a new password.';
     expect(parseUserLine(userLine('a@b.example', { password_hash }))).toEqual({ problem });
@@ -115,16 +118,16 @@ describe('a line', () => {
     ['not JSON', '{"email":', /not JSON/],
     ['not an object', '[]', /not a JSON object/],
     ['null', 'null', /not a JSON object/],
-    ['with an unknown field', userLine('a@b.example', { name: 'Ana' }), /unknown field/],
-    ['without a valid address', userLine('ana'), /"email" must be an e-mail address/],
-    ['with an invisible character in the address', userLine('a\u200b@acme.com'), /"email" contains the .* U\+200B\.$/],
-    ['with a number as the address', userLine('', { email: 1 }), /^"email" must be an e-mail address/],
-    ['with an invalid account', userLine('a@b.example', { account: 'a b' }), /"account"/],
-    ['with a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
-    ['with an unknown role', userLine('a@b.example', { role: 'owner' }), /"role" must be admin or member/],
-    ['with a password as its hash', userLine('a@b.example', { password_hash: 'canary-secret' }), /"password_hash"/],
-    ['with a hash of too many rounds', userLine('a@b.example', { password_hash: costlyHash }), /"password_hash"/],
-    ['without a hash', JSON.stringify({ email: 'a@b.example', account: 'acme', role: 'admin' }), /"password_hash"/],
+    ['a field more', userLine('a@b.example', { name: 'Ana' }), /unknown field/],
+    ['no address', userLine('ana'), /"email" must be an e-mail address/],
+    ['an invisible character in the address', userLine('a\u200b@acme.com'), /"email" contains the .* U\+200B\.$/],
+    ['no text as the address', userLine('', { email: 1 }), /^"email" must be an e-mail address/],
+    ['an account that cannot be', userLine('a@b.example', { account: 'a b' }), /"account"/],
+    ['a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
+    ['an unknown role', userLine('a@b.example', { role: 'owner' }), /"role" must be admin or member/],
+    ['a password in place of a hash', userLine('a@b.example', { password_hash: 'canary-secret' }), /"password_hash"/],
+    ['a hash that takes too much work', userLine('a@b.example', { password_hash: costlyHash }), /"password_hash"/],
+    ['no hash', JSON.stringify({ email: 'a@b.example', account: 'acme', role: 'admin' }), /"password_hash"/],
   ])('that is %s is rejected, and never quoted', (_case, text, problem) => {
     const parsed = parseUserLine(text);
     expect(parsed.user).toBeUndefined();
@@ -188,7 +191,7 @@ describe('ops users import', async () => {
     expect(stdout).toMatch(/^Users created: 0\. Already there/);
   });
 
-  it('continues after invalid lines, lists their numbers, and fails with the counts in one object', async () => {
+  it('continues after invalid lines, reports the number of each, and fails with the counts in one object', async () => {
     await operated.createUser('other', 'theirs@example.com');
     const texts = [userLine('ok1@example.com'), '{', '', userLine('theirs@example.com'), userLine('ok2@example.com')];
     expect(await run(texts)).toEqual({
@@ -201,7 +204,7 @@ describe('ops users import', async () => {
     });
   });
 
-  it('reports hashes weaker than ours, by kind, only of imported users', async () => {
+  it('reports imported hashes that are weaker than ours, by kind', async () => {
     const weak = passwordHash.replace('$10$', '$08$');
     const pbkdf2 = `$pbkdf2-sha256$29000$${salt}$${tag}`;
     const texts = [weak, weak, pbkdf2, passwordHash].map((password_hash, at) =>
@@ -212,14 +215,14 @@ describe('ops users import', async () => {
     expect(await run(texts)).not.toHaveProperty('warning');
   });
 
-  it('compares the second of two lines with one address, in any form, to the result of the first', async () => {
+  it('treats an address as taken once an earlier line has created its user, in any spelling', async () => {
     const emails = ['twice@example.com', ' TWICE@example.com', 'twice@Example.com '];
     expect(await run(emails.map(email => userLine(email)))).toMatchObject({ created: 1, existing: 2 });
     const two = [userLine('two@example.com'), userLine('two@example.com', { account: 'bolt' })];
     expect(await run(two)).toMatchObject({ created: 1, taken: 1 });
   });
 
-  it('ends at the first failure of the store, and writes nothing after it', async () => {
+  it('stops at the first failure of the store, and then writes no more', async () => {
     const failing = operated.under({ before: ['TransactWrite', 3, fail] });
     const { code, stderr } = await failing.run('users', 'import', await fileOf(lines('down', 500)));
     expect([code, stderr]).toEqual([1, expect.stringContaining('it ended half-way')]);

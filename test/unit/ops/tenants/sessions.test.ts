@@ -67,7 +67,7 @@ describe('ops sessions end', () => {
     ['SESSION', /^error: This ends session /, ['ended', 'live', 'live']],
     ['--user EMAIL', /^error: This ends every session of user /, ['ended', 'ended', 'live']],
     ['--client CLIENT', /^error: This ends every session of client /, ['ended', 'live', 'ended']],
-  ])('%s asks, and ends only those', async (words, question, states) => {
+  ])('%s asks, and ends only those sessions', async (words, question, states) => {
     const [own, other] = [await createOwner(), await createOwner()];
     const one = await begin(own.userId, own.clientId, 'a');
     await begin(own.userId, other.clientId, 'b');

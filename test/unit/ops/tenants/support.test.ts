@@ -34,7 +34,7 @@ const support = (
   return openSupport({ ...aTask(at), ...unread }, { account: 'acme', port: 0, interruption, onOpen });
 };
 
-it('has a read-only client and user of the account for an hour, and deletes both', async () => {
+it('creates a read-only client and user of the account for an hour, then deletes both', async () => {
   const links: string[] = [];
   const before = Date.now();
   await support(
@@ -55,7 +55,7 @@ it('has a read-only client and user of the account for an hour, and deletes both
   expect(await logins()).toEqual(own);
 });
 
-it('deletes both if it is interrupted or fails', async () => {
+it('deletes the client and the user if it is interrupted or fails', async () => {
   await support(() => Promise.reject(new Error('aborted')));
   expect(await logins()).toEqual(own);
   await expect(support(async () => {}, { onOpen: fail })).rejects.toThrow('half-way');
@@ -67,7 +67,7 @@ it('deletes the client if the user cannot be created', async () => {
   expect([code, await logins()]).toEqual([1, own]);
 });
 
-it('deletes the logins of a killed process, but not those of a colleague', async () => {
+it('deletes only what a killed process left behind, not what another operator uses', async () => {
   const whatIsThere = async () => (await logins()).map(({ length }) => length);
   await support(
     () =>
@@ -83,7 +83,7 @@ it('deletes the logins of a killed process, but not those of a colleague', async
 it.each([
   ['an account that does not exist', ['nobody'], /^error: There is no account "nobody"/],
   ['a port that is in use', ['acme'], /^error: Port \d+ cannot be used \(EADDRINUSE\)/],
-])('rejects %s, with a line in the audit trail, and creates no login', async (_case, words, why) => {
+])('refuses %s, with a line in the audit trail, and creates no login', async (_case, words, why) => {
   const server = createServer();
   onTestFinished(() => void server.close());
   const port = `${await listen(server)}`;

@@ -58,7 +58,7 @@ describe('ops users create', () => {
     await expectPairs();
   });
 
-  it('rejects a bad password in one line, and creates no user', async () => {
+  it('refuses a bad password in one line, and creates no user', async () => {
     const email = newAddress();
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: The password is empty\. [^\n]+\n$/) };
     expect(await under({ input: '\n' }).run(...words(email))).toEqual(refused);
@@ -96,7 +96,7 @@ describe('a change of a user', () => {
     ['disable USER', { status: 'disabled' }, 1],
     ['enable USER', {}, 0],
     ['unlock USER', {}, 0],
-  ])('%s makes the requested changes, and ends sessions only if necessary', async (words, changes, ended) => {
+  ])('%s makes the requested change, and ends sessions only if required', async (words, changes, ended) => {
     const { userId } = await createUser();
     const [before, { updatedAt: _, ...shown }] = [await stored(userId), await ask(`users show ${userId}`)];
     expect(await ask(`users ${words.replace('USER', userId)}`)).toMatchObject(changes);
@@ -105,7 +105,7 @@ describe('a change of a user', () => {
     await expectPairs();
   });
 
-  it.each(['disable', 'delete'])('%s is refused without --yes, and makes no changes', async verb => {
+  it.each(['disable', 'delete'])('%s is refused without --yes, and has no effect', async verb => {
     const { userId, email } = await createUser();
     const before = await stored(userId);
     const question = new RegExp(`^error: This ${verb}s user ${email} of .* Add --yes to confirm\\.\n$`);
@@ -166,7 +166,7 @@ describe('two commands on one user at the same moment', () => {
       const { code, stdout, stderr } = await under({ before }).run(words(command));
       await expectPairs();
       if (code === 0) continue;
-      expect([code, stdout]).toEqual([1, '']); // a password that is not in force is never shown
+      expect([code, stdout]).toEqual([1, '']); // no password is shown that is not in force
       expect(stderr).toMatch(/^error: (.* at the same moment\. Run .*|.* already exists.*|There is no user .*)\n$/);
       if (!stderr.includes(changed)) continue;
       const next = `${userId.toLowerCase()}-next@example.com`;
@@ -178,7 +178,7 @@ describe('two commands on one user at the same moment', () => {
 });
 
 describe('ops users delete', () => {
-  it.each([2, 3])('can be repeated, by address or id, if it fails at write %i, and then deletes all', async nth => {
+  it.each([2, 3])('can be repeated, by address or id, if it fails at write %i, and deletes everything', async nth => {
     const { userId, email } = await createUser();
     await addSession(userId);
     const killed = under({ before: ['Put|Update|Delete|BatchWrite|TransactWrite', nth, fail] });
@@ -191,7 +191,7 @@ describe('ops users delete', () => {
     await expectPairs();
   });
 
-  it('deletes a user whose credential is missing in a restored table, or belongs to another user', async () => {
+  it('deletes a user whose credential is missing or belongs to another user after a restore', async () => {
     const lost = await createUser();
     const credential = { TableName: 'Credentials', Key: { email: lost.email } };
     await operated.database.dynamo(new DeleteCommand(credential));
@@ -206,7 +206,7 @@ describe('ops users delete', () => {
 });
 
 it.each(['users set-password EMAIL --generate-password', 'users delete EMAIL', 'accounts delete keyless'])(
-  'ops %s makes no changes if the MAC key cannot be used',
+  'ops %s has no effect if the MAC key cannot be used',
   async words => {
     const { userId, email } = await createUser('keyless');
     const state = async () => [await stored(userId), await credentialOf(email)];
@@ -246,7 +246,7 @@ describe('the failed logins of a user', () => {
     expect(stdout).toMatch(/failed logins +1 at a deleted client\n?/);
   });
 
-  it('are cleared by unlock, which reports if there were any', async () => {
+  it('are deleted by unlock, which reports if there were any', async () => {
     const { email } = await createUser();
     await failFor(email, 'client', 6);
     expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: true });
@@ -255,7 +255,7 @@ describe('the failed logins of a user', () => {
     expect(await failures(email)).toEqual([]);
   });
 
-  it('are forgotten by set-password: those of the address that the user has by then', async () => {
+  it('are deleted by set-password, for the user’s address at that moment', async () => {
     const { userId, email } = await createUser();
     const next = newAddress();
     const meanwhile = async () => {
@@ -267,7 +267,7 @@ describe('the failed logins of a user', () => {
     expect(left.map(({ length }) => length)).toEqual([1, 0]);
   });
 
-  it('do not hide a generated password if they cannot be cleared', async () => {
+  it('do not hide a generated password if they cannot be deleted', async () => {
     const { userId, email } = await createUser();
     await failFor(email);
     const failing = under({ before: ['Delete', 1, fail] });
