@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Names and values: blanks, letters that change length in lower case, control characters, and known values. */
+/** Names and values: blanks, characters whose lower case has another length, control characters, and known values. */
 const text = fc.oneof(
   {
     weight: 3,

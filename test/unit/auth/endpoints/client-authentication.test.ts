@@ -24,7 +24,7 @@ it('The log line of a granted request names which of two secrets its client used
   }
 });
 
-it('The log line of a refused client has the IP address that the gateway saw, and none of a header.', async () => {
+it('The log line of a refused client has the IP address that the gateway saw, not an address from a header.', async () => {
   const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
   const form = { grant_type: 'password', client_id: 'nobody', client_secret: 'wrong' };
   expect(await service.post('token', form, { headers })).toMatchObject({ status: 401 });

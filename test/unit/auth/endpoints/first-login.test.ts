@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The token function as a fresh process has it, which opens its keys while it loads. Calls of stores are held back, and let go together. */
+/** The token function as a fresh process has it, which opens its keys while it loads. Store calls are held, and released together. */
 const startProcess = (canOpenEarly = true) => {
   let held: (() => Promise<unknown>)[] = [];
   let isLoading = true;
@@ -27,7 +27,7 @@ const startProcess = (canOpenEarly = true) => {
       held.push(() => call().then(resolve, reject));
     });
   };
-  /** Lets go what is held, and waits until the process makes no more calls. Returns how many calls these were. */
+  /** Releases the held calls, and waits until the process makes no more. Returns the number of released calls. */
   const letGo = async () => {
     const calls = held;
     held = [];
@@ -46,7 +46,7 @@ const startProcess = (canOpenEarly = true) => {
     telemetry,
   );
   isLoading = false;
-  /** Logs in. Returns the status, and how many calls were made one after another. */
+  /** Logs in. Returns the status and the number of sequential calls. */
   const logIn = async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const answered = answer(httpRequest({ method: 'POST', path: '/oauth/v1/token', headers, body }));

@@ -28,7 +28,7 @@ const kinds = ['access_token', 'refresh_token'] as const;
 // Revocation (RFC 7009) and introspection (RFC 7662). The worlds of tokens judge which tokens are active (lab/world/auth/verdicts.ts).
 
 describe('revocation', () => {
-  it.each(kinds)('An %s ends the whole session, whatever the hint says.', async kind => {
+  it.each(kinds)('An %s ends the whole session, even with a wrong hint.', async kind => {
     const successor = (await refresh()).json.refresh_token;
     const revocation = { token: tokens[kind], token_type_hint: 'refresh_token' }; // section 2.1: the hint may be wrong
     for (let time = 0; time < 2; time++) expect(await call('revoke', revocation)).toMatchObject({ status: 200 });
@@ -50,7 +50,7 @@ describe('revocation', () => {
     expect(await call('revoke', { token })).toMatchObject({ status: 200, json: {} });
   });
 
-  it.each(kinds)('The %s of another client gets 400, and its session goes on.', async kind => {
+  it.each(kinds)('The %s of another client gets 400, and its session continues.', async kind => {
     const answer = await call('revoke', { token: tokens[kind] }, await service.makeClient());
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     expect(await introspect(tokens.access_token)).toMatchObject({ json: { active: true } });

@@ -15,7 +15,7 @@ const startProcess = (changes: Partial<AuthService['runtime']> = {}) => {
   return { checkItself: () => answer({}) };
 };
 
-it('The check passes if all works, any number of times a minute, and leaves no count, no line and no metric.', async () => {
+it('The check passes any number of times a minute, and leaves no count, line or metric.', async () => {
   const { checkItself } = startProcess();
   service.database.operations.length = 0;
   for (let time = 0; time < 3; time++) expect(await checkItself()).toBeUndefined();
@@ -47,5 +47,5 @@ it.each<readonly [string, () => Partial<AuthService['runtime']>, RegExp]>([
   expect(startProcess(changesOf()).checkItself()).rejects.toThrow(message),
 );
 
-it('The error names a fault that may pass by itself, so that the deployment tries again.', () =>
+it('The error names a fault that may be temporary, so that the deployment tries again.', () =>
   expect(startProcess(without('Users')()).checkItself()).rejects.toHaveProperty('name', notAnswered));

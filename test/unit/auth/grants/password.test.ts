@@ -32,7 +32,7 @@ const read = async (TableName: string, Key: Item) =>
   (await service.database.dynamo(new GetCommand({ TableName, Key }))).Item;
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
-it('A login costs no hash if its client is not authenticated, its password is too long or its scope is not the client’s.', async () => {
+it('A login computes no hash if the client is not authenticated, the password is too long or the scope is not the client’s.', async () => {
   const limited = await service.makeClient({ scopes: ['webhooks:read'] });
   const { username, password } = await service.makeUser();
   service.hashes.length = 0;
@@ -42,7 +42,7 @@ it('A login costs no hash if its client is not authenticated, its password is to
   expect(service.hashes).toEqual([]);
 });
 
-it('Only the audit trail tells a disabled user from an unknown one.', async () => {
+it('Only the audit trail distinguishes a disabled user from an unknown one.', async () => {
   const { user, username, password } = await service.makeUser();
   await service.users.setUserStatus(user.userId, 'disabled');
   const disabled = await login(username, password);
@@ -90,7 +90,7 @@ it('A login stores and logs neither the password, the client secret nor a token.
     expect(kept).not.toContain(hidden);
 });
 
-it('Only a right password outside of a lock is told that the role has none of the scopes, and it resets the failures.', async () => {
+it('Only a right password outside of a lock is answered with invalid_scope, and it resets the failures.', async () => {
   const { username, password } = await service.makeUser({ role: 'member' });
   const ask = (guess: string) => login(username, guess, client, { scope: 'webhooks:read' });
   for (let time = 0; time < 4; time++) expect(await ask('wrong')).toMatchObject(refused);

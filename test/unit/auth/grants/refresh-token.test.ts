@@ -17,7 +17,7 @@ const login = async (from = client, more = {}) => service.logIn(from, await serv
 const refresh = (token: string, from = client, more = {}) => service.refresh(from, token, more);
 const claimsOf = ({ json }: Answer) => JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
 const refused = { status: 400, json: { error: 'invalid_grant' } };
-/** Acts before each operation of a matching name. Returns what ends it. */
+/** Calls `act` before each matching operation. Returns a function that removes it. */
 const onCall = (operation: RegExp, act: (input: object) => unknown) => {
   const { middlewareStack } = service.database.client;
   middlewareStack.add(
@@ -33,7 +33,7 @@ const onCall = (operation: RegExp, act: (input: object) => unknown) => {
 const wrongScope = { status: 400, json: { error: 'invalid_scope' } };
 
 it.each(['ThrottlingException', 'KMSInternalException'])(
-  'A request that fails with %s of a key does not use the token up.',
+  'A request that fails with %s of a key does not use up the token.',
   async fault => {
     const strict = await service.makeClient({ graceSeconds: 0 });
     service.clock.advance(90 * day);
@@ -46,7 +46,7 @@ it.each(['ThrottlingException', 'KMSInternalException'])(
   },
 );
 
-it('A request is judged by the moment it came, though the grace period ends meanwhile.', async () => {
+it('A request is judged by its arrival time, even if the grace period ends meanwhile.', async () => {
   await login(); // reads the keys, which are read again 30 s later
   service.clock.advance(1_000);
   const first = await login();
@@ -64,7 +64,7 @@ it('A request is judged by the moment it came, though the grace period ends mean
   expect(again.json.refresh_token).toBe(second.json.refresh_token);
 });
 
-it('The token of another client is refused, and its session goes on.', async () => {
+it('The token of another client is refused, and its session continues.', async () => {
   const other = await service.makeClient();
   const first = await login();
   const second = await refresh(first.json.refresh_token);
@@ -74,7 +74,7 @@ it('The token of another client is refused, and its session goes on.', async () 
   expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
 });
 
-it('A token with the MAC of another is refused everywhere, and its session goes on.', async () => {
+it('A token with the MAC of another is refused everywhere, and its session continues.', async () => {
   const own: string = (await login()).json.refresh_token;
   const other: string = (await login()).json.refresh_token;
   const forged = [...own.split('.').slice(0, 3), other.split('.').at(-1)].join('.');
@@ -151,7 +151,7 @@ describe('lives', () => {
     expect(await refresh(answer.json.refresh_token)).toMatchObject(refused);
   });
 
-  it('An access token does not outlive its session, however long the keys take.', async () => {
+  it('An access token does not outlive its session, even if reading the keys is slow.', async () => {
     const once = await service.makeClient({ grants: ['password'] });
     const end = service.clock.now() + 900_000 + 31_000;
     const stopReads = onCall(/^BatchGetItem/, () => service.clock.advance(31_000)); // keys are read again
@@ -175,7 +175,7 @@ describe('scopes (RFC 6749 section 6)', () => {
     expect(wide.json.scope).toBe('webhooks:read webhooks:manage');
   });
 
-  it('The scopes are those that role and client still have; others are refused without using the token up.', async () => {
+  it('The scopes are those that role and client still have; others are refused without using up the token.', async () => {
     const changing = await service.makeClient();
     const user = await service.makeUser();
     const first = await service.logIn(changing, user);
@@ -192,7 +192,7 @@ describe('scopes (RFC 6749 section 6)', () => {
   });
 
   it.each(['webhooks:read webhooks:manage', 'everything'])(
-    'A session of webhooks:read refuses the scope "%s" without using the token up.',
+    'A session of webhooks:read refuses the scope "%s" without using up the token.',
     async scope => {
       const first = await login(client, { scope: 'webhooks:read' });
       expect(await refresh(first.json.refresh_token, client, { scope })).toMatchObject(wrongScope);

@@ -51,7 +51,7 @@ describe('The rotation of keys', () => {
     }
   });
 
-  it('changes nothing if it runs again, also concurrently.', async () => {
+  it('has no effect if it runs again, also concurrently.', async () => {
     await Promise.all([rotation.rotateKeys(), rotation.rotateKeys(), rotation.rotateKeys()]);
     await rotation.rotateKeys();
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
@@ -96,7 +96,7 @@ describe('The rotation of keys', () => {
     expect((await keyring().active('signing')).keyId).toBe(second?.keyId);
   });
 
-  it('deletes a key once nothing depends on it, and never an encryption key.', async () => {
+  it('deletes a key once no token depends on it, and never an encryption key.', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -125,7 +125,7 @@ describe('The rotation of keys', () => {
   });
 });
 
-it('The state of a key is next, then active, then retiring, which it also is if it was replaced before its first use.', async () => {
+it('The state of a key is next, then active, then retiring; a key replaced before its first use is also retiring.', async () => {
   const states = async () => {
     const keys = await keyring().list('mac');
     return keys.map(key => keyState(key, keys, clock.now()));
@@ -145,7 +145,7 @@ it('The state of a key is next, then active, then retiring, which it also is if 
 });
 
 describe('An emergency rotation', () => {
-  it('creates a key that is active at once, before one that is published already.', async () => {
+  it('creates a key that is active at once, before a published one.', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -155,7 +155,7 @@ describe('An emergency rotation', () => {
     expect((await keyring().active('signing')).generation).toBe(3);
   });
 
-  it('creates a key that a function whose clock is seconds behind uses, too.', async () => {
+  it('creates a key that a function whose clock is seconds behind also uses.', async () => {
     await rotation.rotateKeys();
     await rotation.rotateNow('signing', { revoke: true });
     clock.advance(-4_000);

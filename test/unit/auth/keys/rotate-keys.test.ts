@@ -18,7 +18,7 @@ const environment = {
   refreshAbsoluteSeconds: 90 * day,
 } as const;
 
-// A rotation without a due key calls KMS for nothing else: a disabled key would show when the next processes start.
+// Without a due key, only this check shows a disabled KMS key before the next processes start.
 it.each([
   ['Enabled', 0],
   ['Disabled', undefined],

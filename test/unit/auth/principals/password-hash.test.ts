@@ -13,7 +13,7 @@ const { hash: hashPassword, verify: verifyPassword, needsRehash } = passwordHash
 it.each([
   ['computes something else', async () => false],
   ['cannot compute it', async () => Promise.reject(new Error('unsupported'))],
-])('The check of a runtime fails if it %s, and passes otherwise.', async (_case, verify) => {
+])('The check of a runtime fails if it %s, and otherwise passes.', async (_case, verify) => {
   await expect(assertHashing({ verify })).rejects.toThrow('This runtime does not compute Argon2id');
   await expect(assertHashing(passwordHashing)).resolves.toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
 
 // An e-mail address has one normal form: trimmed, in NFC and lower case, its domain in ASCII (UTS 46).
 
-/** Every code point of the classes, as a text. */
+/** Returns every code point that matches, as a text. */
 const characters = (pattern: RegExp, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place)).filter(character =>
     pattern.test(character),

@@ -7,7 +7,7 @@ import { judgedBy } from '../../../support/password-hashing.ts';
 // The numbers of the contract: the fifth failure locks an address at a client for 1 s, each further one twice as long, up to 15 min, and
 // failures count for 24 h. The worlds of tokens judge locks in bursts and races (lab/world/auth/lock-model.ts).
 
-/** Verification at no cost; a slow one waits for `hold`. */
+/** Verifies at no cost; a slow password waits for `hold`. */
 let hold = Promise.withResolvers<void>();
 let held = 0;
 const isRight = async (password: string): Promise<boolean> => {
@@ -74,7 +74,7 @@ it('Failures count for 24 hours, and under no e-mail address.', async () => {
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });
 
-it('A right guess for scopes of which the role has none is refused and counted if a lock overtakes it.', async () => {
+it('A right password for scopes that the role lacks is refused and counted if a lock starts meanwhile.', async () => {
   const { username, password } = await service.makeUser({ role: 'member' });
   const guess = { username, password: `slow ${password}` };
   const right = service.logIn(client, guess, { scope: 'webhooks:read' });
@@ -90,7 +90,7 @@ it('A right guess for scopes of which the role has none is refused and counted i
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });
 
-it('Unlocking returns whether any failures still counted, though the SDK repeats it.', async () => {
+it('Unlocking returns if any failures still counted, even if the SDK repeats the call.', async () => {
   const { username, password } = await service.makeUser();
   expect(await service.lockout.unlock(username)).toBe(false);
   await fail(5, username);

@@ -27,7 +27,7 @@ it.each<[string, ...(() => Promise<unknown>)[]]>([
   ['its client was bound to the account of the user and unbound', () => bindClient('acme'), () => bindClient(null)],
   ['its user was moved to another account', () => setAccount('Users', { userId: user.user.userId })],
   ['its client was bound to another account', () => setAccount('Clients', { clientId: client.id })],
-])('A session has ended for good when %s.', async (_, ...changes) => {
+])('A session ends permanently when %s.', async (_, ...changes) => {
   const { json } = await login();
   for (const change of changes) {
     await change();
@@ -43,7 +43,7 @@ it.each([
   ['the client’s scopes change', () => service.clients.updateClient(client.id, { scopes: ['webhooks:read'] })],
   ['the client’s secret is replaced', () => service.clients.rotateClientSecret(client.id)],
   ['the client is renamed', () => service.clients.updateClient(client.id, { name: 'New' })],
-] as const)('A session goes on when %s.', async (_, change) => {
+] as const)('A session continues when %s.', async (_, change) => {
   const { json } = await login();
   expect(await change()).toBeDefined();
   expect(await bearer(json.access_token)).toBe('authenticated');

@@ -42,7 +42,7 @@ describe('Refresh tokens', () => {
     ['empty', ''],
     ['with a line break', `${token}\n`],
     ['with blanks around', ` ${token} `],
-    ['with a counter that begins with 0', token.replace('.7.', '.07.')],
+    ['with a leading 0 in its counter', token.replace('.7.', '.07.')],
     ['with a signed counter', token.replace('.7.', '.+7.')],
     ['with an exponent', token.replace('.7.', '.7e0.')],
     ['without its MAC', token.slice(0, token.lastIndexOf('.') + 1)],
