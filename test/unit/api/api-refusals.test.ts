@@ -7,7 +7,7 @@ import { responseFaults } from '../../support/contract/judge.ts';
 import { type FindingName, findingNames, isProblemOfTables, type Told } from '../../support/refusal-texts.ts';
 import { makeStage, type Sent, type Stage } from '../../support/stage.ts';
 
-// Every operation of {base_url} refuses alike, in both languages and as the OpenAPI document says (contract, section 5; RFC 9457).
+// Every operation of {base_url} returns the same problems, in both languages, as in the OpenAPI document (contract, section 5; RFC 9457).
 
 let stage: Stage;
 beforeEach(async () => {
@@ -26,8 +26,8 @@ const callers = {
 } as const satisfies Record<string, Sent>;
 
 /**
- * Sends a request in each language, and reads the code of what must be a problem (RFC 9457), unless it is one of HEAD, which shows
- * none. The answers differ in their texts alone, which are those of the tables (RFC 9110 section 12.5.4).
+ * Sends a request in each language. Checks that both responses are problems (RFC 9457) and differ only in their texts, which are in the
+ * tables (RFC 9110 section 12.5.4). A response to HEAD has no body.
  */
 async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sent: Sent) {
   const ask = async (language: string, isAs: string) => {
@@ -127,7 +127,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     );
   });
 
-  it('requires one that holds', async () => {
+  it('requires a valid token', async () => {
     const invalid = await refusal(operation, callers.stranger);
     expect(invalid.told).toBe(tell(operation, 401, 'invalid_token'));
     expect(invalid.headers['www-authenticate']).toMatch(
@@ -152,7 +152,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   });
 
   if (mayHaveBody)
-    it('takes a body of at most 16 KiB', async () => {
+    it('accepts a body of at most 16 KiB', async () => {
       const headers = takesBody ? json : text;
       const raw = 'x'.repeat(16_385);
       expect((await refusal(operation, { ...callers.admin, headers, raw })).told).toBe('413 payload_too_large');
@@ -161,7 +161,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     });
 
   if (takesBody)
-    it('takes JSON only', async () => {
+    it('accepts only JSON', async () => {
       const codeOf = async (headers: Sent['headers'], raw: string) =>
         (await refusal(operation, { ...callers.admin, ...(headers && { headers }), raw })).told;
       for (const headers of [text, undefined]) expect(await codeOf(headers, '{}')).toBe('415 unsupported_media_type');
@@ -170,7 +170,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     });
 
   if (takesBody)
-    it('takes no field that it does not know, whatever the event', async () => {
+    it('rejects an unknown field, also for an unknown event', async () => {
       const other = { ...operation, path: path.replace(event, 'demanda.inventada') };
       const refused = await refusal(other, { ...callers.admin, headers: json, raw: '{"campo":1}' });
       expect(refused.found).toContainEqual(['unknown_field']);
@@ -185,7 +185,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   });
 
   if (path.includes(event))
-    it('finds no webhook of the account, whatever the event', async () => {
+    it('returns 404 if the account has no webhook for the event', async () => {
       const sent = { ...callers.admin, ...(takesBody && { ...type, raw: body }) };
       for (const name of [event, 'demanda.finalizada', 'demanda.inventada', '__proto__']) {
         const refused = await refusal({ ...operation, path: path.replace(event, name) }, sent);
@@ -197,7 +197,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
 describe.each(paths)('%s', pattern => {
   const path = exampleOf(pattern);
 
-  it('takes its methods only, whoever asks (RFC 9110 section 15.5.6)', async () => {
+  it('allows only its methods, before authentication (RFC 9110 section 15.5.6)', async () => {
     const allowed = operationsOf(pattern).map(({ method }) => method);
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(other => !allowed.includes(other))) {
       const refused = await refusal({ method, path }, callers.stranger);
@@ -206,7 +206,7 @@ describe.each(paths)('%s', pattern => {
     }
   });
 
-  it('is another one with a slash behind it, whoever asks', async () => {
+  it('is unknown with a trailing slash, for any caller', async () => {
     for (const caller of [callers.nobody, callers.admin])
       expect((await refusal({ method: 'GET', path: `${path}/` }, caller)).told).toBe('404 not_found');
   });
@@ -214,7 +214,7 @@ describe.each(paths)('%s', pattern => {
 
 type Operation = ReturnType<typeof operationsOf>[number];
 
-/** Returns the operations of a path, with ids of nothing, HEAD next to GET, in the order of `Allow`. */
+/** Returns the operations of a path, with unknown ids, in the order of `Allow`: HEAD follows GET. */
 function operationsOf(pattern: string) {
   const methods = Object.entries(documents.base.paths[pattern] ?? {}).filter(([name]) =>
     /^(?:get|post|put|delete)$/.test(name),
@@ -229,7 +229,7 @@ function operationsOf(pattern: string) {
       scope: security.flatMap(({ login = [] }) => login)[0],
       takesBody: requestBody !== undefined,
       isBodyRequired: requestBody?.required === true,
-      mayHaveBody: method !== 'GET', // `fetch` sends none with GET and HEAD
+      mayHaveBody: method !== 'GET', // `fetch` sends no body with GET and HEAD
       body: JSON.stringify(pattern.endsWith('/reenvios') ? range : method === 'PUT' ? { url: 'https://8.8.8.8/' } : {}),
     };
     return method === 'GET' ? [operation, { ...operation, method: 'HEAD' }] : [operation];

@@ -31,7 +31,7 @@ describe('a dateTime (RFC 3339 section 5.6)', () => {
     '',
     1_795_176_000_000,
     null,
-  ])('%j is none', text => {
+  ])('%j is rejected', text => {
     expect(read(text).success).toBe(false);
   });
 
@@ -84,13 +84,13 @@ describe('a queryDateTime', () => {
     ...[' 12:00:00', '  12:00:00Z', 'T 12:00:00Z', ' 12:00:00Z '].map(time => `2026-11-20${time}`),
     ...['  +00:00', '+00', '+000', '+00:0', '+2400', 'Z:', 'Z00'].map(offset => `2026-11-20T12:00:00${offset}`),
     ...['2026-02-30 12:00:00 +0000', ' 2026-11-20 12:00:00Z', 'ontem'],
-  ])('%j is none', text => {
+  ])('%j is rejected', text => {
     const { error } = queryDateTime.safeParse(text);
     expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining('RFC 3339')]);
   });
 
   it.each(['2026-11-20T12:00:00 00:00', '2026-11-20 12:00:00 0530', '2026-11-20 12:00:00.5  00:00'])(
-    '%s had a + that was not percent-encoded, and is told so',
+    '%s has a + that is not percent-encoded, and the error asks for its encoding',
     text => {
       const { error } = queryDateTime.safeParse(text);
       expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining('%2B')]);

@@ -18,7 +18,7 @@ it.each<[string, string | undefined]>([
   ['empty elements (RFC 9110 section 5.6.1.2)', ', ,pt,,'],
   ['English refused', 'en;q=0, *;q=0.1'],
   ['above the rest', 'pt;q=0.5, *;q=0.4'],
-  ['malformed parts beside it', 'en_US, en;q=2, en;q=1.001, en;q=.9, en;q=0.1234, en;level=1, en q=1, pt;q=0.1'],
+  ['malformed parts next to it', 'en_US, en;q=2, en;q=1.001, en;q=.9, en;q=0.1234, en;level=1, en q=1, pt;q=0.1'],
 ])('The preferred language is Portuguese: %s', (_case, header) => {
   expect(preferredLanguage(header)).toBe('pt');
 });
@@ -33,7 +33,7 @@ it.each<[string, string | undefined]>([
   ['a tie by the asterisk', 'pt, *'],
   ['English above', 'en-US,en;q=0.9,pt-BR;q=0.8,pt;q=0.7'],
   ['Portuguese refused (RFC 9110 section 12.4.2)', 'pt;q=0'],
-  ['a language whose name begins so', 'pta, ptg-BR;q=1'],
+  ['a language whose name has this prefix', 'pta, ptg-BR;q=1'],
   ['a region without the language', 'BR, x-pt, en-pt'],
   ['an underscore', 'pt_BR'],
   ['a weight over 1', 'pt;q=1.1'],
@@ -90,7 +90,7 @@ it.each([
   expect(preferredLanguage(`${header}, pt`)).toBe(preferredLanguage(header.slice(0, 1_024)));
 });
 
-it('fillInBoth puts in values as they are', () => {
+it('fillInBoth inserts values unchanged', () => {
   const text = { en: '{one}, {two}, {one}', pt: '{two} e {one}' };
   expect(fillInBoth(text, { one: '$& {two}', two: 2 })).toEqual({ en: '$& {two}, 2, $& {two}', pt: '2 e $& {two}' });
 });

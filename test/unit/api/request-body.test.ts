@@ -98,7 +98,7 @@ describe('parseJsonBody', () => {
     ['deep nesting', '['.repeat(8_192) + ']'.repeat(8_192)],
     ['deep objects', `${'{"a":'.repeat(2_700)}1${'}'.repeat(2_700)}`],
     ['backslashes', `{"a":"${'\\\\'.repeat(4_000)}"}`],
-    ['many texts, none of them a name', `[${'"a",'.repeat(4_000)}1]`],
+    ['many texts that are not names', `[${'"a",'.repeat(4_000)}1]`],
     ['white space behind texts', `[${`"a"${' '.repeat(100)},`.repeat(150)}1]`],
     ['one name again and again, one level down', `{"a":{${Array(2_000).fill('"b":1').join()}}}`],
   ])('takes %s in time linear in their length', (_case, body) => {
@@ -124,7 +124,7 @@ describe('parseJsonBody', () => {
     'treats the optional body %j as missing if it is null',
     body => {
       const value = JSON.parse(body);
-      expect(read(body, 'application/json', true)).toEqual(value === null ? {} : value); // generated clients send null for none
+      expect(read(body, 'application/json', true)).toEqual(value === null ? {} : value); // generated clients send null if there is no value
     },
   );
 });

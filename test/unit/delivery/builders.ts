@@ -10,7 +10,7 @@ import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/pla
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { encryptAlike, encryption } from './test-keyring.ts';
 
-/** Noon on 20 November 2026 UTC, where frozen clocks start. */
+/** Noon on 20 November 2026 UTC, when frozen clocks start. */
 export const noon = Date.UTC(2026, 10, 20, 12);
 
 /** The secret all test webhooks sign with. */
@@ -59,7 +59,7 @@ export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: num
   return { outcome: 'failed', retryAfterMs, record: aRecord(changes) };
 };
 
-/** An attempt that did not come about because of us. */
+/** An attempt that an internal error prevented. */
 export const internalError = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
   outcome: 'internal_error',
   errorCode: 'KMSInternalException',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { deliverEnvironment, deliveriesApiEnvironment } from '../../../lambdas/delivery/environment.ts';
 import { readEnvironment } from '../../../lambdas/platform/environment.ts';
 
-it('the environment has an address without slashes at its end, a schedule of numbers, and perhaps no pages', () => {
+it('the environment has a URL without trailing slashes, a schedule of numbers, and an optional docs URL', () => {
   const shape = { ...deliverEnvironment.shape, ...deliveriesApiEnvironment.shape };
   const numbers = Object.fromEntries(Object.keys(shape).map(name => [name, '1'])); // a text and a list, too
   const variables = { ...numbers, LANE: 'first', DEMANDS_URL: 'https://demandas.com.br//' };

@@ -77,7 +77,7 @@ describe('a delivery that has changed since it was read', () => {
     await stage.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
   };
 
-  it('stays resent if an earlier state of its webhook would hold it', async () => {
+  it('stays resent if an outdated state of its webhook would hold it', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'gone' });
     justBefore('Put', async () => {
       await stage.register();
@@ -282,7 +282,7 @@ describe('a conditional write that the SDK repeats after a lost answer', () => {
   });
 });
 
-it('a sweep sends the messages that it claimed if one claim fails, and fails then', async () => {
+it('a sweep sends all claimed messages if one claim fails, and then fails', async () => {
   for (let at = 0; at < 30; at++) {
     const delivery = aDelivery({ id: `evt_${at}`, attempt: 2 });
     await stage.store.create(scheduled(delivery, noon, 30.5 * minute));

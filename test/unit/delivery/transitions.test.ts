@@ -96,14 +96,14 @@ describe('the sweeper', () => {
     expect(acts).toEqual([-1, 2, 6, 14, 30]);
   });
 
-  it('claims a long wait until 2 min after the message is due, also if it is late', () => {
+  it('claims a long wait until 2 min after the message is due, also if it is overdue', () => {
     const wait = { nextAttemptAt: noon, sweepAt: noon - minute, overdueCount: 0 };
     expect(waitAfterSweep(wait, noon - minute)).toEqual({ ...wait, claimedUntil: noon + 2 * minute });
     expect(waitAfterSweep(wait, noon + 60 * minute)).toEqual({ ...wait, claimedUntil: noon + 62 * minute });
   });
 });
 
-it('a resend changes nothing for 2 min after each message of what is due', () => {
+it('a resend has no effect for 2 min after each message of a due delivery', () => {
   const due = dueNow(aDelivery(), noon);
   for (let [next, cameAt] = [due.wait, noon]; cameAt < noon + day; next = waitAfterSweep(next, cameAt)) {
     const isLeft = (late: number) => expedited({ ...due, wait: next }, cameAt + late) === undefined;

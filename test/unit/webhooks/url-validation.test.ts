@@ -28,14 +28,14 @@ describe('makeUrlValidation', () => {
     ['https://93.184.216.34/', []],
     ['https://93.184.216.34./', []],
     ['https://0x5db8d822/', []],
-  ])('judges %s without asking', async (text, expected) => {
+  ])('judges %s without a lookup', async (text, expected) => {
     const unasked: Resolve = async name => {
       throw new Error(`asked for ${name}`);
     };
     expect((await check(text, unasked)).map(finding => finding.code)).toEqual(expected);
   });
 
-  it('refuses a name as unresolvable for now if its name servers fail', async () => {
+  it('refuses a name as temporarily unresolvable if its name servers fail', async () => {
     const fail: Resolve = () => Promise.reject(new ResolutionError('temporary', 'ESERVFAIL'));
     expect(await check('https://receiver.example.com/', fail)).toMatchObject([
       { pointer: '/url', detail: { en: webhookFindings.temporary.en, pt: webhookFindings.temporary.pt } },

@@ -64,7 +64,7 @@ describe('a change of a webhook in any state', () => {
     "operator's reactivation": () => operator.reactivate(accountId, eventName),
   };
 
-  /** What stands there then, by the order of the states: `!` fails no more, `+` and `-` announce a reactivation or a suspension. */
+  /** The result, in the order of the states: `!` fails no more, `+` and `-` announce a reactivation or a suspension. */
   const after: Readonly<Record<keyof typeof acts, readonly string[]>> = {
     registration: ['active!', 'active', 'gone', 'no_success', 'operator', 'operator!'],
     'another URL': ['nothing', 'active!', 'active!+', 'active!+', 'operator!', 'hold'],
@@ -94,7 +94,7 @@ describe('a change of a webhook in any state', () => {
       "operator's reactivation": before === 'nothing' ? undefined : byOperator,
     };
     expect(told).toEqual(act in answers ? answers[act] : found);
-    // What an act does not change stays, and all of it where it changes nothing.
+    // Attributes that an act does not change stay.
     const { updatedAt, url, webhookId, testedAt } = found ?? {};
     const isUnchanged = updatedAt === 1_000 && testedAt === undefined;
     if (found && wasRegistered && isUnchanged) expect(found).toEqual(read);
@@ -147,7 +147,7 @@ it.each([
   expect(await find()).toMatchObject({ webhookId: 'id-2' });
 });
 
-it('a registration recognises itself though its receiver had it suspended before the SDK repeated it', async () => {
+it('a registration recognises its own write even if its receiver suspends it before the SDK repeats it', async () => {
   const suspend = async () => put({ ...(await find()), ...hold, suspensionReason: 'gone', updatedAt: 2_000 });
   database.repeatNext('UpdateItemCommand', suspend);
   expect(await store.create(webhook())).toMatchObject({ webhookId: webhook().webhookId, suspensionReason: 'gone' });
@@ -155,7 +155,7 @@ it('a registration recognises itself though its receiver had it suspended before
 
 describe('a replacement', () => {
   it.each([undefined, 'encrypted-new'])(
-    'has the authorization that is sent with it, or none: %s',
+    'has the authorization that is sent with it, if any: %s',
     async encryptedAuthorization => {
       await store.create(webhook());
       await store.replace(webhook(), { ...replacement, encryptedAuthorization });

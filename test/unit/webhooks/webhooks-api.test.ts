@@ -60,7 +60,7 @@ const find = () => stage.webhooks.find(account, 'demanda.criada');
 
 const named = (name: string) => Object.assign(new Error(`s3cret ${name}`), { name });
 
-/** The function alone, whose tables are busy unless told otherwise. */
+/** The function alone. By default its tables are busy. */
 const apiAlone = (
   telemetry: Pick<Telemetry, 'log'>,
   { docsUrl, dynamo = busy }: { docsUrl?: string; dynamo?: Dynamo } = {},
@@ -92,7 +92,7 @@ const handleAlone = async (method: string, path: string, dynamo?: Dynamo) => {
   return { status: answer?.statusCode, lines };
 };
 
-it('events that came without a webhook are listed by name while none is registered for them', async () => {
+it('events that came without a webhook are listed by name until a webhook is registered', async () => {
   for (const event of ['proposta.recebida', 'demanda.criada']) stage.publishEvent({ event, id_proposta: 1 });
   await stage.pass(0);
   const ultimo_em = new Date(noon).toISOString();
@@ -113,7 +113,7 @@ describe('the health in a record', () => {
     await stage.pass(1_000);
   };
 
-  it('shows since when the webhook fails, and since when it is slow', async () => {
+  it('shows how long the webhook has failed, and how long it has been slow', async () => {
     await beSlow();
     await stage.register({ failingSince });
     await register({ evento: 'proposta.recebida' });
@@ -219,7 +219,7 @@ describe('the limit of registrations', () => {
   const replace = (options: Sent = {}) => send('PUT', path, { body: { url }, ...options });
   const other = 'admin|webhooks:manage|conta-2';
 
-  it('is thirty a minute per account, POST and PUT together, and the name is not asked beyond it', async () => {
+  it('is 30 a minute per account, POST and PUT together, and beyond it no name is resolved', async () => {
     expect((await register()).status).toBe(201);
     await stage.pass(2_000);
     for (let count = 1; count < 30; count++) expect((await replace()).status).toBe(200);
@@ -241,12 +241,12 @@ describe('the limit of registrations', () => {
     ['a name that does not exist', { body: { url: 'https://nowhere.example.com/' } }, limited],
     ['a name without a public address', { body: { url: 'https://six.example.com/' } }, limited],
     ['an event without a webhook', {}, limited],
-  ])('is checked in its order: a replacement beyond it with %s', async (_, sent, code) => {
+  ])('is checked in its order: a replacement beyond the limit with %s', async (_, sent, code) => {
     for (let count = 0; count < 30; count++) await replace();
     expect(codeOf(await replace(sent))).toBe(code);
   });
 
-  it('comes before an unknown event, and before a webhook that is there', async () => {
+  it('is checked before an unknown event and before an existing webhook', async () => {
     for (let count = 0; count < 30; count++) await replace();
     await stage.register();
     expect(codeOf(await send('PUT', '/v1/webhooks/demanda.inventada', { body: { url } }))).toBe(limited);
@@ -265,7 +265,7 @@ describe('the limit of registrations', () => {
 describe('POST /v1/webhooks/{evento}/segredo', () => {
   const rotate = (options: Sent = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
 
-  it('gives a new secret; at most four replaced ones sign, too', async () => {
+  it('returns a new secret; at most four replaced secrets also sign', async () => {
     await register();
     for (let time = 0; time < 4; time++) {
       const { status, json } = await rotate(time % 2 ? { body: {} } : {});
@@ -325,7 +325,7 @@ it('the type of a refusal is the page of its code, if the stage has one (RFC 945
   expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
 });
 
-it('the log names the caller, the request and the reason of a refusal, and none of its values', async () => {
+it('the log names the caller, the request and the reason of a refusal, and no values of the request', async () => {
   await register({ evento: 'x', url: 'http://localhost/', autorizacao: 's3cret\n', s3cret: 1 });
   await send('GET', '/v1/webhooks/demanda.criada');
   await send('PATCH', '/v1/webhooks/demanda.criada'); // a 405 named no route
@@ -346,7 +346,7 @@ it('the log names the caller, the request and the reason of a refusal, and none 
 describe('when a dependency fails', () => {
   const failReads = (name: string) => fail('Webhooks', /^Query/, named(name));
 
-  it('because it is busy: 503, soon again', async () => {
+  it('with throttling: 503 and Retry-After 1', async () => {
     failReads('ThrottlingException');
     const busy = { status: 503, json: { code: 'temporarily_unavailable' }, headers: { 'retry-after': '1' } };
     expect(await send('GET', '/v1/webhooks')).toMatchObject(busy);
@@ -371,7 +371,7 @@ describe('when a dependency fails', () => {
     expect(JSON.stringify(lines)).not.toContain('RequestFailed');
   });
 
-  it('anything else: an opaque 500', async () => {
+  it('with any other error: an opaque 500', async () => {
     failReads('ResourceNotFoundException');
     const refused = await send('GET', '/v1/webhooks');
     expect(codeOf(refused)).toBe('500 internal_error');
@@ -380,7 +380,7 @@ describe('when a dependency fails', () => {
     expect(stage.lines.join()).toContain('ResourceNotFoundException');
   });
 
-  it('an item that is not a webhook: an opaque 500', async () => {
+  it('with an invalid item: an opaque 500', async () => {
     const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
     await stage.dynamo(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');

@@ -188,7 +188,7 @@ describe('GET …/entregas', () => {
     expect((await list('estado=cancelada')).entregas).toEqual([all[1]]); // it has ended as that
   });
 
-  it('takes a cursor outside of the range, of no delivery, and of one that is gone', async () => {
+  it('accepts a cursor outside of the range, of an unknown delivery, and of an expired one', async () => {
     expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
     await publishAndSettle(3, 200);
     const { proximo_cursor } = await list('limite=2');
@@ -271,7 +271,7 @@ describe('GET …/entregas/{id}', () => {
     expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
   });
 
-  it('finds a history without a webhook behind many deliveries that are past their time', async () => {
+  it('finds a history without a webhook behind many expired deliveries', async () => {
     await publishAndSettle(41, 200); // in one of eight partitions more than a page reads
     const { id } = (await list('limite=100')).entregas.at(-1);
     await stage.skip(20 * day);

@@ -49,7 +49,7 @@ describe('a replay', () => {
     expect(await codeOf('GET', `${path}/${json.id}`)).toBe('404 replay_not_found');
   });
 
-  it('runs alone for its webhook, and a refused start leads to it', async () => {
+  it('is the only one of its webhook, and a refused start links to it', async () => {
     const starts = await Promise.all([start(), start(), start()]);
     const codes = starts.map(({ status, json }) => json.code ?? status).toSorted();
     expect(codes).toEqual([202, 'replay_in_progress', 'replay_in_progress']);

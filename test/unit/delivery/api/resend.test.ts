@@ -59,7 +59,7 @@ describe('a resend of a waiting delivery', () => {
     ['its receiver asked for a longer wait', answer(503, { 'retry-after': '86400' }), 60_000, false],
     ['its message is lost', answer(500), 125_000, true],
     ['the sweeper has not sent its message', answer(503, { 'retry-after': '7200' }), 2 * hour, true],
-  ])('makes its next attempt now if %s', async (_, first, wait, isLost) => {
+  ])('makes its next attempt immediately if %s', async (_, first, wait, isLost) => {
     await failOnce(first);
     if (isLost) stage.lose('retries');
     await stage.skip(wait);
@@ -119,7 +119,7 @@ describe('an expedited attempt', () => {
   });
 });
 
-it('a resend for an earlier registration than a suspended one is refused because of the suspension', () => {
+it('a resend for an earlier registration is refused because the current one is suspended', () => {
   const webhook = aWebhook({ webhookId: 'webhook-2', status: 'suspended', suspensionReason: 'operator' });
   expect(resendRefusal(aDelivery(), webhook)).toBe('webhook_suspended');
 });

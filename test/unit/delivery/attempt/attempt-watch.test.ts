@@ -13,7 +13,7 @@ import { encryption } from '../test-keyring.ts';
 
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
-  /** Whether the process is busy, one answer per question, in order; `false` after the last. */
+  /** The answers, in order, to: is the process busy? `false` after the last. */
   readonly busy?: readonly boolean[];
 }
 
@@ -67,7 +67,7 @@ const held = { ...slow, reachedAt: noon - 59_999 };
 const answered = ['onResolving', 'onAnswered'] as const;
 const withoutAnswer = failure({ result: 'connection', status: null });
 
-describe('an attempt that is not answered 2 s after resolving began', () => {
+describe('an attempt that is not answered 2 s after resolving started', () => {
   it.each<[string, Circumstances, readonly Step[], string[]]>([
     [
       'is recorded as slow while it is in flight, and then kept while the process is not busy',

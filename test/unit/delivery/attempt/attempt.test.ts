@@ -60,7 +60,7 @@ describe('an attempt that is answered', () => {
   });
 
   const failing = [100, 199, 300, 301, 302, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 599];
-  it.each([...failing, 410])('%i fails, and only 410 asks for no more deliveries', async status => {
+  it.each([...failing, 410])('%i fails, and only 410 suspends the webhook', async status => {
     const outcome = await attemptOver(answer(status)).attempt(aWebhook(), aDelivery());
     expect(outcome).toMatchObject({ outcome: status === 410 ? 'gone' : 'failed', record: { result: 'http', status } });
   });

@@ -20,9 +20,9 @@ const host = 'receiver.example.com';
 
 const chain = makeSignedChain(host, 3, signingRsaKey(2_048));
 
-/** Ways in which a receiver fails. Each starts one and returns its port, and what else its network is like. */
+/** Failures of a receiver. Each starts a receiver and returns its port and network. */
 const failures: Readonly<Record<string, () => Promise<Situation>>> = {
-  'conexao recusada: nothing listens': async () => {
+  'conexao recusada: no server listens': async () => {
     const server = createServer();
     const port = await listen(server);
     server.close();
@@ -47,7 +47,7 @@ const failures: Readonly<Record<string, () => Promise<Situation>>> = {
   'tls certificado_vencido: expired yesterday': () => presenting({}, -24 * 3_600_000),
   'tls certificado_outro_nome: of another name': () => presenting({ dns: ['other.example.com'] }),
   'tls cadeia_incompleta: without the intermediate': () => presentingChain(1),
-  'tls cadeia_incompleta: of an authority that nobody knows': () => untrusted(presentingChain(2)),
+  'tls cadeia_incompleta: of an unknown authority': () => untrusted(presentingChain(2)),
   'tls autoassinado: self-signed': () => untrusted(presenting({})),
   'tls autoassinado: with the root of a private authority': () => untrusted(presentingChain(3)),
   'tls versao_tls: TLS 1.1 only': () =>
@@ -83,7 +83,7 @@ describe('an attempt ends with', () => {
     expect(`${resultado} ${detalhe}`).toBe(name.split(':')[0]);
   });
 
-  it('no cause that no receiver here provokes', () => {
+  it('only causes that a receiver here provokes', () => {
     const provoked = Object.keys(failures).map(name => name.split(':')[0]);
     const rows = Object.values(failureCauses).flatMap(({ results, word }) =>
       results.map(result => `${wireResults[result]} ${word}`),
@@ -98,7 +98,7 @@ interface Situation {
   /** The only authority that is trusted, if not those that everybody trusts. */
   readonly ca?: string | undefined;
   readonly resolve?: ReturnType<typeof makeResolver>;
-  /** Whether connections are never accepted. */
+  /** True if connections are never accepted. */
   readonly isSilent?: boolean;
   readonly deadlineMs?: number;
   readonly connectTimeoutMs?: number;

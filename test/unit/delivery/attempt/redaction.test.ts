@@ -23,8 +23,8 @@ describe('the credential in a response is masked', () => {
     ['with backslashes of its own, as it is', 'Bearer a\\nb', 'got a\\nb', 'got ***'],
     ['with what looks encoded, as it is', 'Bearer a%41&lt;b', 'a%41&lt;b', '***'],
     ['after the beginning of another copy', 'Bearer ababac', 'x abababac', 'x ab***'],
-    ['nothing at the end that only begins like it', 'Bearer longsecretvalue', 'use Bearer', 'use Bearer'],
-    ['nothing of ours', 'Bearer s3cr3t-t0ken', 'fine', 'fine'],
+    ['no text at the end that only has its prefix', 'Bearer longsecretvalue', 'use Bearer', 'use Bearer'],
+    ['no other text', 'Bearer s3cr3t-t0ken', 'fine', 'fine'],
     ['a password of Basic from 8 characters on', basicOf('user:12345678'), 'user, 12345678', 'user, ***'],
     ['no shorter password of Basic', basicOf('user:1234567'), 'user, 1234567', 'user, 1234567'],
     ['a password of Basic by its characters, not bytes', basicOf('user:ççççççç'), 'ççççççç', 'ççççççç'],
@@ -45,12 +45,12 @@ describe('the credential in a response is masked', () => {
       'cora\ufffd\ufffdo-\ufffd',
       '***',
     ],
-    ['nothing of Basic that is no Base64', 'Basic a!b', 'i a b', 'i a b'],
+    ['no Basic value that is not Base64', 'Basic a!b', 'i a b', 'i a b'],
   ])('%s', (_, authorization, text, expected) => {
     expect(makeRedaction(authorization)(text, false)).toBe(expected);
   });
 
-  it('and nothing is masked if none was sent', () => {
+  it('no text is masked if no credential was sent', () => {
     expect(makeRedaction(undefined)('Bearer x', true)).toBe('Bearer x');
   });
 

@@ -40,7 +40,7 @@ it.each([
   ['a failure', answer(401), { Delivered: 0 }, {}],
   ['a refused address', { ...error, outcome: 'blocked' }, { Delivered: 0, Blocked: 1 }, { Blocked: 1 }],
   ['our own fault', { ...error, outcome: 'internal_error' }, { Delivered: 0, ...ours }, ours],
-] as const)('an attempt that ends with %s is counted, and that of a test by our part in it', async (...row) => {
+] as const)('an attempt that ends with %s is counted; for a test only faults of our own are', async (...row) => {
   const [, posted, ofEvent, ofTest] = row;
   stage.answers.push(posted);
   stage.publishEvent();

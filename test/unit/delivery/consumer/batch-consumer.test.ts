@@ -7,7 +7,7 @@ import { fakeTelemetry } from '../builders.ts';
 
 /* The time that a process needs for an attempt: its timeout of 15 s, and 10 s around it (`docs/delivery.md`, steps 1 and 4). */
 
-/** Has a consumer process one message for two rounds, with so much time left. Pauses end at once, late by so much. */
+/** Has a consumer process one message for two rounds, with so much time left. Pauses end at once, overdue by `lateness`. */
 const consume = async (remaining: number, { random = 0.5, lateness = 0 } = {}) => {
   let [attempts, receives, moment] = [0, 0, 0];
   const attempt = Promise.withResolvers<'processed'>();
@@ -43,7 +43,7 @@ const consume = async (remaining: number, { random = 0.5, lateness = 0 } = {}) =
 it.each([
   [25_000, { attempts: 1, failures: 0 }],
   [24_999, { attempts: 0, failures: 1 }],
-])('a message is attempted if 25 s are left, and else comes back: with %i ms', async (remaining, expected) => {
+])('a message is attempted if 25 s are left, and otherwise returned: with %i ms', async (remaining, expected) => {
   expect(await consume(remaining)).toMatchObject(expected);
 });
 

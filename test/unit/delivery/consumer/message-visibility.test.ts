@@ -12,7 +12,7 @@ const recordOf = (id: number) => {
   return record as SQSRecord;
 };
 
-/** A queue that refuses receipts, each as many times as the test says. */
+/** Creates a queue that refuses each receipt the given number of times. */
 const queueThat = (refuses: Record<string, number> = {}) => {
   const calls: Record<string, number>[] = [];
   const left = new Map(Object.entries(refuses));

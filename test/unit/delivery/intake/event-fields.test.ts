@@ -52,7 +52,7 @@ const wrong: readonly (readonly [string, string, unknown, string])[] = [
   ['its last is another', 'canal', 'app-', patterned],
   ['it is in capitals', 'canal', 'APP', patterned],
   ['it ends with a line break', 'canal', 'app\n', patterned],
-  ['it begins with one', 'canal', '\napp', patterned],
+  ['it starts with one', 'canal', '\napp', patterned],
   ['its second line is right', 'canal', '!\napp', patterned],
   ['it has a digit of another script', 'canal', 'a١', patterned],
   ['it has an accent', 'canal', 'ação', patterned],
@@ -70,7 +70,7 @@ const id = 'must be a string of 1 to 128 characters';
 const oneOf = `must be one of ${EVENT_NAMES.join(', ')}`;
 const notObject = 'the message is not a JSON object';
 
-/** A message that differs so from a whole one, and what the service says of it. */
+/** An invalid message, and the reason that the service returns. */
 const wrongEvents: readonly (readonly [string, unknown, string])[] = [
   ['null', null, notObject],
   ['a list', [{}], notObject],
@@ -169,7 +169,7 @@ describe('the service and the schemas', () => {
     expect(productSchemas.filter(isValid => isValid(message))).toHaveLength(1);
   });
 
-  it('take the body of a test', () => {
+  it('accept the body of a test', () => {
     expect(isDelivery({ event: 'proposta.recebida', ...whole, ...eventsToCome.sampleValues, link })).toBe(true);
   });
 });

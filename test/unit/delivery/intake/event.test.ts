@@ -83,7 +83,7 @@ describe('a message that a service wrapped in an envelope of its own', () => {
     ],
     ['EventBridge', ruled, /^event: is missing; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/],
     ['another', { Message: 'x', detail: 'y' }, /^event: is missing; id_conta: is missing; id_demanda: is missing$/],
-  ])('%s: is malformed, and the detail says what to do', (_service, message, detail) => {
+  ])('%s: is malformed, and the detail explains what to do', (_service, message, detail) => {
     expect(parse(message)).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(detail) });
   });
 
@@ -99,7 +99,7 @@ describe('an event of the account of smoke tests', () => {
     ['with another id', 'order-981'],
     ['with an id that is longer than a test’s', 'A'.repeat(23)],
     ['with a number', 1],
-  ])('is refused %s: it was sent by mistake', (_case, id) => {
+  ])('is rejected %s: it was sent by mistake', (_case, id) => {
     const detail = expect.stringMatching(/id_conta: must be .* and not _smoke/);
     expect(parse({ ...ofSmoke, id })).toMatchObject({ reason: 'malformed', detail });
   });

@@ -53,7 +53,7 @@ describe('a rejected event', () => {
     expect(stage.published()[0]?.Message).toMatch(/^[ -~]+$/);
   });
 
-  it('shows nothing else of its body or attributes in a notice or the log', async () => {
+  it('is not quoted further in a notice or the log', async () => {
     const canary = 'Canary8F2C';
     const body = { [canary]: canary, id_conta: `${canary} `, id_demanda: canary, autorizacao: canary, link: canary };
     const original_message_id = `ana@example.com ${canary}`; // anybody can write attributes
@@ -87,7 +87,7 @@ describe('a rejected event', () => {
     expect(stage.logged('message.not_deleted')).toBe(1);
   });
 
-  it('has no attribute for a sender that is unknown: SQS would refuse an empty one', async () => {
+  it('has no attribute for an unknown sender, because SQS rejects an empty one', async () => {
     stage.publish('no JSON', {}, '');
     await stage.pass(1);
     expect(stage.deadLetters()).toEqual([expect.not.objectContaining({ sender: expect.anything() })]);

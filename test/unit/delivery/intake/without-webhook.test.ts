@@ -11,7 +11,7 @@ import { fakeTelemetry, noon } from '../builders.ts';
 
 const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
 
-/** A process of the function, over a store of its own that answers as told: by default at once. */
+/** A process of the function, over its own store, which by default answers at once. */
 const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
   const clock = frozenClock(noon);
   const writes: string[] = [];
@@ -44,7 +44,7 @@ describe('an event without a webhook', () => {
     expect(writes).toEqual([]);
   });
 
-  it('is written again a minute after a write that failed, which fails nothing else', async () => {
+  it('is written again a minute after a failed write, which has no other effect', async () => {
     const { note, settled, clock, writes, lines } = aProcess(() => Promise.reject(new Error('the table is down')));
     for (let second = 0; second < 60; second++) {
       note('a', 'demanda.criada', clock.now());
@@ -59,7 +59,7 @@ describe('an event without a webhook', () => {
     expect(lines.map(text => JSON.parse(text))).toMatchObject([line, line]);
   });
 
-  it('delays the end of an invocation by a moment at most if the table does not answer', async () => {
+  it('barely delays the end of an invocation if the table does not answer', async () => {
     const { note, settled, writes } = aProcess(() => new Promise(() => {}));
     note('a', 'demanda.criada', noon);
     await settled();

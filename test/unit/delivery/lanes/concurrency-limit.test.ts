@@ -60,7 +60,7 @@ describe('the share of a webhook in a fast lane', () => {
     expect(fill('one')).toHaveLength(0);
   });
 
-  it('is 25 again once nothing is in flight', () => {
+  it('is 25 again once no message is in flight', () => {
     finish('one', 75)?.();
     expect(fill('one')).toHaveLength(25);
   });

@@ -51,7 +51,7 @@ describe('a slow webhook', () => {
     expect(isSlow(withSlowAttempts(quick, { slow: 1, quick: 0 }, noon + minute - 1))).toBe(false);
   });
 
-  it('keeps the moment since when it is slow', () => {
+  it('keeps the time at which it became slow', () => {
     const again = withSlowAttempts(slow, { slow: 2, quick: 0 }, noon + minute);
     expect(again).toMatchObject({ slowSince: noon, reachedAt: noon + minute });
   });

@@ -62,7 +62,7 @@ it.each([
   expect(asked).toEqual(expected);
 });
 
-it('a health that cannot be recorded is logged, and costs no outcome', async () => {
+it('a health that cannot be recorded is logged, and the outcome is kept', async () => {
   const { record, telemetry } = healthOver(true);
   await record(aWebhook(), failure(), pending);
   expect(telemetry.logged('webhook.health_not_stored')).toBe(1);

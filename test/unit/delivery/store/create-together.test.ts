@@ -80,7 +80,7 @@ it('outcomes of one turn share calls of 25, and one alone is put', async () => {
   expect(calls).toEqual(['25', '25', '10', 'put']);
 });
 
-it('of two outcomes with one id the first is stored, and neither keeps others from being stored', async () => {
+it('of two outcomes with one id only the first is stored, and all others are stored', async () => {
   const { read, createAll } = storeWith();
   const id = freshId();
   const [one, other] = [outcome(id, 'one'), outcome(id, 'other')];
@@ -88,7 +88,7 @@ it('of two outcomes with one id the first is stored, and neither keeps others fr
   expect(await read([id])).toHaveLength(1);
 });
 
-it('an outcome replaces a delivery with its id whose time is over', async () => {
+it('an outcome replaces an expired delivery with its id', async () => {
   const { read, createAll } = storeWith();
   const earlier = outcome();
   await createAll([earlier]);
@@ -98,7 +98,7 @@ it('an outcome replaces a delivery with its id whose time is over', async () => 
   expect(await read([earlier.id])).toMatchObject([{ settledAt: clock.now() }]);
 });
 
-it('an outcome is reported as stored if the table holds it, and only then, whatever happens to the calls', async () => {
+it('an outcome is reported as stored only if the table contains it, whatever happens to the calls', async () => {
   const plans = fc.record({
     steps: fc.array(fc.constantFrom(...(Object.keys(troubles) as (keyof typeof troubles)[])), { maxLength: 4 }),
     sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
