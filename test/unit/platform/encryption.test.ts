@@ -26,7 +26,7 @@ const encryption = makeEncryption(keyring, systemRandom);
 
 // Stored credentials are encrypted under a key of the keyring and bound to their webhook (docs/architecture.md).
 describe('encryption', () => {
-  it('is reversed under the same binding only', async () => {
+  it('can be decrypted only with the same binding', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (text, binding, other) => {
         fc.pre(binding !== other && text.isWellFormed());
@@ -38,7 +38,7 @@ describe('encryption', () => {
     );
   });
 
-  it('never returns the same text twice', async () => {
+  it('never returns the same ciphertext twice', async () => {
     expect(await encryption.encrypt('a', 'b')).not.toBe(await encryption.encrypt('a', 'b'));
   });
 

@@ -20,7 +20,7 @@ const window = (limit: number) => {
 
 // docs/en/errors.md: a number of requests a minute, with Retry-After.
 describe('a fixed window', () => {
-  it('allows its limit, then returns the whole seconds until its end and counts no more; each subject has its own', async () => {
+  it('allows up to its limit for each subject, then returns the whole seconds until its end', async () => {
     const { countWithinLimit: take, advance } = window(3);
     expect([await take('one'), await take('one'), await take('one')]).toEqual([undefined, undefined, undefined]);
     expect([await take('one'), await take('other')]).toEqual([60, undefined]);
@@ -35,7 +35,7 @@ describe('a fixed window', () => {
     }
   });
 
-  it('starts with the first that it counts, and its item lives as long', async () => {
+  it('starts with its first count, and its item expires with it', async () => {
     const { countWithinLimit: take, keyOf, advance } = window(1);
     expect(await take('one')).toBeUndefined();
     const [item] = await batchGet(database.dynamo, [keyOf('one')]);

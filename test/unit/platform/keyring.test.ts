@@ -99,7 +99,7 @@ describe('the keyring', () => {
     });
   });
 
-  it('without KMS lists keys and opens none', async () => {
+  it('lists keys without KMS, but cannot open them', async () => {
     const key = await put(1, clock.now());
     const keyring = ring({ kms: undefined });
     expect(await keyring.list('mac')).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('keys that are opened while the function loads', () => {
     await put(1, clock.now(), 'encryption');
     const keyring = ring();
     keyring.prefetch('mac', 'encryption');
-    await expect.poll(decryptions).toBe(2); // nobody has asked
+    await expect.poll(decryptions).toBe(2); // no request has come
     for (const kind of ['mac', 'encryption'] as const) await keyring.open(await keyring.active(kind));
     expect(queries()).toBe(2);
     expect(decryptions()).toBe(2);

@@ -35,7 +35,7 @@ it.each([
   );
 });
 
-it('a handler answers after its work only: an invocation that times out ends with its process', async () => {
+it('a handler answers only after its work, even if its time is over', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const handler = makeHttpHandler(makeTelemetry('token'), () => promise.then(() => ({ statusCode: 200 })));
   const answer = handler(httpRequest({}), { getRemainingTimeInMillis: () => 0 } as Context);

@@ -64,7 +64,7 @@ describe('a line of the log', () => {
     );
   });
 
-  it('says what happened even if its fields are no JSON', () => {
+  it('has its name even if its fields are not JSON', () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
     for (const bad of [circle, { big: 1n }]) makeLog('x', now).log.error('keys.rotated', { bad } as never);

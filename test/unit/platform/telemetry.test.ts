@@ -20,7 +20,7 @@ import { processorTimeOf } from '../../support/processor-time.ts';
 
 const canary = 'canary-7f3a';
 
-// A message may quote what was being processed, so that no log has one: of an error it has name, code, place and cause.
+// A message may quote its input, so the log has only the name, code, position and cause of an error.
 describe('an error in the log', () => {
   it.each([
     ['one line', canary],
@@ -28,7 +28,7 @@ describe('an error in the log', () => {
     ['lines that look like frames', `x\n    at ${canary} (/secret/${canary}:1:2)\n    at file:///${canary}:3:4`],
     ['a frame at its end', `\n    at file:///${canary}:1:1`],
     ['nothing', ''],
-  ])('has its name, where it was thrown, and the same of its cause, but never its message: %s', (_case, message) => {
+  ])('has its name and position, and those of its cause, but never its message: %s', (_case, message) => {
     const error = new TypeError(message, { cause: new RangeError(message, { cause: canary }) });
     const thrown = expect.stringMatching(/telemetry\.test\.ts:\d+:\d+\)?$/);
     const at = expect.arrayContaining([thrown]);
@@ -38,7 +38,7 @@ describe('an error in the log', () => {
     expect(described.at?.[0]).toEqual(thrown);
   });
 
-  it('has two causes of a chain at most, which may return to its start', () => {
+  it('has at most two causes of a chain, which may be a cycle', () => {
     const error: Error & { cause?: unknown } = new Error('x');
     error.cause = error;
     expect(describeError(error).cause?.cause).not.toHaveProperty('cause');

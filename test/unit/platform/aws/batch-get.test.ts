@@ -47,7 +47,7 @@ describe('batchGet', () => {
     expect(tables).toEqual([{ Users: consistent, Clients: consistent, Keyring: consistent }]);
   });
 
-  it('finds nothing under a key that no item can have, and makes no call without any other key', async () => {
+  it('finds no item under an impossible key, and makes no call without any other key', async () => {
     const tooLong = { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } };
     const found = await batchGet(database.dynamo, [user(''), user('u1'), tooLong]);
     expect(found).toEqual([undefined, { userId: 'u1' }, undefined]);

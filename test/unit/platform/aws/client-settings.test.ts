@@ -15,7 +15,7 @@ import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
 type Answer = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
 
-/** An AWS that gives the answers of `answers` in turn, then the item asked for, and keeps the headers of requests. */
+/** An AWS that returns `answers` in turn, then the requested item, and records request headers. */
 let answers: Answer[];
 let headers: IncomingMessage['headers'][];
 let connections: Set<unknown>;
@@ -108,7 +108,7 @@ describe("a function's client of AWS", () => {
     ]);
   });
 
-  it('stops a call to a service that accepts the connection and stays silent', async () => {
+  it('stops a call to a service that accepts the connection but does not respond', async () => {
     const settings = { ...dynamoSettings(), requestHandler: makeRequestHandler({ timeout: 50 }) };
     const impatient = makeDocumentClient(settings);
     answers = [() => {}, () => {}, () => {}];
@@ -118,7 +118,7 @@ describe("a function's client of AWS", () => {
     impatient.destroy();
   });
 
-  it('ends a call at once if its signal aborts, and starts none if its signal has aborted', async () => {
+  it('ends a call at once if its signal aborts, and does not start if its signal has aborted', async () => {
     answers = [() => {}];
     const end = new AbortController();
     const ended = expect(read(end.signal)).rejects.toMatchObject({ name: 'AbortError' });

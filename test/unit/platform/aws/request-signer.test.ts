@@ -103,7 +103,7 @@ describe('a signature', () => {
   });
 
   it.each([{ query: { a: 'b' } }, { path: '/a b' }, { path: '/a%20b' }, { path: '/a//b' }, { path: '/a/../b' }])(
-    'is refused to a request with a query, or a path that is signed otherwise: %j',
+    'is refused for a request with a query, or a path with another canonical form: %j',
     async changes => {
       await expect(sign(request(changes))).rejects.toThrow('Only plain paths without a query');
     },

@@ -13,7 +13,7 @@ describe('a certificate', () => {
     ['the name in capitals', { dns: ['Receiver.Example.COM'] }, request.url],
     ['all names of the domain', { dns: ['*.example.com'] }, request.url],
     // OpenSSL matches no wildcard to an underscore, and such a name can have no other certificate.
-    ['like names and all, where it has an underscore', { dns: ['a-b.example.com', '*.example.com'] }, underscored],
+    ['also for a name with an underscore', { dns: ['a-b.example.com', '*.example.com'] }, underscored],
     ['its underscore, too', { dns: ['a_b.example.com'] }, underscored],
     ['the name, asked for with a trailing dot', { dns: ['receiver.example.com'] }, 'https://receiver.example.com./'],
     ['the address of a literal host', { ip: [publicAddress] }, literal],
@@ -21,7 +21,7 @@ describe('a certificate', () => {
     expect(await outcomeOf(say(ok), { url }, { names })).toMatchObject({ outcome: 'response', status: 200 });
   });
 
-  // RFC 9525 section 2: the common name says nothing of hosts.
+  // RFC 9525 section 2: the common name does not name hosts.
   it.each<[string, Names, string]>([
     ['a common name only', { commonName: 'receiver.example.com' }, request.url],
     ['a common name, and addresses', { commonName: 'receiver.example.com', ip: [publicAddress] }, request.url],
@@ -38,8 +38,8 @@ describe('a certificate', () => {
     ['a literal host as a name', { dns: [publicAddress] }, literal],
     ['a literal host as common name', { commonName: publicAddress }, literal],
     ['another address', { ip: [otherAddress] }, literal],
-    ['the address, where the URL has a name', { ip: [publicAddress] }, request.url],
-  ])('that has %s is a TLS failure, and nothing is sent', async (_case, names, url) => {
+    ['the address, for a URL with a name', { ip: [publicAddress] }, request.url],
+  ])('that has %s is a TLS failure, and no request is sent', async (_case, names, url) => {
     const { receiver, post } = await start(say(ok), { names });
     expect(await post({ ...request, url })).toMatchObject({
       outcome: 'tls',

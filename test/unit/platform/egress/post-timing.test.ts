@@ -17,7 +17,7 @@ describe('the timing of a POST', () => {
     ['the second address', { resolve: both, fates: new Map([[otherAddress, 'ECONNREFUSED']]) }, 'response', 1],
     ['a blocked host', { resolve: async () => ['10.0.0.1'] }, 'blocked', 0],
     ['an unknown name', { resolve: () => Promise.reject(new ResolutionError('not_found', '')) }, 'dns', 0],
-  ])('reports once that it is answered, and only then: %s', async (_case, situation, outcome, times) => {
+  ])('reports once that it is answered, and only if it is: %s', async (_case, situation, outcome, times) => {
     const onAnswered = vi.fn();
     expect(await outcomeOf(say(ok), { onAnswered }, situation)).toMatchObject({ outcome });
     expect(onAnswered).toHaveBeenCalledTimes(times);

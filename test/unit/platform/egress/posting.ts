@@ -60,7 +60,7 @@ interface Situation extends Partial<Omit<GuardedPostDependencies, 'post'>> {
   readonly trust?: boolean;
   readonly names?: Names;
   readonly fates?: Parameters<typeof loopbackNetwork>[2];
-  /** Returns where connections land, if not at the receiver. */
+  /** Returns the port for connections, if not the receiver's. */
   readonly port?: (receiver: TlsReceiver) => Promise<number>;
 }
 

@@ -15,7 +15,7 @@ import { loopbackNetwork } from './tls-receiver.ts';
 
 type SignedChain = ReturnType<typeof makeSignedChain>;
 
-/** What else is large in a handshake. */
+/** Other large parts of a handshake. */
 interface Manner {
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
   /** The authorities that a request for the client's certificate names (RFC 8446 section 4.2.4), in PEM. */
@@ -47,7 +47,7 @@ const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Ma
 describe('a handshake of a real server', () => {
   const host = 'receiver.example.com';
   const rsa = signingRsaKey(4_096);
-  // A response of a certificate's state is not asked for, so that none is stapled. One has up to 3,000 bytes.
+  // The client does not request OCSP stapling. A stapled response has up to 3,000 bytes.
   const stapled = makeSignedChain(host, 5, rsa, 3_000);
   const authority = randomRsaKey(2_048, Buffer.of(1, 0, 1));
   const authorities = makeChain(host, 350_000, () => authority).certificate; // 400 of them

@@ -43,7 +43,7 @@ describe('the request target', () => {
 /** RFC 9112 section 3.2.1, with `segment` and `query` of RFC 3986 section 3.3 and 3.4. */
 const originForm = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})*)+(?:\?(?:[\w.~!$&'()*+,;=:@/?-]|%[\dA-F]{2})*)?$/i;
 
-/** Returns the bytes that a text of ASCII stands for, as hexadecimal digits: what is no percent-encoding stands for itself. */
+/** Returns the bytes of a percent-encoded ASCII text as hexadecimal digits. */
 function decoded(text: string): string {
   return text.replace(/%[\dA-F]{2}|./gi, part =>
     part.length === 3 ? part.slice(1).toLowerCase() : part.charCodeAt(0).toString(16),

@@ -55,7 +55,7 @@ describe('the addresses of a name', () => {
     ['not found: no address', [0, 'ENODATA'], [0, 'ENODATA'], { fault: 'not_found', message: 'ENODATA' }],
     ['temporary: both fail', [0, 'ESERVFAIL'], [0, 'ESERVFAIL'], { fault: 'temporary', message: 'ESERVFAIL' }],
     ['temporary: A fails', [0, 'ETIMEOUT'], [0, six], { fault: 'temporary', message: 'ETIMEOUT' }],
-    ['temporary: none answers', [0, 'ECONNREFUSED'], [0, 'ECONNREFUSED'], { fault: 'temporary' }],
+    ['temporary: no answer', [0, 'ECONNREFUSED'], [0, 'ECONNREFUSED'], { fault: 'temporary' }],
     ['our own fault', [0, 'ENOMEM'], [0, 'ENOMEM'], { fault: 'internal_error', message: 'ENOMEM' }],
     // Each is checked: an answer of 64 KiB cost 14 ms of processor time.
     ['256 addresses', [0, many(200)], [0, many(56)], { addresses: [...many(200), ...many(56)] }],
@@ -75,7 +75,7 @@ describe('the addresses of a name', () => {
     expect(await resolveWith(a, aaaa)).toMatchObject(expected);
   });
 
-  it('are not asked for after the signal has aborted', async () => {
+  it('are not looked up after the signal has aborted', async () => {
     const resolve = makeResolver(() => {
       throw new Error('asked');
     });
@@ -126,7 +126,7 @@ describe('a name server on the wire', () => {
     return { asked, resolve: makeResolver(newNameServer) };
   };
 
-  it('for a name that is an alias of itself returns no address, and not that it is blocked', async () => {
+  it('returns no address for an alias of itself, which is not reported as blocked', async () => {
     const { resolve } = await startServer([typeA, 28], loopRecord);
     const failure = { fault: 'not_found', message: 'ENODATA' };
     await expect(resolve('receiver.example.com', never)).rejects.toMatchObject(failure);
@@ -147,7 +147,7 @@ describe('a name server on the wire', () => {
     await expect(resolve('receiver.example.com', never)).rejects.toMatchObject(failure);
   });
 
-  it('that stays silent is abandoned at once when the signal aborts', async () => {
+  it('that does not respond is abandoned when the signal aborts', async () => {
     const { asked, resolve } = await startServer([]);
     const abort = new AbortController();
     const refused = expect(resolve('receiver.example.com', abort.signal)).rejects.toMatchObject({
@@ -159,7 +159,7 @@ describe('a name server on the wire', () => {
   });
 
   // c-ares doubles each wait, but never beyond `maxTimeout`.
-  it('that stays silent is asked twice, with the same wait', async () => {
+  it('that does not respond is queried twice, with the same timeout', async () => {
     const { timeout, maxTimeout } = nameServerOptions;
     expect(maxTimeout).toBe(timeout);
     const shorter = { ...nameServerOptions, timeout: timeout / 20, maxTimeout: maxTimeout / 20 };

@@ -8,7 +8,7 @@ import type { Play } from './tls-receiver.ts';
 
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-// What a receiver answers is untrusted: at most 1 KiB of it is read, and shown without the credentials of the webhook.
+// Responses are untrusted: at most 1 KiB is read, and shown without the credentials of the webhook.
 describe('a response', () => {
   it.each([200, 302, 410, 503])('has status %i and its headers; a redirect is not followed', async status => {
     const head = 'Location: https://receiver.example.com/other\r\nRetry-After: 7\r\nContent-Length: 0';
@@ -125,14 +125,11 @@ describe('a response', () => {
     ['chunks that continue after 1 KiB', chunked(1_024, 500), 1_024, true],
     ['chunks that fill 1 KiB together', chunked(512, 512, 500), 1_024, true],
     ['a chunk across the end of 1 KiB', chunked(1_000, 500), 1_024, true],
-  ])(
-    'is redacted as read, which is at most 1 KiB, and says if more came: %s',
-    async (_case, text, length, isTruncated) => {
-      const redact = vi.fn(() => 'redacted');
-      expect(await outcomeOf(say(text), { redact })).toMatchObject({ bodyStart: 'redacted' });
-      expect(redact.mock.calls).toEqual([['x'.repeat(length), isTruncated]]);
-    },
-  );
+  ])('is redacted as read, up to 1 KiB, and reports if more came: %s', async (_case, text, length, isTruncated) => {
+    const redact = vi.fn(() => 'redacted');
+    expect(await outcomeOf(say(text), { redact })).toMatchObject({ bodyStart: 'redacted' });
+    expect(redact.mock.calls).toEqual([['x'.repeat(length), isTruncated]]);
+  });
 
   const half = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome\xc3'; // ends within a character
   it.each<[string, Play]>([
@@ -168,7 +165,7 @@ describe('a response', () => {
         setTimeout(() => socket.write('x'.repeat(3_000)), 50);
       },
     ],
-  ])('leaves the connection for the next request when all of it came at once, %s', async (_case, play) => {
+  ])('keeps the connection open if the whole response came at once, %s', async (_case, play) => {
     const { receiver, post } = await start(play);
     for (let time = 0; time < 3; time++) await post(request);
     expect(receiver.connections()).toBe(1);

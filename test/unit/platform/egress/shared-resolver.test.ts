@@ -6,7 +6,7 @@ import { frozenClock } from '../../../support/clock.ts';
 const never = new AbortController().signal;
 const addresses = ['93.184.216.34'];
 
-/** A shared resolver over lookups that the test answers, in the order in which they were begun. */
+/** A shared resolver over lookups that the test answers, in the order of their start. */
 const sharing = () => {
   const clock = frozenClock();
   const lookups: (PromiseWithResolvers<readonly string[]> & { signal: AbortSignal })[] = [];
@@ -18,7 +18,7 @@ const sharing = () => {
   return { clock, lookups, resolve: makeSharedResolver(lookUp, clock.now) };
 };
 
-// Attempts of the same moment share one lookup of their host, and nothing older: DNS rebinding is checked per attempt.
+// Attempts of the same moment share one lookup of their host, but not an older one: DNS rebinding is checked per attempt.
 describe('lookups of one name', () => {
   it('are shared by calls within 100 ms, in flight or ended', async () => {
     const { clock, lookups, resolve } = sharing();
@@ -55,7 +55,7 @@ describe('lookups of one name', () => {
 });
 
 describe('a call that is aborted', () => {
-  it('ends at once, but not the lookup that it started for others, too', async () => {
+  it('ends at once, but not the lookup that others share', async () => {
     const { lookups, resolve } = sharing();
     const impatient = new AbortController();
     const given = resolve('a.example', impatient.signal);

@@ -81,7 +81,7 @@ describe('isPublicAddress', () => {
     },
   );
 
-  it.each(specialIpv4)('refuses $block ($document) from its first address to its last, and nothing next to it', one => {
+  it.each(specialIpv4)('refuses $block ($document) from its first address to its last, but not its neighbours', one => {
     const { first, last } = one;
     for (const value of [first, first + 1, last - 1, last]) expect(isPublicAddress(dotted(value))).toBe(false);
     for (const value of [first - 1, last + 1].map(next => next >>> 0))
@@ -145,7 +145,7 @@ describe('guardAddresses', () => {
     });
   });
 
-  it('refuses the whole host for one forbidden address among public ones, wherever it stands', () => {
+  it('refuses the whole host for one forbidden address among public ones, at any position', () => {
     const bad = fc.constantFrom(...Object.values(refused).flat());
     const good = fc.array(fc.constantFrom(...allowed), { minLength: 1, maxLength: 6 });
     fc.assert(

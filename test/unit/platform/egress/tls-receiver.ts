@@ -34,7 +34,7 @@ const receiverNames: Names = {
   ip: ['93.184.216.34'],
 };
 
-/** Makes a key and a certificate that vouches for itself, and expires in so many milliseconds: in a year without that. */
+/** Creates a key and a self-signed certificate, which expires after `expiresIn` milliseconds, by default a year. */
 export const certify = (
   { commonName = '', dns = [], ip = [] }: Names = receiverNames,
   isRsa = false,
@@ -49,7 +49,7 @@ export const certify = (
     // OpenSSL reads a clock that lags by some milliseconds: a certificate made in the first of a second would not be valid yet.
     notBeforeDate: new Date(Date.now() + (expiresIn ?? 0) - 60_000),
     ...(expiresIn !== undefined && { notAfterDate: new Date(Date.now() + expiresIn) }),
-    // The library would add a name of its own where there is no extension at all.
+    // The library adds a name of its own if there is no extension.
     extensions: altNames.length > 0 ? [{ name: 'subjectAltName', altNames }] : [{ name: 'basicConstraints', cA: true }],
   });
 };
@@ -100,7 +100,7 @@ export const startTlsReceiver = async (play: Play, names = receiverNames) => {
   };
 };
 
-/** The fate of a connection: it never comes about (`silent`), or fails with an error of that code. */
+/** The result of a connection: it never opens (`silent`), or fails with an error of that code. */
 type Fate = 'silent' | `E${string}`;
 
 const ill = (fate: Fate): Socket => {
@@ -110,7 +110,7 @@ const ill = (fate: Fate): Socket => {
 };
 
 /**
- * A network in which every connection leads to the receiver, wherever it is meant to go, and which writes down where that was.
+ * Creates a network in which every connection reaches the receiver, and which records the intended address.
  * `fates`: addresses whose connections end otherwise.
  */
 export const loopbackNetwork = (
