@@ -24,7 +24,7 @@ const refused = (changes: object = {}): Exchange => {
 };
 
 describe('the judgement of an answer', () => {
-  it('finds no fault in what is described', () => {
+  it('finds no fault in a described response', () => {
     expect([...responseFaults(shown()), ...responseFaults(refused())]).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe('the judgement of an answer', () => {
     ['a content type', shown({ 'content-type': 'text/html' }), /text\/html/],
     ['a code of another operation', refused({ code: 'delivery_not_found' }), /delivery_not_found/],
     ['a status of the body', refused({ status: 410 }), /status 410/],
-    ['content where there is none', { ...shown(), method: 'DELETE', status: 204 }, /content/],
+    ['content in an empty response', { ...shown(), method: 'DELETE', status: 204 }, /content/],
     ['another status at an unknown path', { ...refused(), path: '/v2', status: 403 }, /status 403/],
   ])('reports %s that is not described', (_what, exchange, fault) => {
     expect(responseFaults(exchange).join('\n')).toMatch(fault);
@@ -68,7 +68,7 @@ describe('the judgement of a delivery', () => {
     body: '{"event":"demanda.criada","id_demanda":1}',
   };
 
-  it('finds no fault in what is described', () => {
+  it('finds no fault in a described response', () => {
     expect(deliveryFaults(delivery)).toEqual([]);
   });
 

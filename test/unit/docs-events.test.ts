@@ -47,7 +47,7 @@ describe('the events', () => {
   it.each([
     ['docs/en/events.md', 'optional'],
     ['docs/pt/eventos.md', 'opcional'],
-  ])('%s says which fields may be absent: %s', (file, word) => {
+  ])('%s lists the fields that may be absent: %s', (file, word) => {
     const told = (readPage(file).tables[0]?.rows ?? []).filter(([, type = '']) => type.includes(word));
     const optional = Object.entries(businessEvents.fields).filter(([, field]) => field.optional);
     expect(told.map(([field = '']) => inlineCode(field)[0]).sort()).toEqual(optional.map(([name]) => name).sort());
@@ -66,7 +66,7 @@ describe('the page for publishers', () => {
     expect(inlineCode(rows[1]?.[2] ?? '')).toEqual([...EVENT_NAMES]);
   });
 
-  it.each(Object.entries(businessEvents.fields))('says which events have the field %s', (field, { optional }) => {
+  it.each(Object.entries(businessEvents.fields))('lists the events that have the field %s', (field, { optional }) => {
     const [, required = ''] = page.tables[0]?.rows.find(([name]) => name === `\`${field}\``) ?? [];
     const [, no, which = ''] = /^(no)?(?:, )?(.*)$/.exec(required) ?? [];
     expect(no !== undefined).toBe(optional === true);
@@ -96,7 +96,7 @@ describe('the page for publishers', () => {
     expect(members?.rows.map(([name]) => name)).toEqual(Object.keys(rejectionNotice.shape).map(name => `\`${name}\``));
   });
 
-  it('names stage values as a stage takes them', () => {
+  it('names stage values that a stage accepts', () => {
     const values = [...text.matchAll(/`(publishers|noticeAccounts): \['([^']+)'\]`/g)];
     expect(values).toHaveLength(4);
     for (const [, key = '', value] of values)

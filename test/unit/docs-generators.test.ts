@@ -4,7 +4,7 @@ import { languages } from '../generators/languages.ts';
 import { generatorVersion, npmVersions } from '../generators/versions.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 
-it('the page of generated clients names the generators and versions that the gate proves', () => {
+it('the page of generated clients names the tested generators and versions', () => {
   const { rows = [] } =
     readPage('docs/en/generated-clients.md').tables.find(({ heading }) => heading === 'Tested generators') ?? {};
   const told = rows.map(([generator = '', versions]) => [inlineCode(generator)[0], versions]);

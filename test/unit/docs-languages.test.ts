@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { pairs as pages } from '../../site/pages.ts';
 import { type CodeBlock, inlineCode, type Page, readPage } from '../support/markdown-page.ts';
 
-// The integrators' pages are written twice. What a machine can compare of the two is compared here.
+// The integrators' pages exist in two languages. These tests compare them.
 
 it('are the same pages in both languages', () => {
   const names = (folder: string) =>
@@ -17,7 +17,7 @@ describe.each(pages)('docs/pt/%s.md and docs/en/%s.md', (portuguese, english) =>
   const pt = readPage(`docs/pt/${portuguese}.md`);
   const en = readPage(`docs/en/${english}.md`);
 
-  it('begin with a title of their own, and with a sentence', () => {
+  it('start with a title of their own, and a sentence', () => {
     for (const { lines, headings } of [pt, en]) {
       expect(headings.map(({ level }) => level).filter(level => level === 1)).toEqual([1]);
       expect(lines[0]).toMatch(/^# /);
@@ -25,12 +25,12 @@ describe.each(pages)('docs/pt/%s.md and docs/en/%s.md', (portuguese, english) =>
     }
   });
 
-  it('have the same sections, and the same headings where those are names of the wire', () => {
+  it('have the same sections, and the same headings for names of the wire', () => {
     expect(levels(en)).toEqual(levels(pt));
     expect(wireHeadings(en)).toEqual(wireHeadings(pt));
   });
 
-  it('have the same code, except for comments, and for what the service says in two languages and a call asks for', () => {
+  it('have the same code, except for comments and for texts that depend on the language', () => {
     expect(en.blocks.map(comparable)).toEqual(pt.blocks.map(comparable));
   });
 
@@ -43,7 +43,7 @@ describe.each(pages)('docs/pt/%s.md and docs/en/%s.md', (portuguese, english) =>
     expect(en.headings.map(factsOf)).toEqual(pt.headings.map(factsOf));
   });
 
-  it('link to the same places', () => {
+  it('link to the same targets', () => {
     const targets = ({ links, path: file }: Page) => links.map(link => placeOf(link, file));
     expect(targets(en)).toEqual(targets(pt));
   });
@@ -79,7 +79,7 @@ function factsOf({ lines, text }: Page['headings'][number]): readonly string[] {
   return [...inlineCode(prose), ...[...numbers].map(([number]) => number.replaceAll(/[.,]/g, ''))].sort();
 }
 
-/** Returns where a link leads, whatever the language: the page's place in the list above and the number of the heading. */
+/** Returns the target of a link in any language: the number of its page and of its heading. */
 function placeOf(link: string, from: string): string {
   if (link.startsWith('https:')) return link;
   const [file = '', anchor] = link.split('#');

@@ -67,7 +67,7 @@ describe('the words of the wire', () => {
     expect(firstCells(page[name], heading)).toEqual(fields);
   });
 
-  it('a replacement takes the fields that the page says', () => {
+  it('a replacement accepts the fields on the page', () => {
     expect(sectionOf(page.webhooks, 'Replace')).toContain('takes `url` and, if you like, `autorizacao`');
     expect(Object.keys(replacement.shape)).toEqual(['url', 'autorizacao']);
   });
@@ -81,7 +81,7 @@ describe('the words of the wire', () => {
 it.each([
   ['docs/en/nothing-arrived.md', 'en'],
   ['docs/pt/nada-chegou.md', 'pt'],
-] as const)('%s says of each cause of a failed attempt what to do', (file, language) => {
+] as const)('%s explains what to do about each cause of a failed attempt', (file, language) => {
   const causes = Object.values(failureCauses).flatMap(({ results, word }) =>
     results.map(result => [`\`${wireResults[result]}\``, `\`${word}\``, texts[language].advice[word]]),
   );

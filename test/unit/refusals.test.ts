@@ -38,7 +38,7 @@ describe('the texts of refusals', () => {
     expect(pt).toMatch(/^[A-ZÀ-Ý].*\.$/);
   });
 
-  it.each(['en', 'pt'] as const)('are told apart in %s: no two cases say the same', language => {
+  it.each(['en', 'pt'] as const)('differ in %s for all cases', language => {
     const details = cases.map(([, texts]) => texts[language]);
     expect(new Set(details).size).toBe(details.length);
   });
@@ -48,7 +48,7 @@ describe('the texts of refusals', () => {
     expect(new Set(titles.map(([status]) => Number(status)))).toEqual(statuses);
   });
 
-  it('have no places in what handlers refuse: they give no values', () => {
+  it('have no placeholders for refusals of handlers, which pass no values', () => {
     const texts = Object.values({ ...bodyProblems, ...webhookProblems, ...deliveryProblems }).map(({ en }) => en);
     expect(texts.filter(text => text.includes('{'))).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe('the error catalogue of integrators', () => {
     ({ code }) => code,
   );
 
-  it.each(['docs/pt/erros.md', 'docs/en/errors.md'])('%s has an anchor for each code, and for nothing else', file => {
+  it.each(['docs/pt/erros.md', 'docs/en/errors.md'])('%s has an anchor for each code, and no others', file => {
     const codes = readPage(file).headings.filter(({ level }) => level === 3);
     expect(codes.map(({ anchor }) => anchor).sort()).toEqual(Object.keys(statuses).sort());
   });
@@ -117,7 +117,7 @@ describe('the error catalogue of integrators', () => {
   });
 });
 
-// Zod has texts of its own, in one language: none of them may reach a person.
+// Zod has its own texts, in one language. No response may contain them.
 describe('every finding comes from the tables', () => {
   const expectNamed = (found: readonly Finding[]) => {
     for (const { code, detail } of found)
@@ -195,7 +195,7 @@ describe('an operation can refuse', () => {
     routes satisfies RouteTable<string, keyof typeof deliveryProblems>;
   });
 
-  it('with the values that its text has places for', () => {
+  it('with the values of the placeholders in its text', () => {
     const refuse = Problem.from(apiProblems);
     // @ts-expect-error -- the text has a place for `allow`
     expect(refuse('method_not_allowed').detail.en).toContain('undefined');

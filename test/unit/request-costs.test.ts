@@ -22,7 +22,7 @@ import { makeStage, type Stage, schedule } from '../support/stage.ts';
 import { type CallCounts, countCalls, countCommands } from './call-counts.ts';
 import { aDelivery, aRecord, noon } from './delivery/builders.ts';
 
-/* The page of the capacity says what each request asks of the store at most. Here each is made in a store that is filled for it. */
+/* The capacity page has the maximum cost of each request. Here each request runs against a full store. */
 
 const routes: readonly Route[] = [authRoutes, apiRoutes, webhookRoutes, deliveryRoutes].flatMap(table =>
   Object.values<Route>(table),
@@ -54,7 +54,7 @@ it('each operation has a row on the page, and each row an operation', () => {
   expect(named).toEqual([...operations.values(), 'the token of a request to {base_url}']);
 });
 
-it('each command of operators stands in one row of the page', async () => {
+it('each command of operators is in one row of the page', async () => {
   const verbsOf = async (...words: string[]) => {
     const { stdout } = await runOpsInProcess([...words, '--help']);
     const listed = stdout.split('Commands:\n')[1]?.split('\n\n')[0] ?? '';
@@ -90,7 +90,7 @@ describe('what a request to {base_url} asks of a full store', () => {
   let stage: Stage;
   let counts: ReturnType<typeof countCommands>;
 
-  /** Deliveries that ended in the last hour before noon; of the newest hundred, indexes still tell what is past its time. */
+  /** Deliveries that ended in the last hour before noon; the newest hundred have expired, but are still in the indexes. */
   const history = (eventName: EventName, state: 'failed' | 'delivered', number: number, expired = 100): Item[] =>
     Array.from({ length: number }, (_, back) => {
       const id = `evt_${state[0]}${EVENT_NAMES.indexOf(eventName)}${String(back).padStart(25, '0')}`;
@@ -151,7 +151,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     };
   const url = 'https://receiver.example.com/';
 
-  /** The requests that each operation is tried with. Each is made twice: as it is, and where it loses every race. */
+  /** The requests of each operation. Each is made twice: alone, and while it loses every race. */
   const requests: Record<
     OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>,
     readonly (() => Promise<unknown>)[]
@@ -190,7 +190,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     ],
     startReplay: [
       to('POST', at(registered, '/reenvios'), { body: range }),
-      to('POST', at(registered, '/reenvios'), { body: range }), // the first is under way
+      to('POST', at(registered, '/reenvios'), { body: range }), // the first is in progress
       async () => {
         const refused = await stage.request('POST', at(registered, '/reenvios'), { body: range });
         await stage.request('DELETE', String(refused?.headers.location));
@@ -213,7 +213,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     ],
   };
 
-  it.each(Object.entries(requests))('%s keeps to its row', async (id, tried) => {
+  it.each(Object.entries(requests))('%s stays within its row', async (id, tried) => {
     const taken: CallCounts[] = [];
     for (const request of tried) {
       for (const isContended of [true, false]) {
@@ -251,7 +251,7 @@ describe('what a request to {auth_url} asks of a full store', () => {
     return counts.take();
   };
 
-  it('issueToken keeps to its row', async () => {
+  it('issueToken stays within its row', async () => {
     const taken: CallCounts[] = [];
     taken.push(await counted(() => service.post('token', login)));
     for (const name of ['password', 'client_secret', 'username'])
@@ -269,7 +269,7 @@ describe('what a request to {auth_url} asks of a full store', () => {
   it.each([
     ['introspect', 'POST /oauth/v1/introspect'],
     ['revoke', 'POST /oauth/v1/revoke'],
-  ] as const)('%s keeps to its row', async (endpoint, request) => {
+  ] as const)('%s stays within its row', async (endpoint, request) => {
     const { json } = await service.post('token', login);
     const taken: CallCounts[] = [];
     for (const token of [json.access_token, json.refresh_token, 'unknown']) {
@@ -280,14 +280,14 @@ describe('what a request to {auth_url} asks of a full store', () => {
     expectWithin(request, taken);
   });
 
-  it('the public documents keep to their rows', async () => {
+  it('the public documents stay within their rows', async () => {
     for (const path of [authRoutes.Jwks.path, authRoutes.Metadata.path]) {
       const discovery = composeDiscovery(authEnvironment, service.runtime, service.telemetry);
       expectWithin(`GET ${path}`, [await counted(() => discovery(httpRequest({ method: 'GET', path })))]);
     }
   });
 
-  it('the token of a request to {base_url} keeps to its row', async () => {
+  it('the token of a request to {base_url} stays within its row', async () => {
     const { json } = await service.post('token', login);
     const taken = await counted(() => service.authenticate(`Bearer ${json.access_token}`));
     expectWithin('the token of a request to {base_url}', [taken]);

@@ -22,7 +22,7 @@ const expectMissing = (missing: string, entry: string, ...words: string[]) => {
 };
 
 describe('without its dependencies', { timeout: 30_000 }, () => {
-  it.each(globSync('bin/*.ts', { cwd: root }))('%s says so in one line', entry => {
+  it.each(globSync('bin/*.ts', { cwd: root }))('%s reports it in one line', entry => {
     expectMissing('\\S+ and \\d+ more', entry);
   });
 

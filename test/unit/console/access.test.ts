@@ -3,7 +3,7 @@ import { makeMemoryStore } from '../../../console/sessions.ts';
 import { makeWalker, startWalk, textOf } from '../../support/console-walker.ts';
 import { credentials, makeService, problem, service, tokens, unanswered, webhook } from './fake-service.ts';
 
-/** Who may open the console, and what leaves it: OWASP Session Management and CSRF Prevention Cheat Sheets. */
+/** Access to the console, and the data that leaves it: OWASP Session Management and CSRF Prevention Cheat Sheets. */
 
 const hour = 3_600_000;
 const clockAt = (start = 1_000) => {
@@ -70,7 +70,7 @@ describe('a session', () => {
     expect((await walk.open('/')).status).toBe(status);
   });
 
-  it.each(['/webhooks/demanda.criada?state=falhou', '/'])('leads back to %s after its end or a restart', async path => {
+  it.each(['/webhooks/demanda.criada?state=falhou', '/'])('returns to %s after its end or a restart', async path => {
     const walk = await signedIn();
     walk.cookies.clear();
     const [ended, restarted] = [await walk.open(path), await walk.send(`/${'x'.repeat(22)}${path}`)];
@@ -81,7 +81,7 @@ describe('a session', () => {
     }
   });
 
-  it('is forgotten by the store when its lifetime is over', async () => {
+  it('is deleted from the store at the end of its lifetime', async () => {
     vi.useFakeTimers();
     const store = makeMemoryStore();
     const save: typeof store.save = (_, ...rest) => store.save('key', ...rest);
@@ -140,7 +140,7 @@ describe('every page', () => {
     'PUT /v1/webhooks/demanda.criada': problem(422, 'validation_failed'),
   };
 
-  it.each(paths)('%s runs its own script alone, is not stored, and holds no secret', async path => {
+  it.each(paths)('%s runs only its own script, is not cached, and contains no secret', async path => {
     const walk = await signedIn(makeService(replies));
     const { headers, html } = await walk.open(path);
     expect(headers.get('content-security-policy')).toMatch(
@@ -150,7 +150,7 @@ describe('every page', () => {
     for (const secret of secrets) expect(html).not.toContain(secret);
   });
 
-  it('does not show a header again that was typed into a form which failed', async () => {
+  it('does not show a typed header again after a form fails', async () => {
     const walk = await signedIn(makeService(replies));
     const form = { url: 'https://x.example.com', autorizacao: 'Bearer canary' };
     const page = await walk.post(`${own}/change`, form);
@@ -170,7 +170,7 @@ describe('the language', () => {
     expect(fake.calls.at(-1)?.headers.get('accept-language')).toBe(expected === 'en' ? 'en' : 'pt');
   });
 
-  it('is kept once it was chosen, and leads back to the page, never elsewhere, as signing in does', async () => {
+  it('is kept once it was chosen, and returns to the page, never to another site, as signing in does', async () => {
     const walk = await signedIn();
     const page = await walk.send(`/language?to=pt&back=${walk.folder()}/first-steps`);
     expect([page.path, page.html.includes('Primeiros passos')]).toEqual(['/first-steps', true]);
@@ -185,7 +185,7 @@ describe('the language', () => {
   });
 });
 
-it('reaches the two addresses of its stage alone', async () => {
+it('connects only to the two addresses of its stage', async () => {
   const { fake, ...walk } = await signedIn();
   await walk.open('/first-steps');
   await walk.post('/sign-out');

@@ -19,7 +19,7 @@ import {
   webhook,
 } from './fake-service.ts';
 
-/** What each page shows of what the API answered, and what it sends. */
+/** The pages: what they show of API responses, and the requests that they send. */
 
 const event = 'demanda.criada';
 const own = `/webhooks/${event}`;
@@ -64,7 +64,7 @@ describe('the list of webhooks', () => {
     [{ estado: 'suspenso', motivo_suspensao: 'gone' }, 'Suspended', '410 Gone'],
     [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
     [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'Only an operator can reactivate it'],
-  ] as const)('judges a webhook by the worst that is true of it: %j is %s', async (changes, word, meaning) => {
+  ] as const)('shows the most serious state of a webhook: %j is %s', async (changes, word, meaning) => {
     const { text } = await walkWith({ ...listed(webhook(changes)), [`GET ${api}/entregas`]: list([delivery()]) });
     const page = await text('/');
     expect(page).toContain(word);
@@ -72,7 +72,7 @@ describe('the list of webhooks', () => {
     expect(page.includes('Needs attention: demanda.criada')).toBe(word !== 'Healthy');
   });
 
-  it('says that all is healthy only if every event has a webhook with a delivery, and each is', async () => {
+  it('reports that all is healthy only if every event has a healthy webhook with a delivery', async () => {
     const all = EVENT_NAMES.map(evento => webhook({ evento }));
     const tried = allLists(list([delivery()]));
     const verdict = 'every webhook is healthy';
@@ -93,8 +93,8 @@ describe('the list of webhooks', () => {
     ['no list could be read', problem(503, 'temporarily_unavailable'), 'Unknown'],
     ['the latest result is a failed test', list([failed]), 'Latest failed'],
     ['deliveries are held', list([held]), 'Has held deliveries'],
-    ['deliveries are held besides a delivered one', list([delivery(), held]), 'Has held deliveries'],
-  ])('says that nothing is healthy if %s', async (_, reply, word) => {
+    ['deliveries are held in addition to a delivered one', list([delivery(), held]), 'Has held deliveries'],
+  ])('reports no healthy webhook if %s', async (_, reply, word) => {
     const lists = allLists(reply);
     const { text } = await walkWith({ ...listed(...EVENT_NAMES.map(evento => webhook({ evento }))), ...lists });
     const page = await text('/');
@@ -114,7 +114,7 @@ describe('the list of webhooks', () => {
       expect(await text(page)).toContain(`Last result: answered 401 . ${en.statusAdvice[401]}`);
   });
 
-  it('shows the latest delivery, what was dropped, and which part could not be read', async () => {
+  it('shows the latest delivery, dropped events, and unreadable parts', async () => {
     const json = {
       webhooks: [webhook(), webhook({ evento: 'demanda.cancelada' })],
       eventos_sem_webhook: [{ evento: 'mensagem.recebida', ultimo_em: lately }],
@@ -149,7 +149,7 @@ describe('a webhook', () => {
     },
   });
 
-  it('counts at most 2,400 of 100,000 deliveries, says so, and stays below 100 kB', async () => {
+  it('counts at most 2,400 of 100,000 deliveries, reports the limit, and stays below 100 kB', async () => {
     const { fake, open } = await walkWith(many(100_000));
     const page = await open(`${own}?range=30d`);
     expect(textOf(page)).toContain('The chart reads at most 2,400 deliveries.');
@@ -179,7 +179,7 @@ describe('a webhook', () => {
     expect(page).toContain('Could not be read: Too many. requisicao: req-1');
   });
 
-  it('shows the rest if the chart, the list or a delivery cannot be read', async () => {
+  it('shows the other parts if the chart, the list or a delivery cannot be read', async () => {
     const { text } = await walkWith({
       ...registered,
       [`GET ${api}/entregas`]: problem(503, 'temporarily_unavailable'),
@@ -212,7 +212,7 @@ describe('a webhook', () => {
     expect(empty).toContain('A test shows how one is delivered.');
   });
 
-  it('asks the API for what was chosen, and counts exactly the same time', async () => {
+  it('requests the chosen deliveries, and counts the same period', async () => {
     const { fake, open } = await walkWith(registered);
     await open(`${own}?state=falhou&since=2026-01-01T00:00:00Z&until=2026-11-20T00:07:00Z&cursor=c1`);
     const asked = fake.calls
@@ -231,7 +231,7 @@ describe('a webhook', () => {
     ['range=1y', 'range=1y'],
     ['since=yesterday', 'since=yesterday'],
     ['since=2026-11-28T12:00:00Z&until=2026-11-28T11:00:00Z', 'since=2026-11-28T12:00:00Z, until=2026-11-28T11:00:00Z'],
-  ])('reports what it did not understand of ?%s', async (query, named) => {
+  ])('reports invalid parameters of ?%s', async (query, named) => {
     const { text } = await walkWith(registered);
     expect(await text(`${own}?${query}`)).toContain(`Invalid and ignored: ${named}`);
   });
@@ -273,13 +273,13 @@ describe('a delivery', () => {
     [{ estado: 'retida' }, 'Held The webhook was suspended'],
     [{ estado: 'arquivada' as 'cancelada' }, 'arquivada '],
     [{ estado: 'cancelada' }, 'Cancelled The webhook was deleted, or registered again'],
-  ] as const)('says in its headline what became of it, and why: %j', async (changes, headline) => {
+  ] as const)('shows its result and the reason in its headline: %j', async (changes, headline) => {
     const shown = changes as Parameters<typeof delivery>[0];
     const { text } = await walkWith(read(shown));
     expect(await text(`${own}/deliveries/${delivery(shown).id}`)).toContain(headline);
   });
 
-  it.each(causes)('says what to do about %s, in both languages', async word => {
+  it.each(causes)('explains what to do about %s, in both languages', async word => {
     const failed = attempt({ resultado: 'conexao', detalhe: word, status: null, resposta: null });
     const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed] }));
     expect((await open(one)).html).toContain(en.advice[word]);
@@ -298,7 +298,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('shows what a receiver sent as text, with invisible characters as escapes', async () => {
+  it('shows a response as text, with invisible characters escaped', async () => {
     const hostile = '<script>alert(1)</script>\u202egnp.exe\u0007"\'&';
     const { open } = await walkWith(read({ corpo: '{"a":"</pre>"}', tentativas: [attempt({ resposta: hostile })] }));
     const { html } = await open(one);
@@ -314,7 +314,7 @@ describe('a delivery', () => {
     ['of an earlier registration', {}, registeredAt('00.501'), 'It belongs to an earlier registration'],
     ['of this registration, by a clock that differs', {}, registeredAt('00.500'), 'Resend'],
     ['of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook first.'],
-  ])('offers what the API would accept: %s', async (_, changes, record, shown) => {
+  ])('offers only actions that the API would accept: %s', async (_, changes, record, shown) => {
     const reply = record ? { json: record } : problem(404, 'webhook_not_found');
     const { open } = await walkWith(read(changes, { [`GET ${api}`]: reply }));
     const page = await open(`${own}/deliveries/${delivery(changes).id}`);
@@ -334,7 +334,7 @@ describe('a registration', () => {
     expect(await text(own)).not.toContain('whsec_');
   });
 
-  it('of all events that are missing makes one call for each, and shows each secret', async () => {
+  it('of all missing events makes one call for each, and shows each secret', async () => {
     const { fake, post } = await walkWith({ ...listed(webhook()), 'POST /v1/webhooks': secret });
     const page = await post('/register', { evento: '*', url: 'https://hooks.example.com/a', autorizacao: 'Bearer x' });
     const bodies = fake.calls.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
@@ -344,7 +344,7 @@ describe('a registration', () => {
     for (const name of EVENT_NAMES.slice(1)) expect(page.html).toContain(`whsec_of_${name}<`);
   });
 
-  it('keeps its secret for the page that is shown, if Back leads to one that redirects', async () => {
+  it('shows its secret on the next page even if Back opens one that redirects', async () => {
     const { fake, post, open } = await walkWith({ 'POST /v1/webhooks': secret });
     await post('/register', { evento: event, url: 'https://hooks.example.com/a' }, { 'x-stay': 'yes' });
     const webhooks = EVENT_NAMES.map(evento => webhook({ evento }));
@@ -362,7 +362,7 @@ describe('a registration', () => {
     expect(page.match(/whsec_of_/g)?.length).toBe(2);
   });
 
-  it('during which the session ends asks to sign in, then shows the secrets so far, to the same user alone', async () => {
+  it('interrupted by the end of the session shows the secrets so far only to the same user', async () => {
     let made = 0;
     const { fake, post, open, signIn } = await walkWith({
       'POST /v1/webhooks': call => (made++ < 2 ? secret(call) : problem(401, 'invalid_token')),
@@ -381,7 +381,7 @@ describe('a registration', () => {
     }
   });
 
-  it('shows all findings of a field next to it, and what was typed', async () => {
+  it('shows all errors of a field next to it, and keeps the typed value', async () => {
     const errors = [
       { pointer: '/url', code: 'url_not_https', detail: 'Not https.' },
       { pointer: '/url', code: 'url_not_public', detail: 'A single label.' },
@@ -395,7 +395,7 @@ describe('a registration', () => {
     expect(html).toMatch(/id="autorizacao-about">Not ASCII.</);
   });
 
-  it('that exists already leads to it', async () => {
+  it('that exists already links to it', async () => {
     const { post } = await walkWith({ 'POST /v1/webhooks': problem(409, 'webhook_exists') });
     const { html } = await post('/register', { evento: event, url: 'https://x.example.com' });
     expect(html).toContain(`${own}"> Open the webhook for`);
@@ -420,7 +420,7 @@ describe('a change', () => {
     ['typed again', { autorizacao: 'Bearer new' }, { url: 'https://x.example.com', autorizacao: 'Bearer new' }],
     ['removed', { remove: 'yes' }, { url: 'https://x.example.com' }],
     ['removed, whatever was typed,', { remove: 'yes', autorizacao: 'Bearer x' }, { url: 'https://x.example.com' }],
-  ])('of a webhook with a header needs it %s', async (_, form, body) => {
+  ])('of a webhook with a header requires it to be %s', async (_, form, body) => {
     const { fake, post } = await walkWith(set);
     const wrong = await post(`${own}/change`, { url: 'http://x' });
     expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringMatching(/Not https\..*Type the header again/)]);
@@ -434,7 +434,7 @@ describe('a change', () => {
   it.each([
     ['https://new.example.com', 'ativo', `${own}?state=retida`, 'Held deliveries stay held until you replay them.'],
     ['https://hooks.example.com/a', 'suspenso', own, 'The change is saved.'],
-  ] as const)('of a suspended webhook to %s says that it is %s', async (url, estado, path, said) => {
+  ] as const)('of a suspended webhook to %s reports that it is %s', async (url, estado, path, said) => {
     const suspended = webhook({ estado: 'suspenso', motivo_suspensao: 'gone' });
     const { fake, post, text } = await walkWith({ [`GET ${api}`]: { json: suspended } });
     expect(await text(`${own}/change`)).toContain('Another URL reactivates the webhook.');
@@ -446,7 +446,7 @@ describe('a change', () => {
   it.each([
     ['yes', true],
     ['no', false],
-  ])('of the secret asks how long the old one signs: immediate %s', async (immediate, imediato) => {
+  ])('of the secret asks if the old one ends immediately: %s', async (immediate, imediato) => {
     const { fake, post, text } = await walkWith({
       ...set,
       [`POST ${api}/segredo`]: { status: 201, json: { segredo: 'whsec_new' } },
@@ -456,7 +456,7 @@ describe('a change', () => {
     expect(JSON.parse(fake.calls.find(({ path }) => path.endsWith('segredo'))?.body ?? '')).toEqual({ imediato });
   });
 
-  it('that the service did not answer may have been made: it is not repeated', async () => {
+  it('without a response from the service is not repeated, because it may have been made', async () => {
     const gone = () => unanswered('ECONNRESET');
     const { fake, post } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
     const page = await post(`${own}/reactivate`);
@@ -464,7 +464,7 @@ describe('a change', () => {
     expect(fake.count(/reativacao/)).toBe(1);
   });
 
-  it('that deletes says first how many deliveries are lost', async () => {
+  it('that deletes shows first how many deliveries will be lost', async () => {
     const test = delivery(aTest);
     const { text } = await walkWith({
       ...set,
@@ -480,7 +480,7 @@ describe('a change', () => {
 });
 
 describe('a replay', () => {
-  it('is asked about with the number that it sends, tests left out', async () => {
+  it('is confirmed with its number of deliveries, without tests', async () => {
     const deliveries = [delivery({ estado: 'falhou' }), delivery({ ...aTest, estado: 'falhou' })];
     const { text } = await walkWith({ ...registered, [`GET ${api}/entregas`]: list(deliveries) });
     expect(await text(`${own}/replay?state=falhou`)).toMatch(/State Failed .* Replay 1 delivery Cancel/);
@@ -508,7 +508,7 @@ describe('a replay', () => {
     expect(fake.count(/^DELETE/)).toBe(1); // a DELETE would forget it
   });
 
-  it('covers no time before the registration, which the question shows', async () => {
+  it('starts at the registration at the earliest, as the question shows', async () => {
     const failed = list([delivery({ estado: 'falhou' })]);
     const { fake, open } = await walkWith({ ...registered, [`GET ${api}/entregas`]: failed });
     const { html } = await open(`${own}/replay?state=falhou`);
@@ -531,7 +531,7 @@ describe('a replay', () => {
     expect(fake.count(/reenvios/)).toBe(0);
   });
 
-  it('that runs already is led to', async () => {
+  it('that is already running is shown', async () => {
     const running = problem(409, 'replay_in_progress');
     const { post } = await walkWith({
       ...registered,
@@ -555,14 +555,17 @@ describe('a token that may only read', () => {
     ...read({ estado: 'falhou' }),
     [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou' })]),
   };
-  it.each(['/', '/first-steps', own, `${own}?state=falhou`, one])('finds nothing on %s that changes', async path => {
-    const { open } = await walkWith(replies);
-    const { html } = await open(path);
-    const forms = [...html.matchAll(/<form method="post" action="\/[\w-]+(\/[^"]*)"/g)].map(([, action]) => action);
-    expect(forms).toEqual(['/sign-out']);
-    expect(html).not.toMatch(/class="button/);
-    expect(html).toContain('Read only: this token cannot change anything.');
-  });
+  it.each(['/', '/first-steps', own, `${own}?state=falhou`, one])(
+    'gets no form or button that changes anything on %s',
+    async path => {
+      const { open } = await walkWith(replies);
+      const { html } = await open(path);
+      const forms = [...html.matchAll(/<form method="post" action="\/[\w-]+(\/[^"]*)"/g)].map(([, action]) => action);
+      expect(forms).toEqual(['/sign-out']);
+      expect(html).not.toMatch(/class="button/);
+      expect(html).toContain('Read only: this token cannot change anything.');
+    },
+  );
 });
 
 it.each([
@@ -571,7 +574,7 @@ it.each([
   ['a pending test', { ...aTest, estado: 'pendente' }, 'Not delivered yet.'],
   ['a held test', { ...aTest, estado: 'retida' }, 'It was not delivered. The delivery shows why'],
   ['a delivered test', aTest, 'Your server accepted it.'],
-] as const)('the first steps judge the last one by the latest delivery: %s', async (_, latest, said) => {
+] as const)('the first steps show the result of the latest delivery: %s', async (_, latest, said) => {
   const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([delivery(latest)]) });
   expect(await text('/first-steps')).toContain(said);
 });
@@ -581,7 +584,7 @@ it.each(['change', 'secret', 'delete'])('%s of a webhook that does not exist is 
   expect((await open(`/webhooks/demanda.outra/${step}`)).status).toBe(404);
 });
 
-it('a page that does not exist leads to the page above it; one that could not be read renews itself and can be tried again', async () => {
+it('a missing page links to its parent; an unreadable page reloads and can be retried', async () => {
   const busy = problem(503, 'temporarily_unavailable', { detail: 'Busy.' });
   const { open } = await walkWith({ [`GET ${api}/entregas/evt_busy`]: busy });
   const missing = await open(`${own}/deliveries/evt_x`);
@@ -593,7 +596,7 @@ it('a page that does not exist leads to the page above it; one that could not be
   expect(failed.html).toMatch(/data-renew="60".*class="button main" href="[^"]*\/deliveries\/evt_busy">/s);
 });
 
-it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('the id %s never leads to another path of the API', async id => {
+it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('the id %s never reaches another path of the API', async id => {
   const { fake, open } = await walkWith(registered);
   await open(`${own}/deliveries/${encodeURIComponent(id)}`);
   for (const { path } of fake.calls) expect(path).toMatch(/^\/v1\/webhooks\/demanda\.criada(\/entregas\/[^/]+)?$/);

@@ -68,7 +68,7 @@ it('keeps the refresh token if the gateway limits the calls', async () => {
   expect((await walk.open('/')).status).toBe(429); // asked again, and not signed out
 });
 
-it('never goes on in the account of the link, if it was signed in by the form', async () => {
+it('never continues in the account of the link after a sign-in by the form', async () => {
   const { fake, ...walk } = await expired(refused, { credentials: { ...credentials, username: 'demo@b.c' } });
   fake.replies['POST /oauth/v1/token'] = grantsOnly;
   expect((await walk.open('/')).status).toBe(401);

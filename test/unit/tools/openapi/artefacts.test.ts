@@ -29,7 +29,7 @@ describe('npm run openapi', () => {
     ['--auth a.example --base https://b.example', 2, /^.*"a\.example" is not a URL.*\n$/],
     ['--auth https://a.example', 2, /^.*the addresses of a stage are missing.*\n$/],
     [`--auth https://a.example --base https://b.example --out ${command}`, 1, /^.*cannot be written.*\n$/],
-  ])('says in one line why it does nothing with %s', (words, status, problem) => {
+  ])('explains in one line why it ignores %s', (words, status, problem) => {
     const { stderr, ...run } = spawnSync(process.execPath, [command, ...words.split(' ')], { encoding: 'utf8' });
     expect({ status: run.status, stderr }).toEqual({ status, stderr: expect.stringMatching(problem) });
   });

@@ -21,7 +21,7 @@ describe.each(documents)('%s', (_file, document) => {
   const schemas = Object.entries<Schema>(document.components.schemas);
   const parts = partsOf(document.components.schemas);
 
-  it('has one server, which is a variable, and none for a path', () => {
+  it('has one server, which is a variable, and no server for a path', () => {
     expect(document.servers).toMatchObject([{ url: '{url}', variables: { url: {} } }]);
     expect(Object.values<object>(document.paths).filter(item => 'servers' in item)).toEqual([]);
   });
@@ -34,7 +34,7 @@ describe.each(documents)('%s', (_file, document) => {
     expect(unions.map(([name]) => name).filter(name => !isOfRequests(name))).toEqual([]);
   });
 
-  it('names every schema of a body, and none as a constructor', () => {
+  it('names every schema of a body, without names of constructors', () => {
     const bodies = partsOf([document.paths, document.components.responses]).flatMap(({ content = {} }) =>
       Object.values(content).map(({ schema }) => schema),
     );
@@ -43,7 +43,7 @@ describe.each(documents)('%s', (_file, document) => {
     expect(schemas.map(([name]) => name).filter(name => name.startsWith('New'))).toEqual([]);
   });
 
-  it('accepts any field and any value of a list in what is sent, any field in forms, and no other in what is taken', () => {
+  it('allows additional fields and list values in responses, additional fields in forms, and no others in requests', () => {
     for (const [name, schema] of schemas) {
       const objects = partsOf(schema).filter(({ properties }) => properties);
       const expected = isOfRequests(name) && !isForm(name) ? false : { description: expect.any(String) };
@@ -96,7 +96,7 @@ it('the documents of a stage have its addresses in place of the examples; what a
   }
 });
 
-it('the commands of the quick start stand beside their operations', () => {
+it('the commands of the quick start are next to their operations', () => {
   const samples = documents.flatMap(([, { paths }]) =>
     Object.values<Record<string, { operationId: string; 'x-codeSamples'?: [{ source: string }] }>>(paths)
       .flatMap(item => Object.values(item))

@@ -10,7 +10,7 @@ describe('statistics', () => {
     expect(percentilesOf([7])).toEqual({ p50: 7, p95: 7, p99: 7 });
   });
 
-  it('begin each round with another value', () => {
+  it('start each round with another value', () => {
     expect([0, 1, 2, 3].map(round => rotated(['a', 'b', 'c'], round).join(''))).toEqual(['abc', 'bca', 'cab', 'abc']);
   });
 });
