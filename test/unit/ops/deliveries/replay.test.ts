@@ -89,7 +89,7 @@ it('ops deliveries replay of many webhooks reports each in a line, and skips tho
 
 describe('the replays of many webhooks', () => {
   const webhooks = Array.from({ length: 35 }, (_, at) => ({ account: `${at}`, event: 'demanda.criada' as const }));
-  const task = { tell: () => {}, progress: () => {}, ...unread };
+  const task = { print: () => {}, progress: () => {}, ...unread };
 
   it('run at most ten at a time', async () => {
     let [running, most] = [0, 0];
