@@ -91,8 +91,8 @@ export function burstRows(rows: readonly BurstRow[]): readonly Row[] {
 
 /** Returns a row for each kind of flood. */
 export function floodRows(rows: readonly FloodRow[]): readonly Row[] {
-  return rows.map(({ what, aloneP99, besideP99, later }) => {
-    return [`flood, ${what}: p99`, `${fixed(later)} ms later (${fixed(besideP99)}, alone ${fixed(aloneP99)})`];
+  return rows.map(({ what, aloneP99, floodedP99, later }) => {
+    return [`flood, ${what}: p99`, `${fixed(later)} ms later (${fixed(floodedP99)}, alone ${fixed(aloneP99)})`];
   });
 }
 
