@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
 import { listen } from '../../../tools/support/listen.ts';
 import { keptFolder } from '../kept-folder.ts';
-import { copyLibraries } from '../maven.ts';
 
 // Vitest's global set-up of the unit tests: the DynamoDB that their tables are in. The laboratory starts DynamoDB Local by it, too.
 //   EMISSOR_DYNAMODB=memory          (or nothing) that of packages/cloud, in each test file's own process
@@ -72,16 +72,27 @@ let stop: () => Promise<void> = async () => {};
 
 const version = '2.6.1';
 
-/** Returns the folder with DynamoDB Local and what it depends on; Maven fetches it once. @throws when Maven cannot. */
+/** Returns the folder with DynamoDB Local and its libraries. The first run fetches it with Maven. @throws if Maven cannot. */
 function fetchJars(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('EMISSOR_DYNAMODB=dynamodb-local: what Maven has of DynamoDB Local runs on Linux on x86-64 only.');
   }
   return keptFolder(`dynamodb-local-${version}`, draft => {
     process.stderr.write(`Fetching DynamoDB Local ${version} ...\n`);
-    copyLibraries(draft, [`com.amazonaws:DynamoDBLocal:${version}`]);
+    writeFileSync(path.join(draft, 'pom.xml'), pom);
+    const copy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+    const words = ['--batch-mode', '--quiet', copy, '-DincludeScope=runtime', '-DoutputDirectory=.'];
+    execFileSync('mvn', words, { cwd: draft, stdio: ['ignore', process.stderr, process.stderr] });
   });
 }
+
+const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>example</groupId><artifactId>program</artifactId><version>1</version>
+  <dependencies><dependency>
+    <groupId>com.amazonaws</groupId><artifactId>DynamoDBLocal</artifactId><version>${version}</version>
+  </dependency></dependencies>
+</project>`;
 
 const advice = [
   'It needs Java 17 and, since it listens on all addresses, a network namespace to be alone in:',
