@@ -44,7 +44,6 @@ const features = {
     present: outputs.DynamoDbEndpoint !== undefined || process.env.AWS_ENDPOINT_URL !== undefined,
     lack: 'the tables are on AWS here',
   },
-  local: { present: outputs.DynamoDbEndpoint !== undefined, lack: 'it would start a local run, and this is none' },
   log: { present: run.logFile !== null, lack: 'the output of the run is not at hand here' },
 };
 

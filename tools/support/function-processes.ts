@@ -7,8 +7,12 @@ export function processorTime(functionName: RegExp): number {
   return own.reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0) / ticksPerMillisecond;
 }
 
-/** Returns the descendants of a process that run these functions. */
-export function functionProcesses(functionName: RegExp, ancestor: number, processes = readProcesses()): number[] {
+/** Returns the processes of functions below one. */
+function functionProcesses(
+  functionName: RegExp,
+  ancestor: number,
+  processes: ReadonlyMap<number, ProcessState>,
+): number[] {
   const nameIn = (variables: string) => /(?:^|\0)AWS_LAMBDA_FUNCTION_NAME=([^\0]*)/.exec(variables)?.[1] ?? '';
   return descendants(processes, ancestor).filter(id => functionName.test(nameIn(read(`/proc/${id}/environ`))));
 }
