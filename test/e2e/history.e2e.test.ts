@@ -1,6 +1,5 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, expect, it } from 'vitest';
-import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import {
@@ -13,7 +12,7 @@ import {
   type Session,
   settled,
 } from '../support/e2e-service.ts';
-import { describeWith, run, until } from '../support/e2e-target.ts';
+import { describeWith, until } from '../support/e2e-target.ts';
 
 const evento = 'demanda.criada';
 const base = `/v1/webhooks/${evento}`;
@@ -65,23 +64,6 @@ describeWith(['names'], 'the history', () => {
     expectProblem(await call('POST', `/entregas/${json?.id}/reenvio`), 409, 'test_delivery');
   });
 
-  it('lists, shows and sends again what was delivered', async () => {
-    const id = await publish(account(), { event: evento, id_demanda: 1 });
-    expect(await settled(id)).toMatchObject({ state: 'entregue' });
-    const listed = await call('GET', '/entregas?estado=entregue&limite=1');
-    expect(listed.json).toMatchObject({ entregas: [{ id, estado: 'entregue', tentativas: 1 }] });
-    const next = await call('GET', `/entregas?limite=1&cursor=${listed.json?.proximo_cursor}`);
-    expect(next.json).toMatchObject({ entregas: [{ id: expect.stringMatching(/^teste_/) }], proximo_cursor: null });
-
-    expect(await call('POST', `/entregas/${id}/reenvio`)).toMatchObject({ status: 202, json: { id } });
-    const again = await until('the second attempt', async () => {
-      const { json } = await call('GET', `/entregas/${id}`);
-      return Array.isArray(json?.tentativas) && json.tentativas.length === 2 ? json : undefined;
-    });
-    expect(again).toMatchObject({ estado: 'entregue' });
-    expectProblem(await call('GET', '/entregas/evt_x'), 404, 'delivery_not_found');
-  });
-
   it('replays what was held while the webhook was suspended', async () => {
     const held = await hold();
     expectProblem(await call('POST', `/entregas/${held}/reenvio`), 409, 'webhook_suspended');
@@ -93,27 +75,6 @@ describeWith(['names'], 'the history', () => {
     expect(await settled(held)).toMatchObject({ state: 'entregue' });
     expect((await call('GET', `/reenvios/${json?.id}`)).json).toMatchObject({ id: json?.id, enviadas: 1 });
     expect((await call('DELETE', `/reenvios/${json?.id}`)).status).toBe(204);
-  });
-
-  it('is the operator’s too', async () => {
-    const options = ['--account', account(), '--event', evento];
-    expect(await ops(['webhooks', 'suspend', ...options])).toMatchObject({ suspensionReason: 'operador' });
-    expectProblem(await call('POST', '/reativacao'), 409, 'suspended_by_operator');
-    const id = await publish(account(), { event: evento, id_demanda: 3 });
-    expect(await settled(id)).toMatchObject({ state: 'retida' });
-    const suspended = await ops<object[]>(['webhooks', 'list', '--account', account(), '--status', 'suspended']);
-    expect(suspended).toMatchObject([{ evento, status: 'suspenso', suspensionReason: 'operador' }]);
-
-    const refused = await runOpsInProcess(['--outputs', run.outputsFile, 'deliveries', 'resend', id]);
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^error: .*suspended.*\n$/);
-    expect(await ops(['webhooks', 'show', ...options])).toMatchObject({ suspensionReason: 'operador' });
-    expectProblem(await call('POST', '/teste'), 409, 'suspended_by_operator');
-    expect(await ops(['webhooks', 'reactivate', ...options])).toMatchObject({ status: 'ativo' });
-    expect(await ops(['deliveries', 'resend', id])).toEqual({ id, resent: true });
-    expect(await settled(id)).toMatchObject({ state: 'entregue' });
-    const listed = await ops<{ id: string }[]>(['deliveries', 'list', ...options, '--state', 'delivered']);
-    expect(listed.map(delivery => delivery.id)).toContain(id);
   });
 
   it('outlives the registration, and so does an operator’s suspension', async () => {
