@@ -91,98 +91,42 @@ async function tests(): Promise<string> {
   return `${Array.isArray(entregas) ? entregas.filter(({ id }) => String(id).startsWith('teste_')).length : '?'} tests`;
 }
 
-interface Row {
-  readonly action: string;
+type Row = readonly [
+  action: string,
   /** Prepares it. Returns the id of a delivery, if it is about one. */
-  readonly given: () => Promise<string>;
+  given: () => Promise<string>,
   /** The path and the fields of the form. */
-  readonly form: (id: string) => readonly [path: string, fields?: Record<string, string>];
-  readonly state: (id: string) => Promise<string>;
-  readonly before: string;
-  readonly afterwards: string;
-}
+  form: (id: string) => readonly [path: string, fields?: Record<string, string>],
+  state: (id: string) => Promise<string>,
+  before: string,
+  afterwards: string,
+];
 
 const bare = '/hooks ativo null bare 0';
 const set = '/hooks ativo null header 0';
+const replaced = '/hooks ativo null header 1';
+const gone = '/hooks suspenso gone header 0';
 const all = () => ({ estado: 'falhou', desde: '2026-01-01T00:00:00Z', ate: new Date().toISOString() });
+const registration = () => ({ evento: event, url: receiver.url('/hooks') });
+const change = () => ({ url: receiver.url('/other'), remove: 'yes' });
+const deleted = async () => (await api('DELETE')).status.toString();
+const testsOfActive = async () => `${await active()}${await tests()}`;
+const isTestSent = async (before: string) => ((await tests()) === before ? 'none' : 'sent');
 
 const rows: readonly Row[] = [
-  {
-    action: 'registers',
-    given: async () => String((await api('DELETE')).status),
-    form: () => ['/register', { evento: event, url: receiver.url('/hooks') }],
-    state: record,
-    before: '404',
-    afterwards: bare,
-  },
-  {
-    action: 'changes the URL and removes the header',
-    given: active,
-    form: () => [`${own}/change`, { url: receiver.url('/other'), remove: 'yes' }],
-    state: record,
-    before: set,
-    afterwards: '/other ativo null bare 0',
-  },
-  {
-    action: 'replaces the secret',
-    given: active,
-    form: () => [`${own}/secret`, { immediate: 'no' }],
-    state: record,
-    before: set,
-    afterwards: '/hooks ativo null header 1',
-  },
-  {
-    action: 'deletes',
-    given: active,
-    form: () => [`${own}/delete`],
-    state: record,
-    before: set,
-    afterwards: '404',
-  },
-  {
-    action: 'sends a test',
-    given: async () => `${await active()}${await tests()}`,
-    form: () => [`${own}/test`],
-    state: async before => ((await tests()) === before ? 'none' : 'sent'),
-    before: 'none',
-    afterwards: 'sent',
-  },
-  {
-    action: 'sends a sample on the first steps',
-    given: async () => `${await active()}${await tests()}`,
-    form: () => ['/first-steps/sample', { event }],
-    state: async before => ((await tests()) === before ? 'none' : 'sent'),
-    before: 'none',
-    afterwards: 'sent',
-  },
-  {
-    action: 'reactivates',
-    given: () => after(410),
-    form: () => [`${own}/reactivate`],
-    state: record,
-    before: '/hooks suspenso gone header 0',
-    afterwards: set,
-  },
-  {
-    action: 'resends a delivery',
-    given: () => after(500),
-    form: id => [`${own}/deliveries/${id}/resend`],
-    state: stateOf,
-    before: 'falhou',
-    afterwards: 'entregue',
-  },
-  {
-    action: 'replays all that failed',
-    given: () => after(500),
-    form: () => [`${own}/replay`, all()],
-    state: stateOf,
-    before: 'falhou',
-    afterwards: 'entregue',
-  },
+  ['registers', deleted, () => ['/register', registration()], record, '404', bare],
+  ['changes URL and header', active, () => [`${own}/change`, change()], record, set, '/other ativo null bare 0'],
+  ['replaces the secret', active, () => [`${own}/secret`, { immediate: 'no' }], record, set, replaced],
+  ['deletes', active, () => [`${own}/delete`], record, set, '404'],
+  ['sends a test', testsOfActive, () => [`${own}/test`], isTestSent, 'none', 'sent'],
+  ['sends a sample', testsOfActive, () => ['/first-steps/sample', { event }], isTestSent, 'none', 'sent'],
+  ['reactivates', () => after(410), () => [`${own}/reactivate`], record, gone, set],
+  ['resends', () => after(500), id => [`${own}/deliveries/${id}/resend`], stateOf, 'falhou', 'entregue'],
+  ['replays all that failed', () => after(500), () => [`${own}/replay`, all()], stateOf, 'falhou', 'entregue'],
 ];
 
-describe.each(rows)('who $action', ({ given, form, state, before, afterwards }) => {
-  it.each(roles)('%s', async role => {
+describe.each(rows)('the form that %s', (_action, given, form, state, before, afterwards) => {
+  it.each(roles)('has an effect only for the admin of the account: sent by the %s', async role => {
     const walk = walks[role];
     const id = await given();
     const isSo = (expected: string) =>
