@@ -22,8 +22,19 @@ export interface Window {
   readonly page: Page;
   /** The address under which the pages are, without a slash at its end. */
   readonly base: string;
-  /** The faults in it: errors of scripts, violations of the policy, requests to other hosts. */
   readonly troubles: readonly string[];
+}
+
+/** Collects the faults of a page: errors of scripts, violations of the policy, requests to hosts other than its own. */
+export function collectTroubles(page: Page, host: string): string[] {
+  const troubles: string[] = [];
+  page.on('console', message => message.type() === 'error' && troubles.push(message.text()));
+  page.on('pageerror', error => troubles.push(error.message));
+  page.on('request', request => {
+    const url = new URL(request.url());
+    if (url.protocol !== 'data:' && url.host !== host) troubles.push(`asked ${url.host}`);
+  });
+  return troubles;
 }
 
 /** Opens a console in a context of its own, by a link, or by its form with credentials. */
@@ -35,14 +46,7 @@ export async function openWindow(
 ): Promise<Window> {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   const page = await context.newPage();
-  const troubles: string[] = [];
-  page.on('console', message => message.type() === 'error' && troubles.push(message.text()));
-  page.on('pageerror', error => troubles.push(error.message));
-  const { host } = new URL(link);
-  page.on('request', request => {
-    const url = new URL(request.url());
-    if (url.protocol !== 'data:' && url.host !== host) troubles.push(`asked ${url.host}`);
-  });
+  const troubles = collectTroubles(page, new URL(link).host);
   await page.goto(link);
   if (credentials) {
     if (options.javaScriptEnabled !== false) await expectAccessible(page);

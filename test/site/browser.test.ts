@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, keepPicture, startBrowser } from '../console/browser.ts';
+import { collectTroubles, expectAccessible, keepPicture, startBrowser } from '../console/browser.ts';
 import { addresses, serve } from './built.ts';
 
 /** The site in a browser that reaches no other host. */
@@ -16,21 +16,10 @@ afterAll(async () => {
 
 const sticksOut = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** Opens a window, and gathers what goes wrong in it: errors, violations of the policy, requests to other hosts. */
 async function openWindow(options: Parameters<Browser['newContext']>[0]) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  const troubles: string[] = [];
-  page.on('console', message => message.type() === 'error' && troubles.push(message.text()));
-  page.on('pageerror', error => troubles.push(error.message));
-  await page.route(
-    url => url.protocol !== 'data:' && !url.href.startsWith(site.url),
-    route => {
-      troubles.push(`asked ${route.request().url()}`);
-      return route.abort();
-    },
-  );
-  return { context, page, troubles };
+  return { context, page, troubles: collectTroubles(page, new URL(site.url).host) };
 }
 
 it('shows each page without a request to another host, an error, or anything that sticks out', {
