@@ -9,7 +9,7 @@ import type { Client } from '../../tools/support/accounts.ts';
 import { closeNow, listen } from '../../tools/support/listen.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { createClient, openSession, register } from '../support/e2e-service.ts';
-import { describeWith, output, outputs, until } from '../support/e2e-target.ts';
+import { describeWith, output, outputs } from '../support/e2e-target.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { root, runNode } from '../support/run-node.ts';
 
@@ -91,36 +91,15 @@ describeWith(['names', 'engines'], 'the publisher, against a run', () => {
     return () => receiver.stop();
   });
 
-  /** Registers the events of the samples for a new account, whose deliveries come to that path. */
-  const openAccount = async (at: string): Promise<string> => {
-    const session = await openSession(client);
-    for (const evento of ['demanda.criada', 'demanda.cancelada', 'mensagem.recebida'] as const) {
-      await register(session, { evento, url: receiver.url(at) });
-    }
-    return session.user.account;
-  };
-
-  it('delivers many events of several accounts, under the webhook-ids that it returned', async () => {
-    const accounts = [await openAccount('/one'), await openAccount('/one'), await openAccount('/one')];
-    const events = Array.from({ length: 101 }, (_, at) => ({
-      id_conta: accounts[at % 3],
-      id_demanda: at + 1,
-      ...(at % 2 === 0 ? { event: 'demanda.criada' } : { event: 'mensagem.recebida', id_proposta: at + 2 }),
-      ...(at % 5 !== 0 && { id: `💧 "\n\ud83d\uffff ${at}` }),
-    }));
-    const results = await publishAll(output('EventsQueueUrl'), events);
-    const ids = results.map(result => (result.status === 'sent' ? result.webhookId : result));
-    const arrived = () => new Set(receiver.received('/one').map(({ headers }) => headers['webhook-id']));
-    await until('all webhook-ids', () => ids.every(id => arrived().has(String(id))) || undefined, 120_000);
-    expect(ids).toHaveLength(101);
-  });
-
   it.each([
     ['packages/publisher/README.md', 2],
     ['README.md', 1],
     ['docs/publishing.md', 1],
   ])('is shown in %s by code that compiles, and publishes', async (page, count) => {
-    const account = await openAccount(`/${page}`);
+    const session = await openSession(client);
+    for (const evento of ['demanda.criada', 'demanda.cancelada', 'mensagem.recebida'] as const)
+      await register(session, { evento, url: receiver.url(`/${page}`) });
+    const { account } = session.user;
     const blocks = readPage(page).blocks.filter(({ language }) => language === 'ts');
     const first = blocks.findIndex(({ text }) => text.includes("from '@emissor/publisher'"));
     const own = blocks.slice(first).map(({ text }) => text.replaceAll("'acme'", `'${account}'`));
