@@ -46,10 +46,10 @@ export interface Answer {
   readonly json: any;
 }
 
-/** A whole {auth_url} on an embedded database and a fake KMS, with a frozen clock. */
+/** {auth_url} on an embedded database and a fake KMS, with a frozen clock. */
 export type AuthService = Awaited<ReturnType<typeof startAuthService>>;
 
-/** Starts the service; stop it in `afterAll`. */
+/** Starts the service. The caller stops it in `afterAll`. */
 export async function startAuthService({
   algorithm = 'ES256',
   keyDerivation = quickKeyDerivation,
@@ -99,7 +99,7 @@ export async function startAuthService({
     sessionList: makeSessionList({ dynamo, table: 'Sessions' }),
     lockout: makeLockout({ ...stored, table: 'Lockouts', keyring }),
     sessions: makeSessionStore({ ...stored, table: 'Sessions' }),
-    /** The log lines, metrics and algorithms of hashes of the functions so far. A line is a JSON text. */
+    /** The log lines (as JSON), metrics and hash algorithms of the functions so far. */
     ...{ logs, metrics, hashes },
     ...{ makeClient, makeUser, send, post, logIn, refresh },
     /** Authenticates a request to {base_url} by its Authorization header. */
@@ -154,7 +154,7 @@ export async function startAuthService({
 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Returns an Authorization header by HTTP Basic; the halves are taken as they are. */
+/** Returns an Authorization header of HTTP Basic, without encoding its halves. */
 export function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { keyring } from '../unit/delivery/test-keyring.ts';
 
-/** Makes the callers of the API. Each is a text `<role>|<scope> <scope>|<account>` in place of a token. */
+/** Creates the callers of the API. A text `<role>|<scope> <scope>|<account>` describes each in place of a token. */
 export function makeCallers(now: Clock, dynamo: Dynamo) {
   const mint = makeAccessTokenMint({ issuer: ownUrls.auth, audience: ownUrls.base, keyring, now, makeId: randomId });
   const tokens = new Map<string, Promise<string>>();

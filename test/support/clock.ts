@@ -10,8 +10,8 @@ export function frozenClock(start = Date.UTC(2026, 10, 20, 12)) {
   const set = (milliseconds: number): void => {
     moment = milliseconds;
   };
-  /** Moves the clock on by this many milliseconds. */
+  /** Advances the clock by this many milliseconds. */
   const advance = (milliseconds: number) => set(moment + milliseconds);
-  /** `time`: that of a process with this clock, and the machine's timers. */
+  /** `time` is the time of a process with this clock and the machine's timers. */
   return { now, time: { ...systemTime, now }, advance, set };
 }

@@ -1,12 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/**
- * Runs a command of another's tool, for five minutes at most. `env` is added to the environment of this process.
- *
- * @returns what it wrote to its standard output.
- * @throws with the end of all that it wrote if it fails.
- */
+/** Runs an external command for at most 5 minutes. Returns its standard output. @throws with the end of its output if it fails. */
 export async function command(
   [program, ...options]: readonly [string, ...string[]],
   { cwd = process.cwd(), env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},

@@ -3,13 +3,13 @@ import { makeMemoryStore } from '../../console/sessions.ts';
 
 const host = '127.0.0.1:4005';
 
-/** Creates a console for a stage, with sessions in memory, and someone who walks through it without a browser. */
+/** Creates a console for a stage with sessions in memory, and a client that walks through it without a browser. */
 export function startWalk(options: Pick<ConsoleOptions, 'service'> & Partial<ConsoleOptions>) {
   const { fetch, makeLink } = createConsole({ store: makeMemoryStore(), host, now: Date.now, ...options });
   return { ...makeWalker(fetch), makeLink, fetch };
 }
 
-/** What a page answered. */
+/** The response of a page. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -20,7 +20,7 @@ export interface Answer {
 
 type Form = Readonly<Record<string, string>>;
 
-/** Follows redirects unless a header `x-stay` is sent, keeps cookies, and sends forms with the token of the session. */
+/** Creates a client that follows redirects (unless it sends `x-stay`), stores cookies, and adds the form token of the session. */
 export function makeWalker(fetch: (request: Request) => Response | Promise<Response>) {
   const cookies = new Map<string, string>();
   let folder = '';
@@ -52,13 +52,13 @@ export function makeWalker(fetch: (request: Request) => Response | Promise<Respo
     return send(folder + path, { headers });
   }
 
-  /** Sends a form, as a page of the session would. */
+  /** Sends a form like a page of the session. */
   function post(path: string, form: Form = {}, headers: Form = {}): Promise<Answer> {
     const body = new URLSearchParams({ form_token: formToken, ...form });
     return send(folder + path, { method: 'POST', body, headers: { origin: `http://${host}`, ...headers } });
   }
 
-  /** Opens a link of a terminal. */
+  /** Signs in with the link that a terminal printed. */
   async function enter(link: string): Promise<Answer> {
     return welcome(await post('/link', { token: link.split('#')[1] ?? '' }));
   }

@@ -5,10 +5,10 @@ import { askOps, type OpsResult } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
 import { root } from './run-node.ts';
 
-/** Runs the operator's command line as an operator would, with exactly these arguments. */
+/** Runs the operator's command line in a process of its own. */
 export async function runOps(args: readonly string[], input = '', environment?: NodeJS.ProcessEnv): Promise<OpsResult> {
   const child = startOps(args, environment);
-  child.stdin.on('error', () => {}); // a command that reads nothing may close its end first
+  child.stdin.on('error', () => {}); // a command without input may close its end first
   child.stdin.end(input);
   const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
   return { code, stdout, stderr };
@@ -24,7 +24,7 @@ export function startOps(args: readonly string[], environment: NodeJS.ProcessEnv
   });
 }
 
-/** Runs a command against the run under test and returns its `--json` answer; it starts no process. @throws if it fails. */
+/** Runs a command in this process against the run under test, and returns its `--json` output. @throws if it fails. */
 export function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
   return askOps(run.outputsFile, args, input);
 }

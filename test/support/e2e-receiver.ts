@@ -5,10 +5,10 @@ import { closeNow, listen } from '../../tools/support/listen.ts';
 import { deliveryFaults, faultsMet } from './contract/judge.ts';
 import { run, until } from './e2e-target.ts';
 
-/** The receiver's reaction to a request: an HTTP answer, or a way of not sending one. */
+/** The receiver's reaction to a request: an HTTP response or none. */
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
-  /** Takes the request and never answers. */
+  /** Reads the request and never answers. */
   | 'hang'
   /** Closes the connection without an answer. */
   | 'reset';
@@ -26,10 +26,7 @@ export interface Received {
 /** A scripted HTTP server that the run under test reaches under public-looking names. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/**
- * Maps a name of the run's Internet to a plain HTTP server here, or to any addresses. Test files run at once and share the file: a folder
- * is the lock, and a rename makes each change whole.
- */
+/** Maps a name of the run's Internet to a local HTTP server or to addresses. Test files share the hosts file, so a folder locks it. */
 export async function mapHost(name: string, entry: string | readonly string[]): Promise<void> {
   const file = run.hostsFile;
   if (file === null) throw new Error('Names cannot be mapped here.');
@@ -74,7 +71,7 @@ export async function startReceiver(name: string) {
     port,
     /** Returns the `https` address of a path under the receiver's own name. */
     url: (path: string) => `https://${host}${path}`,
-    /** Sets the path's answers: one per request, the last for all that follow. Other paths answer 204. */
+    /** Sets the responses of a path, one for each request; the last one repeats. Other paths answer 204. */
     script: (path: string, ...answers: [Answer, ...Answer[]]) => void scripts.set(path, answers),
     received,
     waitFor,

@@ -11,19 +11,16 @@ import type { TestProject } from 'vitest/node';
 import { spawnLocalRun } from '../../tools/support/local-run.ts';
 import type { Run } from './e2e-target.ts';
 
-// Vitest's global set-up of the end-to-end project: the run under test, for all suites together.
-//   EMISSOR_OUTPUTS=FILE  targets what that outputs file describes: a run that is up already, or a deployed stage
-//                         (written by `cdk deploy --outputs-file`).
-//   EMISSOR_HOSTS=FILE    with it, for a local run: the file its --hosts option names.
-//   EMISSOR_ATTEMPTS=N    with it, if the attempts of a delivery are a second apart: their number.
-// AWS_ENDPOINT_URL names an emulator of AWS, for suites that need the engines.
-// Without them a local run is started on free ports, and ended with the suites.
+// The global set-up of the end-to-end project: starts a local run for all suites, unless these variables name another target.
+//   EMISSOR_OUTPUTS=FILE  the outputs of a local run, or of a deployed stage (`cdk deploy --outputs-file`)
+//   EMISSOR_HOSTS=FILE    the file that the local run's `--hosts` names
+//   EMISSOR_ATTEMPTS=N    the number of attempts of a delivery, if they are a second apart
+//   AWS_ENDPOINT_URL=URL  an emulator of AWS, for suites that need the engines
 
 /**
- * Starts or finds the run under test and provides it to every test file. `e2e-target.ts` waits for it: here that would delay the tests of
- * all projects.
+ * Starts or finds the run under test and provides it to every test file. `e2e-target.ts` waits for it: waiting here would delay all projects.
  *
- * @returns what ends the run. It fails if the run wrote a planted secret, to the terminal or to a log group.
+ * @returns a function that ends the run, and throws if the run logged a planted secret.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
@@ -41,11 +38,7 @@ export function setup(project: TestProject): () => Promise<void> {
   };
 }
 
-/**
- * Appends the lines of a run's log groups: the terminal shows no metrics, no lines of requests and not all fields.
- *
- * @throws if the run has dropped lines: they may have contained a secret.
- */
+/** Appends the log groups of a run to its output, which lacks metrics and some fields. @throws if the run has dropped lines. */
 async function appendLoggedLines({ outputsFile, logFile }: Run): Promise<void> {
   if (logFile === null || !existsSync(outputsFile)) return;
   const { Region: region, LogsEndpoint: endpoint } = JSON.parse(readFileSync(outputsFile, 'utf8'));
@@ -61,7 +54,7 @@ async function appendLoggedLines({ outputsFile, logFile }: Run): Promise<void> {
   appendFileSync(logFile, results.map(fields => `${fields.map(({ value }) => value).join(' ')}\n`).join(''));
 }
 
-/** Removes the files of a run, but for one that wrote a planted secret, or whose tests failed: of that it shows the last errors. */
+/** Removes the files of a run unless a test failed; then it shows the last errors. @throws if the run logged a planted secret. */
 function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestProject): void {
   const log = logFile === null ? '' : readFileSync(logFile, 'utf8');
   const planted = new Set(readFileSync(canaryFile, 'utf8').split('\n').filter(Boolean));
@@ -72,7 +65,6 @@ function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestPro
     rmSync(folder, { recursive: true, force: true });
     return;
   }
-  // Few, since this comes after the summary, which says what failed.
   const errors = log.split('\n').filter(line => line.includes('  ERROR  '));
   process.stderr.write([`\nThe run under test wrote ${logFile}`, ...errors.slice(-10), ''].join('\n'));
 }

@@ -20,19 +20,19 @@ const queues = sqsClientOf(outputs);
 /** POSTs a form to an endpoint of {auth_url}; sends a request to {base_url}. Both return the answer. */
 export const { postForm, callApi } = service;
 
-/** Returns an account id that no other test uses. */
+/** Returns a unique account id. */
 export function newAccount(): string {
   return `e2e-${accounts.unique()}`;
 }
 
-/** Creates a client with the operator's command line; by default one with both grants. */
+/** Creates a client with the operator's command line, by default with both grants. */
 export async function createClient(...options: string[]): Promise<accounts.Client> {
   const client = await accounts.createClient(run.outputsFile, ...options);
   plant(client.clientSecret);
   return client;
 }
 
-/** Creates a user with the operator's command line; by default the admin of an account of its own. */
+/** Creates a user with the operator's command line, by default the admin of a new account. */
 export async function createUser(description: accounts.NewUser = {}): Promise<accounts.User> {
   const user = await accounts.createUser(run.outputsFile, description);
   plant(user.password);
@@ -58,7 +58,7 @@ export interface Session {
   readonly token: string;
 }
 
-/** Creates an admin, by default of an account of their own, and logs them in. */
+/** Creates an admin, by default of a new account, and logs them in. */
 export async function openSession(client: accounts.Client, description?: accounts.NewUser): Promise<Session> {
   const user = await createUser(description);
   return { user, token: (await logIn(client, user)).access_token };
@@ -70,7 +70,7 @@ export async function register({ token }: Session, webhook: NewWebhook): Promise
   return plant(await service.register(token, webhook));
 }
 
-/** Expects a problem with the members that every one has here (RFC 9457 section 3.1). */
+/** Expects a problem with all members of RFC 9457 section 3.1. */
 export function expectProblem(answer: Answer, status: number, code: string): void {
   const texts = { type: expect.any(String), title: expect.any(String), detail: expect.any(String) };
   expect(answer).toMatchObject({ status, json: { status, code, ...texts } });
@@ -79,7 +79,7 @@ export function expectProblem(answer: Answer, status: number, code: string): voi
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 
-/** Sends a message to the events queue; returns its id. `sender`: the principal that a local run takes for its sender. */
+/** Sends a message to the events queue and returns its id. `sender` is its principal in a local run. */
 export async function send(body: string, account: string, sender?: string): Promise<string> {
   const client = sender === undefined ? queues : sqsClientOf(outputs, sender);
   const message = { QueueUrl: output('EventsQueueUrl'), MessageBody: body, MessageGroupId: account };
@@ -92,13 +92,13 @@ export interface PublishedEvent extends EventValues {
   readonly id?: string;
 }
 
-/** Publishes an event of an account; returns the id of its delivery. */
+/** Publishes an event of an account and returns the id of its delivery. */
 export async function publish(account: string, event: PublishedEvent): Promise<string> {
   const messageId = await send(JSON.stringify({ id_conta: account, ...event }), account);
   return deliveryId(account, event.event, event.id ?? messageId);
 }
 
-/** Returns the id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
+/** Returns the id of an event's delivery. `id` is the id of the publisher or, without one, of the message. */
 export function deliveryId(account: string, event: string, id: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([account, event, id]))
@@ -113,7 +113,7 @@ export function settled(id: string, limit?: number): Promise<Delivery> {
     const delivery: Delivery | undefined = code === 0 ? JSON.parse(stdout) : undefined;
     return delivery?.state === 'pendente' ? undefined : delivery;
   };
-  return until(`the final state of ${id}`, find, limit, 200); // more questions would slow other suites down
+  return until(`the final state of ${id}`, find, limit, 200); // more requests would slow down other suites
 }
 
 interface Delivery {

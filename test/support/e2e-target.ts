@@ -3,22 +3,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, inject } from 'vitest';
 import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 
-/** The facts that the global set-up knows of the run under test; a feature that is `null` is not to be had there. */
+/** The run under test. A feature that is `null` is not available there. */
 export interface Run {
   readonly outputsFile: string;
   /** The file that maps names of this machine into the run's Internet. */
   readonly hostsFile: string | null;
   /** All output of the run. */
   readonly logFile: string | null;
-  /** The process of the run; `null` for one that was up before. */
+  /** The process of the run; `null` if it was started elsewhere. */
   readonly processId: number | null;
-  /** Secrets that the run's output may not contain, one a line. */
+  /** Secrets that the run's output must not contain, one a line. */
   readonly canaryFile: string;
-  /** Attempts a delivery gets, a second apart; `null` if they are hours apart. */
+  /** The attempts of a delivery, if they are a second apart. */
   readonly attempts: number | null;
 }
 
-/** The run under test. */
 export const run: Run = inject('run');
 
 declare module 'vitest' {
@@ -27,16 +26,14 @@ declare module 'vitest' {
   }
 }
 
-/** The outputs of the run under test: all that the suites know of it. */
+/** The outputs of the run under test. */
 export const outputs: Readonly<Record<string, string>> = await untilReady(run);
 
-/** {auth_url} and {base_url} of the interface. */
 export const authUrl = output('AuthUrl');
 export const baseUrl = output('BaseUrl');
-/** {demands_url}: links in events start with it. */
 export const demandsUrl = outputs.DemandsUrl ?? 'https://demandas.example.com';
 
-/** The features that a suite may need of a run beyond its outputs. */
+/** The optional features of a run. */
 const features = {
   names: { present: run.hostsFile !== null, lack: 'names cannot be mapped to receivers here (no EMISSOR_HOSTS)' },
   schedule: { present: run.attempts !== null, lack: 'attempts are too far apart here' },
@@ -44,7 +41,7 @@ const features = {
     present: outputs.DynamoDbEndpoint !== undefined || process.env.AWS_ENDPOINT_URL !== undefined,
     lack: 'the tables are on AWS here',
   },
-  log: { present: run.logFile !== null, lack: 'the output of the run is not at hand here' },
+  log: { present: run.logFile !== null, lack: 'the output of the run is not available here' },
 };
 
 /** Returns an output by name. @throws if the run has none. */
@@ -54,25 +51,19 @@ export function output(name: string): string {
   return value;
 }
 
-/** Starts a local run for one suite alone, of the cloud assembly of the run under test: a synthesis takes ten seconds of a processor. */
+/** Starts a local run for one suite. It reuses the cloud assembly of the run under test, because a synthesis takes ten seconds. */
 export function startOwnRun(...options: string[]): Promise<LocalRun> {
   const assembly = run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`];
   return startLocalRun(...assembly, ...options);
 }
 
-/** Notes a secret the suite gave to the service, so that the set-up can look for it in the run's output. */
+/** Records a secret. The global set-up searches the run's output for it. */
 export function plant<Secret extends string>(secret: Secret): Secret {
   appendFileSync(run.canaryFile, `${secret}\n`);
   return secret;
 }
 
-/**
- * Asks again and again until there is an answer, for `limit` milliseconds: an emulator on a busy machine takes half of them for what a run
- * answers at once.
- *
- * @param what - what is awaited, for the failure.
- * @param interval - milliseconds between two questions.
- */
+/** Polls until a value is defined, every `interval` for at most `limit` milliseconds. `what` names the value in the error. */
 export async function until<Value>(
   what: string,
   ask: () => Promise<Value | undefined> | Value | undefined,
@@ -82,11 +73,11 @@ export async function until<Value>(
   for (const deadline = Date.now() + limit; ; await pause(interval)) {
     const value = await ask();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error(`${what}: nothing in ${limit} ms.`);
+    if (Date.now() > deadline) throw new Error(`${what}: no value in ${limit} ms.`);
   }
 }
 
-/** A suite that needs more than the outputs. Where the run lacks it the suite is skipped, and says so. */
+/** Registers a suite that is skipped, with a warning, if the run lacks a feature that it needs. */
 export function describeWith(needs: readonly (keyof typeof features)[], title: string, suite: () => void): void {
   const lacks = needs.filter(need => !features[need].present).map(need => features[need].lack);
   if (lacks.length === 0) {
@@ -97,7 +88,7 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
   describe.skip(`${title} [skipped: ${lacks.join('; ')}]`, suite);
 }
 
-/** Waits until the run answers. Returns its outputs. @throws with the end of its log, if it has ended or does not answer in time. */
+/** Waits until the run answers, and returns its outputs. @throws with the end of its log if it ended or does not answer in time. */
 async function untilReady({ outputsFile, logFile, processId }: Run): Promise<Readonly<Record<string, string>>> {
   const find = async () => {
     const found = await answering(outputsFile);

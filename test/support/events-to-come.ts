@@ -1,7 +1,7 @@
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { makeEventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 
-/** Events as a later release may have them: with fields of each kind, of which publishers may leave some out. */
+/** Events of a possible later release, with required and optional fields of each kind. */
 export const eventsToCome = makeEventFormat({
   fields: {
     ...businessEvents.fields,
@@ -27,7 +27,7 @@ export const eventsToCome = makeEventFormat({
   },
 });
 
-/** Returns a message of `proposta.recebida`; a value that is undefined is left out. */
+/** Returns a message of `proposta.recebida` without the values that are undefined. */
 export function proposalWith(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const whole = {
     ...eventsToCome.message('proposta.recebida', { id_conta: 'acme' }, eventsToCome.exampleValues),

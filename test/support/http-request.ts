@@ -1,7 +1,7 @@
 import { httpRequestOf } from '../../lab/world/http-request.ts';
 import type { HttpRequest } from '../../lambdas/platform/http.ts';
 
-/** The parts of a request that a test names; the rest is as API Gateway would fill it in. */
+/** The parts of a request that a test sets. API Gateway would add the others. */
 export interface RequestDescription {
   readonly method?: string;
   readonly path?: string;
@@ -11,7 +11,7 @@ export interface RequestDescription {
   readonly body?: string | Uint8Array;
 }
 
-/** Returns a request as an HTTP API hands it to a function (payload format 2.0), with the body in base64. */
+/** Returns a request as an HTTP API passes it to a function (payload format 2.0), with the body in base64. */
 export function httpRequest(description: RequestDescription): HttpRequest {
   const { method = 'GET', path = '/', query = '', headers = {}, body } = description;
   const asked = { method, path, query, headers, ip: '203.0.113.7', requestId: 'request' };

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The suites that take the longest, or wait the most: begun last, each would keep the whole run waiting. */
+/** The slowest projects. If they started last, the whole run would wait for them. */
 const longest = ['deployment', 'clients', 'lab', 'release', 'checks', 'e2e'];
 
-/** Runs the suites of the longest projects before those of the others. */
+/** Runs the suites of the slowest projects first. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from './run-node.ts';
 
-/** A page of the documentation, as far as tests look at it. */
+/** The parts of a page that tests read. */
 export type Page = ReturnType<typeof readPage>;
 
 /** A fenced code block, and the heading above it. */
@@ -12,7 +12,7 @@ export interface CodeBlock {
   readonly heading: string;
 }
 
-/** Reads a Markdown page of the repository. `links`: the targets of those outside code. `rows`: the cells below a table's header. */
+/** Reads a Markdown page. `links` are the targets outside code, and `rows` the cells below a table's header. */
 export function readPage(file: string) {
   const lines: readonly string[] = readFileSync(path.join(root, file), 'utf8').split('\n');
   /** Each with the lines of its section, without code blocks, up to the next heading of any level. */
@@ -73,7 +73,7 @@ export function firstCells({ tables }: Page, heading: string): readonly (readonl
     .map(({ rows }) => rows.map(([cell = '']) => inlineCode(cell)[0] ?? ''));
 }
 
-/** GitHub's rule: lower case, without punctuation except `-` and `_`, blanks as hyphens. */
+/** Returns GitHub's anchor: lower case, no punctuation except `-` and `_`, hyphens for blanks. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

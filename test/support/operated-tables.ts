@@ -22,36 +22,35 @@ import { quickHashing } from './password-hashing.ts';
 /** The operator's command line over all tables, queues, logs and keys of a stage, without a run of the service. */
 export type OperatedTables = Awaited<ReturnType<typeof startOperatedTables>>;
 
-/** The changes of a command's surroundings. */
+/** The conditions of a command. */
 export interface Conditions {
   /** Outputs in place of the run's; one that is `undefined` is left out. */
   readonly outputs?: Readonly<Record<string, string | undefined>>;
   /** Standard input. @default - a password */
   readonly input?: string;
-  /** Acts before the nth call of a name, or of one of several (`Put|Delete`). The call fails if that throws. `again` makes it once more. */
+  /** Acts before the nth call of a name, or of several (`Put|Delete`). If it throws, the call fails. `again` repeats the call. */
   readonly before?: readonly [call: string, nth: number, act: (again: () => Promise<unknown>) => unknown];
   readonly time?: Partial<Time>;
-  /** Lets answers have AWS's time. Without it a command has the time of the test, which may be another one. */
+  /** Whether responses have AWS's time. Without it, a command uses the time of the test. */
   readonly hasDates?: boolean;
   readonly runtime?: Partial<OpsRuntime>;
 }
 
-/** The commands that run under some conditions. */
+/** The command line under some conditions. */
 export interface Operator {
-  /** Runs a command as it is typed: words, or one line of words without spaces of their own. */
+  /** Runs a command, given as words or as one line. */
   run(...words: readonly string[]): Promise<OpsResult>;
-  /** Runs a command, confirmed. Returns its `--json` answer. @throws when it fails. */
+  /** Runs a confirmed command and returns its `--json` output. @throws if it fails. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   ask(...words: readonly string[]): Promise<any>;
 }
 
-/** The password that tests give users. */
 const aPassword = 'a password of enough characters';
 
-/** The most bytes of a message, as the stages' queues have it. */
+/** The `MaximumMessageSize` of the queues of a stage. */
 export const maxMessageSize = 1_040_384;
 
-/** Starts the tables; stop them in `afterAll`. */
+/** Starts the tables. The caller stops them in `afterAll`. */
 export async function startOperatedTables() {
   const names = tableNames();
   const database = await startDatabase(...names);
@@ -105,7 +104,7 @@ export async function startOperatedTables() {
     },
   };
 
-  /** Returns the command line under other conditions. Pauses pass at once, but for those of `time`. */
+  /** Returns the command line under other conditions. Pauses take no time unless `time` replaces them. */
   function under({ outputs: replaced, input = aPassword, before, time, hasDates, runtime }: Conditions): Operator {
     const run = (words: readonly string[]) =>
       runOpsOn({ ...outputs, ...replaced }, words, input, {
@@ -133,7 +132,7 @@ export async function startOperatedTables() {
     return (await dynamo(new ScanCommand({ TableName }))).Items ?? [];
   }
 
-  /** Returns the latest lines of the audit trail, the newest first. */
+  /** Returns the latest lines of the audit trail, newest first. */
   function trail(limit = 1): Promise<readonly ListedCommand[]> {
     return operator.ask('audit', 'list', '--since', '10m', '--limit', `${limit}`);
   }
@@ -144,7 +143,7 @@ export async function startOperatedTables() {
     return { userId, email };
   }
 
-  /** Creates a client. @returns what is shown of it, with its secret. */
+  /** Creates a client. Returns the output, which contains its secret. */
   function createClient(name = 'Acme', account = '--any-account') {
     return operator.ask(...`clients create --grant password ${account} --name`.split(' '), name);
   }
@@ -158,29 +157,28 @@ export async function startOperatedTables() {
     return MessageId;
   }
 
-  /** Receives messages, and so hides them for half a minute. */
+  /** Receives messages, which are invisible to others for 30 s afterwards. */
   async function receive(name: 'events' | 'dead') {
     const all = { MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
     return (await sqs.send(new ReceiveMessageCommand({ QueueUrl: queues.urlOf(name), ...all }))).Messages ?? [];
   }
 }
 
-/** Interrupts the process, as Ctrl-C does. */
+/** Interrupts the process like Ctrl-C. */
 export function interrupt(): void {
   process.emit('SIGINT', 'SIGINT');
 }
 
-/** Fails, as a call does whose answer never came. */
+/** Fails like a call without a response. */
 export function fail(): never {
   throw new Error('it ended half-way');
 }
 
-/** Splits a line into words. */
 function split(words: readonly string[]): readonly string[] {
   return words.length === 1 ? (words[0] ?? '').split(' ') : words;
 }
 
-/** Creates clients whose answers have no date, and which act before the nth call of a name. */
+/** Creates clients whose responses have no date, and that act before the nth call of a name. */
 function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['', 0, fail], hasDates = false) {
   let calls = 0;
   const isMeant = new RegExp(`^(?:${names})Command$`);

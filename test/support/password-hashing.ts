@@ -2,23 +2,20 @@ import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash
 import { type KeyDerivation, systemKeyDerivation } from '../../lambdas/platform/key-derivation.ts';
 import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 
-/** Password hashing as the token function has it. */
+/** The password hashing of the token function. */
 export const passwordHashing = makePasswordHashing(systemRuntime);
 
-/** Derives keys by Argon2 at the least cost that it has, whatever cost is asked for: for tests about something else. */
+/** Derives keys with the minimum cost of Argon2, for tests of other behaviour. */
 export const quickKeyDerivation: KeyDerivation = {
   ...systemKeyDerivation,
   argon2: (algorithm, message, cost) =>
     systemKeyDerivation.argon2(algorithm, message, { ...cost, memory: 8 * cost.parallelism, passes: 1 }),
 };
 
-/** Hashes for stores of tests. */
+/** Hashes passwords for the stores of tests. */
 export const quickHashing = makePasswordHashing({ ...systemRuntime, keyDerivation: quickKeyDerivation });
 
-/**
- * Makes a derivation at no cost, for tests that log in thousands of times: every password that is right is every user's password. A user
- * is made with a right one.
- */
+/** Creates a derivation without cost, for tests with thousands of logins: each right password is the password of every user. */
 export function judgedBy(isRight: (password: string) => boolean | Promise<boolean>): KeyDerivation {
   return {
     ...systemKeyDerivation,

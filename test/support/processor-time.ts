@@ -1,4 +1,4 @@
-/** Returns the processor time, in milliseconds, that this thread spends on something: what else runs on the machine adds none. */
+/** Returns the processor time in milliseconds of this thread during an action, whatever else runs on the machine. */
 export function processorTimeOf(act: () => void): number {
   const before = process.threadCpuUsage();
   act();

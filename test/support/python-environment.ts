@@ -4,13 +4,10 @@ import { command } from './command.ts';
 import { keptFolder } from './kept-folder.ts';
 
 /**
- * Returns a virtual environment with packages of PyPI. The first run creates it in the user's cache directory, in half a minute; its name
- * contains the versions.
+ * Returns the Python of a virtual environment with packages of PyPI. The first run creates it in the user's cache directory in 30 seconds.
  *
- * @param name - what it is for, such as `deployment`.
- * @param requirements - as pip takes them, such as `cfn-lint==1.58.0`.
- * @returns the path of its Python.
- * @throws without Python 3.10 or newer, its module `venv`, or PyPI.
+ * @param requirements - in pip's form, such as `cfn-lint==1.58.0`
+ * @throws without Python 3.10 or newer, its module `venv`, or PyPI
  */
 export async function pythonEnvironment(name: string, requirements: readonly string[]): Promise<string> {
   const version = await run('python3', ['-c', 'import sys; print(sys.version, sys.prefix)'], missing);

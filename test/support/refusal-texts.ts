@@ -6,7 +6,7 @@ import { deliveryProblems } from '../../lambdas/delivery/api/routes.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
 import { webhookProblems } from '../../lambdas/webhooks/routes.ts';
 
-/** All that {base_url} refuses, and all that it finds in requests. */
+/** All problems of {base_url}, and all findings in requests. */
 export const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
 export const findings = { ...apiFindings, ...webhookFindings, ...deliveryFindings };
 
@@ -18,7 +18,7 @@ export interface Told {
   readonly detail: string;
 }
 
-/** Returns whether a problem is that of a row and a title, in both languages, or in English if only that is given. */
+/** Returns whether a problem has the texts of a row and a title, in English and, if given, in Portuguese. */
 export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem | undefined): boolean {
   const { status, title } = english;
   const { en, pt } = Object.entries(problemTitles).find(([of]) => of === `${status}`)?.[1] ?? {};
@@ -26,7 +26,7 @@ export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem 
   return title === en && (portuguese?.title ?? pt) === pt && rows.length > 0;
 }
 
-/** Returns the names of the rows that say a finding in both languages, or in English if only that is given. */
+/** Returns the names of the rows with the texts of a finding, in English and, if given, in Portuguese. */
 export function findingNames(english: Told, portuguese: Told | undefined): readonly string[] {
   return namesOf<Row>(findings, english, portuguese);
 }
@@ -58,7 +58,7 @@ function namesOf<Of extends Row>(
   );
 }
 
-/** Returns whether a text is that of a row, with values in its places. */
+/** Returns whether a text is a row with values for its parameters. */
 function isFilledIn(text: string, row: string): boolean {
   const [first = '', ...others] = row.split(/\{\w+\}/);
   if (others.length === 0) return text === row;

@@ -1,27 +1,25 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 
-/** The root of this tree. */
 export const root = path.join(import.meta.dirname, '../..');
 
-/** The outcome of a command: its standard output and standard error in the order they came. */
+/** The outcome of a command. `output` is standard output and standard error in their order. */
 export interface CommandResult {
   readonly code: number | null;
   readonly output: string;
 }
 
-/** A module and its arguments, to be run by this Node; it is killed after `limit` milliseconds. */
+/** A module and its arguments for this Node. The process is killed after `limit` milliseconds. */
 interface Command {
   readonly words: readonly string[];
   readonly directory: string;
-  /** Variables besides those of {@link cleanEnvironment}. */
+  /** Variables in addition to those of {@link cleanEnvironment}. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limit: number;
-  /** The text on its standard input. */
   readonly input?: string;
 }
 
-/** Runs a Node program to its end. It never rejects because of what the program does. */
+/** Runs a Node program to its end. It never rejects because the program fails. */
 export function runNode({ words, directory, environment, limit, input = '' }: Command): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, {
@@ -39,7 +37,7 @@ export function runNode({ words, directory, environment, limit, input = '' }: Co
         output += text;
       });
     }
-    child.stdin.on('error', () => {}); // a program that reads nothing may close its end first
+    child.stdin.on('error', () => {}); // a program without input may close its end first
     child.stdin.end(input);
     child.once('error', reject);
     child.once('close', (code, signal) => {
@@ -50,8 +48,8 @@ export function runNode({ words, directory, environment, limit, input = '' }: Co
 }
 
 /**
- * The variables of this process without those that lead to AWS, to a proxy, or belong to the test runner: whatever a command
- * does by mistake, it cannot reach an account. Programs that npm installed come first in PATH, Node 24 among them.
+ * Returns the variables of this process without those of AWS, proxies and the test runner, so that no command can reach an account.
+ * Programs that npm installed come first in PATH.
  */
 export function cleanEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(

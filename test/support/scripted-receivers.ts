@@ -9,21 +9,21 @@ interface Posted {
   readonly body: string;
   readonly id: string;
   readonly at: number;
-  /** The status that the service heard of. */
+  /** The status that the service received. */
   status: number | undefined;
   readonly lane: string;
 }
 
-/** The outcome of a POST, but for its times. It takes no time by default. One that times out is never answered. */
+/** The outcome of a POST. By default it takes no time. A timeout is never answered. */
 type Answer = PostOutcome & { readonly takesMs?: number };
 
-/** Creates receivers that give these answers in turn, and then 200. */
+/** Creates receivers that give the scripted answers in turn, then 200. */
 export function makeScriptedReceivers() {
   const posts: Posted[] = [];
   const answers: Answer[] = [];
   return { posts, answers, resolve, postFrom };
 
-  /** Resolves every name at once, unless the next outcome is that it cannot, or must not; three names have outcomes of their own. */
+  /** Resolves every name to a public address, unless the next answer is `dns` or `blocked`. Three names have their own outcomes. */
   async function resolve(...[name]: Parameters<Resolve>): ReturnType<Resolve> {
     if (name.startsWith('nowhere.')) throw new ResolutionError('not_found', 'ENOTFOUND');
     if (name.startsWith('silent.')) throw new ResolutionError('temporary', 'ESERVFAIL');
@@ -57,7 +57,7 @@ export function makeScriptedReceivers() {
       return { posted, outcome };
     }
 
-    /** Returns whether the time was over before the signal. */
+    /** Returns whether the time passed before the signal. */
     async function passes(milliseconds: number, signal: AbortSignal): Promise<boolean> {
       if (milliseconds > 0 && !signal.aborted) {
         await new Promise<void>(resolve => {
@@ -82,7 +82,6 @@ function asPinned(outcome: PostOutcome): PinnedRequestOutcome {
     default: {
       const { outcome: kind, cause, errorCode } = outcome;
       const failure = { outcome: 'failed', cause, errorCode, isConnected: true, isStale: false } as const;
-      // A name that is not asked for again, since another attempt asked just now, leads to no other failure.
       return { ...failure, kind: kind === 'tls' || kind === 'internal_error' ? kind : 'connection' };
     }
   }

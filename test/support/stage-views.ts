@@ -7,7 +7,7 @@ import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts'
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';
 
-/** Creates what a test sees of a stage: what is stored, published and logged. Each line is a list of its message and fields, as JSON. */
+/** Creates views of a stage: stored items, publications and logs. A line is a JSON list of its message and fields. */
 export function makeStageViews(
   { cloud, tables }: Pick<ReturnType<typeof makeWorld>, 'cloud' | 'tables'>,
   lines: readonly string[],
@@ -25,7 +25,7 @@ export function makeStageViews(
     notices: (): readonly Parameters<PublishNotice>[0][] => told(topic => topic === refusedTopic),
   };
 
-  /** Returns everything of the table of deliveries but the answers of receivers. */
+  /** Returns the items of the table of deliveries without the responses of receivers. */
   function items() {
     return tables.items('Deliveries').filter(({ part }) => part === headPart);
   }
@@ -35,14 +35,14 @@ export function makeStageViews(
     return found.map(deliveryFromItem).toSorted((one, other) => one.id.localeCompare(other.id));
   }
 
-  /** Returns the one delivery. */
+  /** Returns the only delivery. @throws if there is another number of them */
   function only(): Delivery {
     const [delivery, ...others] = deliveries();
-    if (!delivery || others.length > 0) throw new Error(`There are ${deliveries().length} deliveries, and not one.`);
+    if (!delivery || others.length > 0) throw new Error(`There are ${deliveries().length} deliveries instead of one.`);
     return delivery;
   }
 
-  /** Returns the names of the errors for which messages were deferred. */
+  /** Returns the names of the errors that deferred messages. */
   function deferrals(): readonly string[] {
     const deferred = lines.map(line => JSON.parse(line)).filter(([message]) => message === 'message.deferred');
     return deferred.map(([, { errorName }]) => errorName);

@@ -21,18 +21,14 @@ import { httpRequest } from './http-request.ts';
 import { makeScriptedReceivers } from './scripted-receivers.ts';
 import { makeStageViews } from './stage-views.ts';
 
-/** A stage, as tests drive it. */
 export type Stage = ReturnType<typeof makeStage>;
 
-/** The waits of its retry schedule, in milliseconds: two for the queue, one for the sweeper. */
+/** The waits of the retry schedule in milliseconds: two for the queue, one for the sweeper. */
 export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 
 /**
- * Creates a stage without webhooks: the world of `lab/world` with receivers that a test scripts. Nothing takes time but what waits,
- * and time passes only in `pass`, `run`, `settle` and while a request is answered.
- *
- * @param waits - those of the retry schedule, in milliseconds
- * @param concurrency - the processes of each lane at most
+ * Creates a stage without webhooks: the world of `lab/world` with scripted receivers. Only waits take time, and time passes only in `pass`,
+ * `run`, `settle` and requests. `concurrency` is the maximum number of processes of a lane.
  */
 export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
   const telemetry = fakeTelemetry();
@@ -55,7 +51,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
       }),
     },
   });
-  world.end(); // A test has the machine's own globals.
+  world.end(); // tests use the real globals
   const { cloud } = world;
   const tables: { -readonly [Name in keyof Tables]: Tables[Name] } = world.tables; // a test may replace `execute`
   const { now } = cloud;
@@ -67,7 +63,6 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   return {
     ...telemetry,
     ...{ posts: receivers.posts, answers: receivers.answers },
-    /** Decides the fate of calls. */
     faults,
     ...{ tables, dynamo, now },
     ...{ store: makeDeliveryStore({ ...systemTime, now, dynamo, table: 'Deliveries' }) },
@@ -81,7 +76,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     lose,
   };
 
-  /** Returns the ways out of a process. It knows the keys: they cost no call. */
+  /** Returns the dependencies of a process. It has the keys already, without a call. */
   function outsideOf(process: ProcessOutside) {
     const { time, random, dynamodb, sqs, sns } = process;
     const isOfKeys = (command: object) => command instanceof QueryCommand && command.input.TableName === 'Keyring';
@@ -111,13 +106,13 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     return run(now() + milliseconds);
   }
 
-  /** Lets a long time pass without sweeps, which would take long. */
+  /** Passes a long time without sweeps, which would slow down a test. */
   async function skip(milliseconds: number): Promise<void> {
     nextSweep += Math.ceil(milliseconds / minute) * minute;
     await pass(milliseconds);
   }
 
-  /** Runs until no message waits, and nothing is due. */
+  /** Runs until no message waits and no delivery is due. */
   async function settle(): Promise<void> {
     const isBusy = () =>
       Object.values(queueOf).some(name => cloud.queue(name).all().length > 0) ||
@@ -128,7 +123,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     }
   }
 
-  /** Sweeps once more than the schedule does. @throws what the sweep throws */
+  /** Runs an additional sweep. @throws the error of the sweep */
   async function sweep(): Promise<void> {
     resultOf(await invoke('sweep', {}));
   }
@@ -140,12 +135,12 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     return cloud.send(queueOf.first, { body, attributes: Object.fromEntries(attributes) }, sender);
   }
 
-  /** Publishes an event of the account and the name that `register` registers for. */
+  /** Publishes an event for the webhook of `register`. */
   function publishEvent(changes: object = {}, texts?: Record<string, string>): string {
     return publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, ...changes }, texts);
   }
 
-  /** Sends a request to {base_url}, and waits for the answer. */
+  /** Sends a request to {base_url} and returns the response. */
   async function request(method: string, path: string, sent: Sent = {}): Promise<Answered> {
     const { body, raw = body === undefined ? undefined : JSON.stringify(body), query, token = admin } = sent;
     const asked = httpRequest({
@@ -163,7 +158,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     return { status, headers: answer.headers ?? {}, json: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** Invokes a function. Time runs until all that were invoked have ended. */
+  /** Invokes a function. Time passes until all invocations have ended. */
   async function invoke(name: string, event: unknown): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const isFirst = inProgress.size === 0;
@@ -190,7 +185,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     return tables.execute(new GetCommand({ TableName: 'Webhooks', Key: owner })).Item;
   }
 
-  /** Loses all messages of a queue, and returns them. */
+  /** Removes all messages of a queue, and returns them. */
   function lose(name: string) {
     const queue = cloud.queue(name);
     const lost = queue.all();
@@ -202,7 +197,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
 /** A request to {base_url}. */
 export interface Sent {
   readonly body?: unknown;
-  /** In place of the JSON of `body`. */
+  /** Replaces the JSON of `body`. */
   readonly raw?: string;
   readonly query?: string;
   readonly headers?: Record<string, string>;
@@ -224,12 +219,12 @@ interface Answer {
   readonly body?: string;
 }
 
-/** The limits of the API are those of a real stage. */
+/** The API with the limits of a real stage. */
 const compositions: Parameters<typeof makeWorld>[2] = {
   deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };
 
-/** A consumer that waits for a receiver asks its queue for more again and again: that must take time. */
+/** Costs of no time, except for a receive: a consumer that waits for a receiver repeats it. */
 export const immediate = {
   ...{ coreShare: 1, call: 0, entry: 0, timer: 0, message: 0, invoke: 0, coldStart: 0 },
   latency: { 'sqs:ReceiveMessage': 100 },

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { unique } from '../../tools/support/accounts.ts';
 
-/** Subscribes a queue of its own to a topic, with raw message delivery and, if one is given, with a filter policy. */
+/** Subscribes a new queue to a topic, with raw message delivery and an optional filter policy. */
 export async function subscribeQueue(sqs: SQSClient, sns: SNSClient, TopicArn: string, filterPolicy?: object) {
   const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [maySend(TopicArn)] });
   const queue = { QueueName: `topic-${unique()}`, Attributes: { Policy } };
@@ -21,7 +21,7 @@ export async function subscribeQueue(sqs: SQSClient, sns: SNSClient, TopicArn: s
   const { SubscriptionArn } = await sns.send(new SubscribeCommand(subscription));
   return { receive, stop };
 
-  /** Returns up to ten messages that came since the last time. */
+  /** Receives and deletes up to ten messages. */
   async function receive() {
     const all = { MaxNumberOfMessages: 10, MessageAttributeNames: ['All'], WaitTimeSeconds: 1 };
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, ...all }));

@@ -7,8 +7,8 @@ import addFormats from 'ajv-formats';
 export type Host = 'auth' | 'base';
 
 /**
- * The OpenAPI documents as they are committed, with each reference resolved. Their schemas of answers and events are closed: the published ones
- * accept any field and any value of a list, and the service must send only those of today.
+ * The committed OpenAPI documents with resolved references. Their schemas of responses and events are closed here: the published ones accept
+ * future fields and values, which today's service must not send.
  */
 export const documents: Readonly<Record<Host, OpenApiDocument>> = {
   auth: read('auth.openapi.json'),
@@ -49,7 +49,7 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: Refusal }>>;
 }
 
-/** The members by which refusals differ, of {base_url}, {auth_url} and the gateway. */
+/** The members that distinguish the refusals of {base_url}, {auth_url} and the gateway. */
 export interface Refusal {
   readonly status?: number;
   readonly code?: string;
@@ -89,7 +89,7 @@ function read(file: string): OpenApiDocument {
   }
 }
 
-/** Returns the rules that close a schema. One of its forms must be met. */
+/** Returns the rules that close a schema: no unknown field or value, and one of its forms. */
 function ownRules(schema: OpenSchema): object {
   const { additionalProperties, 'x-extensible-enum': values, 'x-forms': forms, type } = schema;
   const isNullable = Array.isArray(type) && type.includes('null');

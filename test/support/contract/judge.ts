@@ -5,7 +5,7 @@ import { documents, faultsOf, type Host, type Refusal, type ResponseObject } fro
 export interface Exchange {
   readonly host: Host;
   readonly method: string;
-  /** Decoded, as the gateway hands it on. */
+  /** Decoded, as the gateway passes it on. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -15,7 +15,7 @@ export interface Exchange {
 /** The faults of answers and deliveries that the running test has met. */
 export const faultsMet: string[] = [];
 
-/** Returns what of an answer the document does not describe: status, media type, headers, body, or its code for that operation. */
+/** Returns the parts of a response that the document does not describe: status, media type, headers, body, or code. */
 export function responseFaults(exchange: Exchange): readonly string[] {
   const response = find(exchange);
   if (!response) return [`The status ${exchange.status} is not described.`];
@@ -33,7 +33,7 @@ export function responseFaults(exchange: Exchange): readonly string[] {
   ];
 }
 
-/** Returns what of a delivery the document's `webhooks` do not describe: a header, or a part of its body. */
+/** Returns the headers and parts of the body of a delivery that the document's `webhooks` do not describe. */
 export function deliveryFaults({ method, headers, body }: Arrived): readonly string[] {
   const content = parse(body);
   const event = String(Object(content).event);
@@ -57,14 +57,14 @@ export function deliveryFaults({ method, headers, body }: Arrived): readonly str
   ];
 }
 
-/** A delivery as a receiver gets it. */
+/** A delivery as it reached a receiver. */
 export interface Arrived {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** HTTP's own, and those that OpenAPI does not describe as parameters: `Authorization` is the security scheme of receivers. */
+/** Headers of HTTP itself, and `Authorization`, which OpenAPI describes as the security scheme of receivers. */
 const ofEveryRequest = 'host connection content-length transfer-encoding authorization'.split(' ');
 
 /** Returns the response that is described for the status of an exchange, if there is one. */

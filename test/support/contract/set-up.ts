@@ -3,8 +3,7 @@ import { authUrl, baseUrl } from '../e2e-target.ts';
 import type { Host } from './document.ts';
 import { faultsMet, responseFaults } from './judge.ts';
 
-// Vitest's set-up file of the end-to-end suites: the OpenAPI document judges every answer of the run under test, and every delivery that their
-// receivers get. An answer or a delivery that it does not describe fails the test that met it.
+// The set-up file of the end-to-end suites. A test fails if a response of the run, or a delivery to a receiver, does not match the OpenAPI document.
 
 const hosts = new Map<string, Host>([
   [new URL(authUrl).origin, 'auth'],
@@ -31,14 +30,14 @@ async function observedFetch(input: string | URL | Request, init?: RequestInit):
   return response;
 }
 
-/** A local run that a suite starts for itself is known by its paths. */
+/** Recognises a local run that a suite started itself by its paths. */
 function hostOfPath(origin: string, path: string): Host | undefined {
   if (!origin.startsWith('http://127.0.0.1:')) return undefined;
   if (path.startsWith('/v1/webhooks') || path === '/.well-known/oauth-protected-resource') return 'base';
   return path.startsWith('/oauth/v1/') || path.startsWith('/.well-known/') ? 'auth' : undefined;
 }
 
-/** The gateway decodes paths; what it cannot decode stays as it is. */
+/** Decodes a path like the gateway, which leaves malformed escapes unchanged. */
 function decoded(path: string): string {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
     try {

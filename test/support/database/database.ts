@@ -7,10 +7,10 @@ import { makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dy
 import { ItemProtocol } from '../../../lambdas/platform/aws/item-protocol.ts';
 import { type TableName, tableDefinition } from '../../../tools/support/tables.ts';
 
-/** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */
+/** A DynamoDB for one test file, on the engine that `EMISSOR_DYNAMODB` names. */
 export type Database = Awaited<ReturnType<typeof startDatabase>>;
 
-/** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
+/** Starts a DynamoDB with these tables. The caller stops it in `afterAll`. */
 export async function startDatabase(...names: TableName[]) {
   const engine = dynamoDbLocal() ?? (await startMemoryDynamoDb());
   const region = `test-${randomUUID()}`;
@@ -23,7 +23,6 @@ export async function startDatabase(...names: TableName[]) {
     maxAttempts: 1,
   });
   await Promise.all(names.map(name => createTable(client, name)));
-  await Promise.all(names.map(name => untilActive(client, name)));
   const operations: string[] = [];
   let repeated: string | undefined;
   let between: (() => Promise<unknown>) | undefined;
@@ -49,9 +48,9 @@ export async function startDatabase(...names: TableName[]) {
   );
   return {
     dynamo: makeDynamo(client),
-    /** `dynamo` calls with it: middleware can be added to it. */
+    /** The client behind `dynamo`, to which a test can add middleware. */
     client,
-    /** Where another client finds the database: one endpoint has many, each in a region of its own. */
+    /** The address of the database for other clients: an endpoint has many, each with its own region. */
     ...{ endpoint: engine.endpoint, region },
     /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`. */
     operations,
@@ -62,7 +61,7 @@ export async function startDatabase(...names: TableName[]) {
     },
   };
 
-  /** Sends the next operation of that name twice, and reports two attempts, as the SDK does when the first answer gets lost. */
+  /** Sends the next operation of that name twice and reports two attempts, as the SDK does after a lost response. */
   function repeatNext(operation: string, meanwhile?: () => Promise<unknown>): void {
     repeated = operation;
     between = meanwhile;
@@ -74,7 +73,7 @@ function twice({ $metadata }: { readonly $metadata?: object }) {
   return { ...$metadata, attempts: 2 };
 }
 
-/** Both engines want a signature, take the region from it, and check nothing: to compute one would be a tenth of all work. */
+/** Returns a signer. Both engines read only the region from a signature; computing one takes a tenth of a run. */
 export function withoutSignature(region: string) {
   const scope = `20261121/${region}/dynamodb/aws4_request`;
   return async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
@@ -92,7 +91,7 @@ interface Engine {
   stop(): Promise<void>;
 }
 
-/** Starts a DynamoDB in this process. Its own client's requests come without a connection: HTTP would be a third of all work. */
+/** Starts a DynamoDB in this process. Its client uses no connection: HTTP takes a third of a run. */
 async function startMemoryDynamoDb(): Promise<Engine> {
   const { endpoint, answer, stop } = await startDynamoDb();
   const handle = async ({ headers, body = '' }: { headers: Record<string, string>; body?: string | Uint8Array }) => {
@@ -103,23 +102,20 @@ async function startMemoryDynamoDb(): Promise<Engine> {
   return { endpoint, stop, client: { requestHandler, protocol: ItemProtocol } };
 }
 
-/** Returns DynamoDB Local if the run has it. It keeps its tables until the run ends. */
+/** Returns DynamoDB Local if the run has one. Its tables exist until the run ends. */
 function dynamoDbLocal(): Engine | undefined {
   const endpoint = inject('dynamoDbLocal');
   return endpoint ? { endpoint, client: { requestHandler: { httpAgent } }, stop: async () => {} } : undefined;
 }
 
-/** Its server closes a connection that is idle for 30 s: a client must not send into one at that moment. */
+/** The server closes connections that are idle for 30 s, so clients close theirs first. */
 const httpAgent = { keepAlive: true, timeout: 5_000 };
 
+/** Creates a table and waits until it is active. */
 async function createTable(client: DynamoDBDocumentClient, name: TableName): Promise<void> {
   await client.send(
     new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...tableDefinition(name) }),
   );
-}
-
-/** A table is there a moment after its creation was answered. */
-async function untilActive(client: DynamoDBDocumentClient, name: TableName): Promise<void> {
   const state = async () => (await client.send(new DescribeTableCommand({ TableName: name }))).Table?.TableStatus;
   while ((await state()) !== 'ACTIVE') await new Promise(setImmediate);
 }

@@ -8,9 +8,9 @@ import type { TestProject } from 'vitest/node';
 import { listen } from '../../../tools/support/listen.ts';
 import { keptFolder } from '../kept-folder.ts';
 
-// Vitest's global set-up of the unit tests: the DynamoDB that their tables are in. The laboratory starts DynamoDB Local by it, too.
-//   EMISSOR_DYNAMODB=memory          (or nothing) that of packages/cloud, in each test file's own process
-//   EMISSOR_DYNAMODB=dynamodb-local  one DynamoDB Local for all of them; needs Linux on x86-64, Java 17 and Maven
+// The global set-up of the unit tests: the DynamoDB that their tables are in.
+//   EMISSOR_DYNAMODB=memory          (default) the one of packages/cloud, in the process of each test file
+//   EMISSOR_DYNAMODB=dynamodb-local  one DynamoDB Local for all files; needs Linux on x86-64, Java 17 and Maven
 
 /** Starts DynamoDB Local on request, and provides its endpoint to every test file. */
 export async function setup(project: TestProject): Promise<void> {
@@ -22,12 +22,10 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 /**
- * Starts DynamoDB Local. Returns its endpoint on 127.0.0.1. `teardown` ends it.
+ * Starts DynamoDB Local, and returns its endpoint on 127.0.0.1. `teardown` ends it. It always listens on all addresses, so it runs in a
+ * network namespace, to which a socket on 127.0.0.1 forwards connections. The namespace ends with this process.
  *
- * It always listens on all addresses. So it runs in a network namespace with a loopback of its own, and a socket on 127.0.0.1 forwards
- * connections to it. All processes of the namespace end with the first one, which ends when it loses this process.
- *
- * @throws when Maven cannot fetch it, and when this machine has no such namespaces: it is not started in the open then.
+ * @throws if Maven cannot fetch it, or this machine allows no such namespace.
  */
 export async function startDynamoDbLocal(): Promise<string> {
   const jars = await fetchJars();
@@ -35,7 +33,7 @@ export async function startDynamoDbLocal(): Promise<string> {
   const namespace = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child'];
   const child = spawn('unshare', [...namespace, process.execPath, entry, jars], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    detached: true, // Ctrl-C is for Vitest, which ends it when the tests are over
+    detached: true, // Ctrl-C goes to Vitest only, which ends it after the tests
   });
   const said = child.stderr ? text(child.stderr) : '';
   const lost = (status: number | null) =>
@@ -56,7 +54,6 @@ export async function startDynamoDbLocal(): Promise<string> {
   throw new Error(`DynamoDB Local did not start (${problem}).\n${await said}${advice}`);
 }
 
-/** Ends what was started. */
 export async function teardown(): Promise<void> {
   return stop();
 }

@@ -3,13 +3,11 @@ import { connect, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-// The first process of DynamoDB Local's namespaces: it starts the server, and passes on to it what connects to the socket
-// that `dynamodb-local.ts` hands in. When that program is gone it ends, and the namespace with it.
-//
-//   isolated-dynamodb-local.ts FOLDER_OF_JARS
+// isolated-dynamodb-local.ts FOLDER_OF_JARS is the first process of the namespace of DynamoDB Local. It starts the server and forwards
+// connections from the socket of `dynamodb-local.ts`. When that program ends, this process and the namespace end too.
 
 const [jars = ''] = process.argv.slice(2);
-const port = 8000; // of the namespace, which nothing else is in
+const port = 8000; // always free in the namespace
 const startLimit = 60_000;
 
 process.once('disconnect', () => process.exit(0));
