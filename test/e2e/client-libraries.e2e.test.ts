@@ -6,8 +6,7 @@ import type { Client, User } from '../../tools/support/accounts.ts';
 import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
-// The libraries that integrators use, as they are: nothing here speaks HTTP by itself. On this machine {auth_url} is plain HTTP,
-// which the strict ones must allow.
+// The libraries that integrators use send every request here. In a local run {auth_url} is plain HTTP, which strict ones must allow.
 
 const isPlain = authUrl.startsWith('http:');
 
@@ -27,7 +26,7 @@ const plantTokens = <Tokens extends { access_token: string; refresh_token?: stri
 };
 const bothTokens = { access_token: expect.any(String), refresh_token: expect.any(String), expires_in: 900 };
 
-// It calls oauth4webapi, which judges each answer, and validates access tokens.
+// It uses oauth4webapi, which checks each response and validates access tokens.
 describe('openid-client', () => {
   const connect = (authenticate: openid.ClientAuth) =>
     openid.discovery(new URL(authUrl), client.clientId, undefined, authenticate, {
@@ -66,7 +65,7 @@ describe('openid-client', () => {
     });
   });
 
-  it.each(methods)('reports what is wrong in its own terms, with the client secret by %s', async (_way, by) => {
+  it.each(methods)('reports refusals as its own errors, with the client secret by %s', async (_way, by) => {
     const logIn = async (secret: string, more: Record<string, string> = {}) =>
       openid.genericGrantRequest(await connect(by(secret)), 'password', { ...credentials(), ...more });
     const refusal = { error: 'invalid_grant', status: 400, error_description: expect.any(String) };

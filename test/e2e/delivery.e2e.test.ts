@@ -26,7 +26,7 @@ interface Sample {
 
 const page = readPage('docs/en/events.md');
 
-/** Every event of the interface, and the very bytes its receiver gets: those that integrators read of, and the greatest id. */
+/** Every event and the exact body that its receiver gets: the body in the docs, and one with the greatest id. */
 const samples: readonly Sample[] = EVENT_NAMES.map(event => {
   const [body = ''] = blocksOf(page, event).map(block => block.replace('https://demandas.example.com', demandsUrl));
   if (event !== 'demanda.finalizada') return { published: { event, ...businessEvents.exampleValues }, body };
@@ -39,7 +39,7 @@ const samples: readonly Sample[] = EVENT_NAMES.map(event => {
 
 const headersOf = ({ headers }: Received) => headers as Record<string, string>;
 
-describeWith(['names'], 'an event', () => {
+describeWith(['names'], 'a delivery', () => {
   let client: Client;
   let receiver: Receiver;
   let admin: Session;
@@ -58,26 +58,29 @@ describeWith(['names'], 'an event', () => {
 
   afterAll(() => receiver.stop());
 
-  it.each(samples)('$published.event arrives byte for byte, signed, under its id', async ({ published, body }) => {
-    const id = await publish(account, published);
-    const isIt = ({ headers }: Received) => headers['webhook-id'] === id;
-    const delivery = await until(id, () => receiver.received(`/${published.event}`).find(isIt));
-    expect(delivery).toMatchObject({ method: 'POST', body });
-    expect(delivery.headers).toMatchObject({
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      'user-agent': expect.stringMatching(/^Emissor\/\S+$/),
-      accept: '*/*',
-    });
-    expect(delivery.headers).not.toHaveProperty('authorization');
-    const webhook = new Webhook(secrets.get(published.event) ?? '');
-    expect(webhook.verify(delivery.body, headersOf(delivery))).toEqual(JSON.parse(body));
-    expect(() => webhook.verify(`${delivery.body} `, headersOf(delivery))).toThrow();
-    const timestamp = Number(delivery.headers['webhook-timestamp']) * 1_000;
-    expect(Math.abs(delivery.at - timestamp)).toBeLessThan(10_000);
-  });
+  it.each(samples)(
+    'of $published.event has the documented body, a signature and the id of its event',
+    async ({ published, body }) => {
+      const id = await publish(account, published);
+      const isIt = ({ headers }: Received) => headers['webhook-id'] === id;
+      const delivery = await until(id, () => receiver.received(`/${published.event}`).find(isIt));
+      expect(delivery).toMatchObject({ method: 'POST', body });
+      expect(delivery.headers).toMatchObject({
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        'user-agent': expect.stringMatching(/^Emissor\/\S+$/),
+        accept: '*/*',
+      });
+      expect(delivery.headers).not.toHaveProperty('authorization');
+      const webhook = new Webhook(secrets.get(published.event) ?? '');
+      expect(webhook.verify(delivery.body, headersOf(delivery))).toEqual(JSON.parse(body));
+      expect(() => webhook.verify(`${delivery.body} `, headersOf(delivery))).toThrow();
+      const timestamp = Number(delivery.headers['webhook-timestamp']) * 1_000;
+      expect(Math.abs(delivery.at - timestamp)).toBeLessThan(10_000);
+    },
+  );
 
-  it('carries the registered autorizacao as it is, and goes where the webhook points now', async () => {
+  it('has the registered autorizacao unchanged, and uses the current URL of its webhook', async () => {
     const session = await openSession(client);
     const { account } = session.user;
     const autorizacao = `Chave: "${unique()}" ~ \\ x`;
@@ -94,7 +97,7 @@ describeWith(['names'], 'an event', () => {
     expect(receiver.received(before)).toHaveLength(1);
   });
 
-  it('that was delivered is not delivered again when it is published again with the same id', async () => {
+  it('is sent once if its event is published again with the same id', async () => {
     const session = await openSession(client);
     const { account } = session.user;
     const path = `/${unique()}`;

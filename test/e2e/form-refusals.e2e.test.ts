@@ -6,7 +6,7 @@ import { ops } from '../support/e2e-ops.ts';
 import { createClient, createUser, getTokens, logIn } from '../support/e2e-service.ts';
 import { authUrl } from '../support/e2e-target.ts';
 
-// The endpoints of {auth_url} that read a form refuse each of these requests (RFC 6749, 7009, 7617, 7662; docs/en/errors.md).
+// The form endpoints of {auth_url} refuse each of these requests (RFC 6749, 7009, 7617, 7662; docs/en/errors.md).
 
 type World = Awaited<ReturnType<typeof makeWorld>>;
 type Form = Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ interface Request {
   readonly body?: Form | string | Uint8Array<ArrayBuffer>;
 }
 
-/** Makes a refused request of a form that the endpoint accepts. */
+/** Changes a form that the endpoint accepts into a request that it refuses. */
 type Refused = (form: Form, world: World) => Request;
 
 /** Refused requests by their case and their title. */
@@ -38,7 +38,7 @@ const add = (more: string) => (form: Form) => ({ body: `${encode(form)}&${more}`
 const drop =
   (...names: string[]) =>
   (form: Form) => ({ body: without(form, ...names) });
-/** Sends the credentials of the client by this header, and more fields of the form. */
+/** Sends the credentials of the client in this header, and more fields in the form. */
 const header =
   (authorization: string | ((world: World) => string), more: (form: Form) => Form = () => ({})): Refused =>
   (form, world) => ({
@@ -48,7 +48,7 @@ const header =
 const rows = (titles: readonly string[], refused: (title: string) => Refused) =>
   Object.fromEntries(titles.map(title => [title, refused(title)]));
 
-/** What all three endpoints refuse. */
+/** The requests that all three endpoints refuse. */
 const shared: Cases = {
   // RFC 9110 section 15.5.6
   method_not_post: rows(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'], method => form => ({ method, body: form })),
@@ -128,10 +128,10 @@ const shared: Cases = {
     'malformed percent-encoding': header(basic('id', '%zz')),
     'percent-encoded bytes that are not UTF-8': header(basic('id', '%ff')),
     'invalid UTF-8': header(`Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString('base64')}`),
-    'nothing after the scheme': header('Basic'),
+    'only the scheme': header('Basic'),
     'twice, as gateways join headers': header(world => `${ownBasic(world)},${ownBasic(world)}`),
   },
-  // One answer, whatever the reason is.
+  // The response is the same for every reason.
   client_refused: {
     'Basic with a wrong secret': header(({ client }) => basic(client.clientId, 'wrong')),
     'an unknown client': set({ client_id: 'nobody' }),
@@ -156,7 +156,7 @@ const own: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
   token: {
     grant_type_missing: { 'no body': () => ({}), 'no grant type': drop('grant_type'), empty: set({ grant_type: '' }) },
     duplicate_parameter: rows(['grant_type=password', 'username=someone'], add),
-    // The client is judged before what else is wrong.
+    // The client is checked before the other parameters.
     client_refused: {
       'a username of blanks from a stranger': set({ client_id: 'nobody', username: ' ' }),
       'another grant type with a wrong secret': set({ grant_type: 'authorization_code', client_secret: 'wrong' }),
@@ -204,7 +204,7 @@ const own: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
         body: { ...refreshGrant(client, narrowToken), scope: 'webhooks:manage' },
       }),
     },
-    // One answer, whatever the reason is.
+    // The response is the same for every reason.
     credentials_refused: {
       'a wrong password of 1,024 bytes': set({ password: 'é'.repeat(512) }),
       'an unknown user': set({ username: 'nobody@e2e.example.com' }),
@@ -233,7 +233,7 @@ const listOf = (cases: Cases) =>
     Object.entries(requests).map(([title, refused]) => ({ told: told as OAuthCase, title, refused })),
   );
 
-describe.each(['token', 'revoke', 'introspect'] as const)('what /oauth/v1/%s refuses', endpoint => {
+describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s refuses', endpoint => {
   let world: World;
   let form: Form;
   beforeAll(async () => {
@@ -243,7 +243,7 @@ describe.each(['token', 'revoke', 'introspect'] as const)('what /oauth/v1/%s ref
 
   const send = async ({ method = 'POST', query, headers = formType, body = '' }: Request) => {
     const text = typeof body === 'object' && !(body instanceof Uint8Array) ? encode(body) : body;
-    // Bytes, because fetch would add a content type of its own to a string.
+    // Bytes, because fetch would add a content type to a string.
     const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const url = `${authUrl}/oauth/v1/${endpoint}${query === undefined ? '' : `?${query}`}`;
     const answer = await fetch(url, { method, headers, ...(method !== 'GET' && { body: bytes }) });
@@ -268,7 +268,7 @@ describe.each(['token', 'revoke', 'introspect'] as const)('what /oauth/v1/%s ref
     expect(answer.headers['www-authenticate']).toBe(challenge);
   });
 
-  it('never repeats what was sent', async () => {
+  it('a value without repeating it', async () => {
     const marker = `Marker${unique()}`;
     const fields = ['grant_type', 'client_id', 'client_secret', 'username', 'password', 'scope', 'token'];
     for (const name of fields)
@@ -276,7 +276,7 @@ describe.each(['token', 'revoke', 'introspect'] as const)('what /oauth/v1/%s ref
   });
 });
 
-it('each case that a form can have is in these tables', () => {
+it('the tables contain every refusal of a form', () => {
   const told = Object.keys({ ...shared, ...own.token, ...own.revoke, ...own.introspect });
   const others = ['client_rate_limit', 'dependency_unavailable', 'unforeseen']; // unit tests have those
   const ofPaths = ['method_not_get', 'no_such_path']; // requests.e2e.test.ts

@@ -17,7 +17,7 @@ import { describeWith, until } from '../support/e2e-target.ts';
 const evento = 'demanda.criada';
 const base = `/v1/webhooks/${evento}`;
 
-describeWith(['names'], 'the history', () => {
+describeWith(['names'], 'the history of a webhook', () => {
   let receiver: Receiver;
   let session: Session;
   let secret: string;
@@ -34,7 +34,7 @@ describeWith(['names'], 'the history', () => {
     callApi(method, base + path, { token: session.token, ...(body === undefined ? {} : { body }) });
   const account = () => session.user.account;
 
-  /** Publishes an event that the receiver refuses for good, which suspends the webhook. */
+  /** Publishes an event that the receiver answers with 410, which suspends the webhook. */
   const hold = async (): Promise<string> => {
     receiver.script('/history', { status: 410 });
     const id = await publish(account(), { event: evento, id_demanda: 2 });
@@ -44,7 +44,7 @@ describeWith(['names'], 'the history', () => {
     return id;
   };
 
-  it('tests a webhook with a signed sample, and masks its credential in the answer', async () => {
+  it('shows a signed test delivery, and masks the credential in the response of the receiver', async () => {
     receiver.script('/history', { status: 200, body: '{"h":"Bearer s3cr3t\\/t0ken"}' }, { status: 200 });
     const { status, json } = await call('POST', '/teste');
     expect(status).toBe(202);
@@ -64,7 +64,7 @@ describeWith(['names'], 'the history', () => {
     expectProblem(await call('POST', `/entregas/${json?.id}/reenvio`), 409, 'test_delivery');
   });
 
-  it('replays what was held while the webhook was suspended', async () => {
+  it('replays the deliveries that were held while the webhook was suspended', async () => {
     const held = await hold();
     expectProblem(await call('POST', `/entregas/${held}/reenvio`), 409, 'webhook_suspended');
     expect((await call('POST', '/reativacao')).status).toBe(200);
@@ -77,7 +77,7 @@ describeWith(['names'], 'the history', () => {
     expect((await call('DELETE', `/reenvios/${json?.id}`)).status).toBe(204);
   });
 
-  it('outlives the registration, and so does an operator’s suspension', async () => {
+  it('remains after the webhook is deleted, like the suspension by an operator', async () => {
     const { json } = await call('GET', '/entregas?limite=1&estado=entregue');
     const [{ id } = { id: '' }] = (json?.entregas ?? []) as { id: string }[];
     const options = ['--account', account(), '--event', evento];

@@ -10,28 +10,28 @@ import { newAccount } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
 import { passwordHashing } from '../support/password-hashing.ts';
 
-// The commands have their tests in test/unit/ops, in one process. Here one is started as an operator starts it.
+// test/unit/ops tests the commands in its own process. Here they run in a process like an operator's.
 it.each([
   ['users', 'disable', 'nobody'],
   ['--json', 'keys', 'rotate', '--revoke'],
   ['publish', '--account', 'a', '--event', 'x', '--demand', '1', '--password=secret'],
   ['deliveries', 'replay', '--help'],
-])('as a process ops ends as in the process of the tests: %s %s', async (...args) => {
+])('ops in its own process has the output of ops in the process of the tests: %s %s', async (...args) => {
   const words = ['--outputs', run.outputsFile, ...args];
   const expected = await runOpsInProcess(words);
   expect(expected.stdout + expected.stderr).not.toBe('');
   expect(await runOps(words)).toEqual(expected);
 });
 
-// Bug: `2>&1 | head` ended an import half-way, without a word, and its audit line stayed "begun".
-it('ops goes on to its end where nobody reads its standard error', async () => {
+// Bug: `2>&1 | head` ended an import half-way and silently, and its audit line was never completed.
+it('ops completes an import if its standard error is closed', async () => {
   const [folder, account] = [mkdtempSync(join(tmpdir(), 'emissor-closed-')), newAccount()];
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const password_hash = await passwordHashing.hash(unique());
   const users = Array.from({ length: 20 }, () => ({ email: `${unique()}@example.com`, account, role: 'member' }));
   const lines = users.map(user => JSON.stringify({ ...user, password_hash }));
   const file = join(folder, 'users.ndjson');
-  writeFileSync(file, ['{', ...lines].join('\n')); // its first line is warned of
+  writeFileSync(file, ['{', ...lines].join('\n')); // ops warns about its first line
 
   const child = startOps(['--outputs', run.outputsFile, 'users', 'import', file]);
   child.stderr.destroy();

@@ -5,7 +5,7 @@ import { ops } from '../support/e2e-ops.ts';
 import { callApi, createClient, openSession, register } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
 
-it('ops support shows the webhooks of the account, offers no change, and leaves no login behind', async () => {
+it('ops support shows the webhooks of the account, changes none of them, and deletes its login', async () => {
   const session = await openSession(await createClient());
   const { account } = session.user;
   await register(session, { evento: 'demanda.criada', url: 'https://receiver.example.com/support' });
@@ -27,7 +27,7 @@ it('ops support shows the webhooks of the account, offers no change, and leaves 
     expect(actions).toEqual([`${folder}sign-out`]);
     const form_token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
     const forged = await post(origin, `${folder}webhooks/demanda.criada/delete`, { form_token }, cookie);
-    expect(forged.status).toBe(303); // its token is good, and the API refuses
+    expect(forged.status).toBe(303); // the token is valid, but the API refuses the change
   }
   const path = '/v1/webhooks/demanda.criada';
   expect(await callApi('GET', path, { token: session.token })).toMatchObject({ status: 200 });

@@ -22,11 +22,11 @@ import {
 } from '../support/e2e-service.ts';
 import { describeWith, plant, until } from '../support/e2e-target.ts';
 
-// The commands have their tests in test/unit/ops. Here the service does what they say.
+// test/unit/ops tests the commands. These tests check that the service follows them.
 
 const evento = 'demanda.criada';
 
-it('a rotated secret works next to the previous one, and alone once the others are ended', async () => {
+it('after a rotation the new and the previous secret work, and with --overlap-seconds 0 only the new one', async () => {
   const [client, user] = await Promise.all([createClient(), createUser()]);
   const rotate = async (...more: string[]) => {
     const words = ['clients', 'rotate-secret', client.clientId, ...more];
@@ -48,7 +48,7 @@ it('a rotated secret works next to the previous one, and alone once the others a
   expect(await statusesWith(last)).toEqual([401]);
 });
 
-it('a session that an operator ends is over, and no other', async () => {
+it('an operator ends one session, and the other sessions of the user continue', async () => {
   const [client, user] = await Promise.all([createClient(), createUser()]);
   const [one, other] = [await logIn(client, user), await logIn(client, user)];
   await ops(['sessions', 'end', one.refresh_token.split('.')[0] ?? '']);
@@ -57,7 +57,7 @@ it('a session that an operator ends is over, and no other', async () => {
   expect(await ops<object[]>(['sessions', 'list', '--user', user.email])).toHaveLength(1);
 });
 
-it('users log in with the password as it was given, or as another system hashed it', async () => {
+it('a user logs in with the given password, spaces included, or with the password of an imported hash', async () => {
   const client = await createClient();
   const own = { email: `${unique()}@e2e.example.com`, password: plant(`  Senha ${unique()}  `) };
   const words = ['users', 'create', '--email', own.email, '--account', 'acme', '--role', 'member'];
@@ -83,19 +83,19 @@ interface Found {
   readonly why: string;
 }
 
-/** Finds an event. The log is searchable a moment after the event was taken up. */
+/** Finds an event. The log becomes searchable shortly after the event is processed. */
 const findKnown = (...reference: string[]) =>
   until(`a verdict on ${reference.join(' ')}`, async () => {
     const found = await ops<Found>(['events', 'find', ...reference]);
     return found.verdict === 'unknown' ? undefined : found;
   });
 
-/** Returns the answer of a command about a dead-letter message. Another reader of the queue may hide the message for a moment. */
+/** Returns the output of a command about a dead-letter message, which other readers of the queue may hide for a moment. */
 const onceVisible = (...words: string[]) =>
   until(`dlq ${words.join(' ')}`, () => ops<object>(['dlq', ...words]).catch(() => undefined));
 
 describeWith(['names'], 'an event that an operator publishes', () => {
-  it('is received, and found by each of its names', async () => {
+  it('is delivered, and events find finds it by each of its ids', async () => {
     const receiver = await startReceiver('ops');
     onTestFinished(() => receiver.stop());
     const session = await openSession(await createClient());
@@ -114,8 +114,8 @@ describeWith(['names'], 'an event that an operator publishes', () => {
   });
 });
 
-describeWith(['engines'], 'an event that no table holds', () => {
-  it('is found in the log: it had no webhook, or was rejected', async () => {
+describeWith(['engines'], 'an event without a delivery', () => {
+  it('is found in the log, with the reason: it had no webhook, or was rejected', async () => {
     const account = newAccount();
     const messageId = await send(
       JSON.stringify({ id_conta: account, event: evento, id_demanda: 1, id: 'nobody' }),

@@ -5,11 +5,11 @@ import { send } from '../support/e2e-service.ts';
 import { describeWith, output, outputs, plant, until } from '../support/e2e-target.ts';
 import { subscribeQueue } from '../support/topic-queue.ts';
 
-// The publisher of a rejected event is notified by a topic (contract, section 6).
+// A topic notifies the publisher of a rejected event (contract, section 6).
 
 type Notices = Awaited<ReturnType<typeof subscribe>>;
 
-/** Subscribes to the notices. `received` returns all that came so far. */
+/** Subscribes to the notices. `received` returns all notices so far. */
 async function subscribe(filterPolicy?: object) {
   const topic = output('RejectedEventsTopicArn');
   const queue = await subscribeQueue(sqsClientOf(outputs), snsClientOf(outputs), topic, filterPolicy);
@@ -24,7 +24,7 @@ async function subscribe(filterPolicy?: object) {
   return { received, stop: queue.stop };
 }
 
-/** Sends a message until a notice names one of the copies: others may have used up the minute's notices of this reason. */
+/** Sends a message until a notice names one of the copies: other tests may have used this minute's notices of the reason. */
 const noticeOf = async (queue: Notices, body: string, sender: string) => {
   const messageIds: string[] = [];
   for (let tries = 1; ; tries++) {
@@ -41,32 +41,36 @@ const noticeOf = async (queue: Notices, body: string, sender: string) => {
 
 const patient = { timeout: 120_000 };
 
-describeWith(['engines'], 'a refused event', () => {
+describeWith(['engines'], 'the notice of a rejected event', () => {
   let queue: Notices;
   beforeAll(async () => {
     queue = await subscribe();
   });
   afterAll(() => queue?.stop());
 
-  it('is notified with message id, own id, sender, reason, detail, and nothing else of its body', patient, async () => {
-    const canary = plant(`Canary${unique()}`);
-    const own = { id_conta: 'e2e', event: 'demanda.criada', id: `own-${unique()}` };
-    const body = JSON.stringify({ ...own, id_demanda: canary, autorizacao: canary, [canary]: 1 });
-    const { body: notice, attributes } = await noticeOf(queue, body, `AIDA${unique()}`);
-    expect(notice).toEqual({
-      messageId: expect.stringMatching(/\S/),
-      id: own.id,
-      sender: expect.stringMatching(/\S/),
-      reason: 'malformed',
-      detail: expect.stringMatching(/^id_demanda: /),
-    });
-    expect(attributes).toEqual({ sender: notice.sender, reason: 'malformed' });
-    for (const { text } of await queue.received()) expect(text).not.toContain(canary);
-  });
+  it(
+    'has the message id, the event id, the sender, the reason and the detail, and no other part of the body',
+    patient,
+    async () => {
+      const canary = plant(`Canary${unique()}`);
+      const own = { id_conta: 'e2e', event: 'demanda.criada', id: `own-${unique()}` };
+      const body = JSON.stringify({ ...own, id_demanda: canary, autorizacao: canary, [canary]: 1 });
+      const { body: notice, attributes } = await noticeOf(queue, body, `AIDA${unique()}`);
+      expect(notice).toEqual({
+        messageId: expect.stringMatching(/\S/),
+        id: own.id,
+        sender: expect.stringMatching(/\S/),
+        reason: 'malformed',
+        detail: expect.stringMatching(/^id_demanda: /),
+      });
+      expect(attributes).toEqual({ sender: notice.sender, reason: 'malformed' });
+      for (const { text } of await queue.received()) expect(text).not.toContain(canary);
+    },
+  );
 });
 
 describeWith(['engines'], 'a subscription with a filter by sender', () => {
-  it('gets notices of all sessions of a role, and none of another role', patient, async () => {
+  it('receives the notices of all sessions of that role only', patient, async () => {
     const [mine, other] = [`AROA${unique()}`, `AROA${unique()}`];
     const queue = await subscribe({ sender: [{ prefix: mine }] });
     const others = await subscribe({ sender: [{ prefix: other }] });

@@ -3,7 +3,7 @@ import { documents } from '../support/contract/document.ts';
 import { callApi, expectProblem, postForm } from '../support/e2e-service.ts';
 import { authUrl, baseUrl } from '../support/e2e-target.ts';
 
-// Requests reach the functions through the gateway. Unit tests ask the functions for each refusal (test/unit/api/api-refusals.test.ts).
+// These requests pass the gateway. test/unit/api/api-refusals.test.ts checks each refusal of the functions.
 
 const metadata = `${baseUrl}/.well-known/oauth-protected-resource`;
 const urls = [
@@ -12,19 +12,22 @@ const urls = [
 ].map(url => url.replace('{id}', 'id'));
 
 // RFC 9110 sections 9.3.2 and 15.5.6, RFC 9728 section 5.1.
-it.each(urls)('the gateway has a function answer each method of %s, and none with a slash behind it', async url => {
-  const other = await fetch(url, { method: 'PATCH' });
-  expect([other.status, other.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
-  const expected = url.includes('/.well-known/') ? 200 : url.startsWith(authUrl) ? 400 : 401;
-  for (const method of other.headers.get('allow')?.split(', ') ?? []) {
-    const { status, headers } = await fetch(url, { method });
-    expect([method, status]).toEqual([method, expected]);
-    if (status === 401) expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
-  }
-  expect((await fetch(`${url}/`, { method: 'POST' })).status).toBe(404);
-});
+it.each(urls)(
+  'the gateway passes each method of %s to a function, and answers 404 with a slash at the end',
+  async url => {
+    const other = await fetch(url, { method: 'PATCH' });
+    expect([other.status, other.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
+    const expected = url.includes('/.well-known/') ? 200 : url.startsWith(authUrl) ? 400 : 401;
+    for (const method of other.headers.get('allow')?.split(', ') ?? []) {
+      const { status, headers } = await fetch(url, { method });
+      expect([method, status]).toEqual([method, expected]);
+      if (status === 401) expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
+    }
+    expect((await fetch(`${url}/`, { method: 'POST' })).status).toBe(404);
+  },
+);
 
-it('{base_url} names the issuer of its tokens to everyone, for an hour (RFC 9728)', async () => {
+it('{base_url} publishes the issuer of its tokens, cacheable for an hour (RFC 9728)', async () => {
   const response = await fetch(metadata);
   expect(response.headers.get('content-type')).toBe('application/json');
   expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
@@ -36,7 +39,7 @@ it('{base_url} names the issuer of its tokens to everyone, for an hour (RFC 9728
   });
 });
 
-it('every answer of both hosts has the id of its request, and no two the same', async () => {
+it('every response of both hosts has a unique request id', async () => {
   const answers = [
     await callApi('GET', '/v1/webhooks'),
     await callApi('GET', '/v1/webhooks'),
@@ -48,7 +51,7 @@ it('every answer of both hosts has the id of its request, and no two the same', 
   expect(new Set(ids).size).toBe(answers.length);
 });
 
-it('a refusal has the id of its request in the body, too', async () => {
+it('a refusal has its request id also in the body', async () => {
   const answer = await callApi('GET', '/v1/webhooks');
   expectProblem(answer, 401, 'token_missing');
   expect(answer.json?.requisicao).toBe(answer.headers.get('apigw-requestid'));

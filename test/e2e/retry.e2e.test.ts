@@ -9,7 +9,7 @@ import { createClient, openSession, publish, register, settled } from '../suppor
 import { describeWith, run } from '../support/e2e-target.ts';
 
 const attempts = run.attempts ?? 0;
-/** Time enough for all attempts of a delivery, one of which may time out. */
+/** Enough time for all attempts of a delivery, one of which may time out. */
 const exhaustion = 40_000 + attempts * 5_000;
 
 let client: Client;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => receiver?.stop());
 
-// Each try of a test has an account and paths of its own: on a busy machine, one may be repeated.
+// Each run of a test has its own account and paths, because a busy machine may repeat a test.
 
 describeWith(['names', 'schedule'], 'an attempt that fails', () => {
   const failures: readonly (readonly [string, Answer])[] = [
@@ -33,7 +33,7 @@ describeWith(['names', 'schedule'], 'an attempt that fails', () => {
     ['a connection that is cut', 'reset'],
   ];
 
-  it.concurrent.each(failures)('with %s is retried with the same id and a fresh signature', async (_, failure) => {
+  it.concurrent.each(failures)('with %s is retried with the same id and a new signature', async (_, failure) => {
     const path = `/${unique()}`;
     receiver.script(path, failure, { status: 200 });
     const session = await openSession(client);
@@ -50,7 +50,7 @@ describeWith(['names', 'schedule'], 'an attempt that fails', () => {
 });
 
 describeWith(['names', 'schedule'], 'a delivery', () => {
-  it.concurrent('ends as "falhou" after the last attempt, and no redirect was followed', async () => {
+  it.concurrent('ends as "falhou" after the last attempt, and follows no redirect', async () => {
     const [path, redirected] = [`/${unique()}`, `/${unique()}`];
     const redirect = { status: 307, headers: { location: receiver.url(redirected) } };
     receiver.script(path, { status: 500 }, redirect);
@@ -69,8 +69,8 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
     expect(receiver.received(redirected)).toEqual([]);
   });
 
-  it.concurrent('is never connected to an address that the guard refuses', async () => {
-    // The name was public when it was registered. Now it leads to a server of this very machine.
+  it.concurrent('never connects to an address that the guard blocks', async () => {
+    // The name is public at the registration. Afterwards it resolves to a server on this machine.
     let connections = 0;
     const server: Server = createServer(socket => {
       connections += 1;

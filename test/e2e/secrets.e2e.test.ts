@@ -5,11 +5,11 @@ import { refreshGrant } from '../../tools/support/service-client.ts';
 import { createClient, createUser, logIn, postForm, send } from '../support/e2e-service.ts';
 import { describeWith, plant, run, until } from '../support/e2e-target.ts';
 
-// Secrets of all suites are planted and looked for when the run ends. This suite adds ways in which they go astray.
-describeWith(['log'], 'what the functions write', () => {
+// The global set-up searches the log for the secrets of all suites. This suite sends secrets in wrong parameters.
+describeWith(['log'], 'the log of the functions', () => {
   const written = () => readFileSync(run.logFile ?? '', 'utf8');
 
-  it('tells of what they did, and shows no secret that was sent to the wrong place', async () => {
+  it('names the client, and contains no secret that was sent in a wrong parameter', async () => {
     const [client, user] = await Promise.all([createClient(), createUser()]);
     const { refresh_token } = await logIn(client, user);
     const stray = plant(`Stray${unique()}`);
@@ -27,7 +27,7 @@ describeWith(['log'], 'what the functions write', () => {
 
     const body = `{"${stray}"`;
     await send(body, 'e2e');
-    await until('a line about the last of it', () => (/malformed/.test(written()) ? true : undefined));
+    await until('the line about the last request', () => (/malformed/.test(written()) ? true : undefined));
     expect(written()).toContain(client.clientId);
     expect(written()).not.toContain(stray);
   });

@@ -5,7 +5,7 @@ import type { OpsResult } from '../../tools/support/ops.ts';
 import { ops, runOps, startOps } from '../support/e2e-ops.ts';
 import { outputs, run } from '../support/e2e-target.ts';
 
-/** Returns what a test left in the reserved account. A stage keeps its one client and user. */
+/** Returns the records that a test left in the reserved account, except the client and user of a stage. */
 const leftOvers = async (): Promise<readonly unknown[]> => {
   const lists = await Promise.all(['clients', 'users'].map(noun => ops<{ accountId: string }[]>([noun, 'list'])));
   const kept = lists.map(list => list.filter(({ accountId }) => accountId === '_smoke'));
@@ -17,7 +17,7 @@ const smokeWebhooks = ['webhooks', 'list', '--account', '_smoke'];
 const names = ['identity', 'token', 'clean up', 'register', 'publish', 'receive', 'delete webhook'];
 
 describe('ops smoke', () => {
-  it('passes, shows each step, and leaves nothing behind', async () => {
+  it('passes, shows each step, and deletes its records', async () => {
     const { code, stdout, stderr } = await runOps(['--outputs', run.outputsFile, 'smoke']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
@@ -28,9 +28,9 @@ describe('ops smoke', () => {
     expect(await leftOvers()).toEqual([]);
   });
 
-  // Bug: it asked a proxy of the environment about this machine.
+  // Bug: it sent requests for this machine to a proxy.
   it.each([{ NODE_USE_ENV_PROXY: '1' }, { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --use-env-proxy` }])(
-    'passes with %o and a proxy',
+    'passes with %o and a proxy that does not answer',
     async node => {
       const closed = 'http://127.0.0.1:1';
       const proxies = { http_proxy: closed, https_proxy: closed, HTTP_PROXY: closed, HTTPS_PROXY: closed };
@@ -50,7 +50,7 @@ describe('ops smoke', () => {
   });
 });
 
-/** Runs the test as a process of its own, and interrupts it at a text of its output: twice, as npm does with Ctrl-C. */
+/** Runs the smoke test in its own process, and interrupts it twice at a text of its output, as npm does with Ctrl-C. */
 async function interruptAfter(awaited: string): Promise<OpsResult> {
   const child = startOps(['--outputs', run.outputsFile, 'smoke']);
   const stderr = text(child.stderr);

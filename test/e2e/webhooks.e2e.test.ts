@@ -37,13 +37,13 @@ it('a webhook is registered, read, replaced and deleted through the gateway', as
   expect((await callApi('GET', path, { token })).status).toBe(404);
 });
 
-// The unit tests of the URL policy judge the spellings of URLs.
-describeWith(['names'], 'the URL of a webhook is judged by the addresses behind its name', () => {
+// test/unit/webhooks/url-validation.test.ts has the spellings of URLs.
+describeWith(['names'], 'a registration whose host name resolves to', () => {
   it.each([
     ['no address', []],
-    ['a private one next to a public one', ['93.184.215.14', '10.0.0.1']],
-    ['IPv6 alone: there is no way there', ['2606:2800:21f:cb07:6820:80da:af6b:8b2c']],
-  ])('%s: url_not_public', async (title, addresses) => {
+    ['a private and a public address', ['93.184.215.14', '10.0.0.1']],
+    ['only IPv6 addresses', ['2606:2800:21f:cb07:6820:80da:af6b:8b2c']],
+  ])('%s is rejected as url_not_public', async (title, addresses) => {
     const name = `${title.replace(/\W+/g, '-').toLowerCase()}.example.org`;
     await mapHost(name, addresses);
     const body = { evento: 'demanda.cancelada', url: `https://${name}/` };
