@@ -13,7 +13,7 @@ step('dev: deploy', async () => {
   return undefined;
 });
 
-step('dev: with custom domains both hosts of each API answer, and tokens of both name the domains', async () => {
+step('dev: with custom domains both hosts of each API answer, and accept the tokens of both', async () => {
   const gateway = hostsOf('dev');
   const own = { auth: 'auth.domain.example.com', base: 'base.domain.example.com' };
   const [client, user] = await createAccounts('dev', 'domain');
@@ -44,7 +44,7 @@ step('dev: with custom domains both hosts of each API answer, and tokens of both
   return 'logins at two hosts, and calls with their tokens at two hosts';
 });
 
-/** Returns the hosts of the URLs that name a stage. */
+/** Returns the hosts in the outputs of a stage. */
 function hostsOf(stage: string) {
   const { AuthUrl, BaseUrl } = outputsOf(stage);
   return { auth: new URL(AuthUrl).host, base: new URL(BaseUrl).host };

@@ -9,11 +9,10 @@ import { makeWorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
 
 /**
- * Registers the first steps of an operator, with the real command lines, on an emulator of AWS of their own instead of an account: it
- * is started, and its account bootstrapped.
+ * Registers the first steps of an operator on a new emulator of AWS: its start, and the bootstrap of its account.
  *
- * @param stages - what is written into the files of the stages first. They are the committed ones, in a copy of the tree.
- * @returns what further steps are written with. `python` has the packages of `pythonRequirements`.
+ * @param stages - values for the files of the stages, in a copy of the tree
+ * @returns functions for further steps. `python` has the packages of `pythonRequirements`.
  */
 export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string, unknown>>>>) {
   let started:
@@ -27,7 +26,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
   const [emulator, copy, python] = [() => running().emulator, () => running().copy, () => running().python];
 
   step(
-    'start the emulator, installed with cfn-lint before where it is not',
+    'start the emulator, and install it with cfn-lint if necessary',
     async () => {
       const python = await pythonEnvironment('deployment', pythonRequirements);
       const own = await startEmulator(python, inFolder('emulator'));
@@ -69,7 +68,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return inFolder(`${stage}-outputs.json`);
   }
 
-  /** Returns where the last deployment of a stage put its synthesised templates. */
+  /** Returns the folder of the templates of the last deployment of a stage. */
   function assemblyOf(stage: string): string {
     return inFolder(`cdk.out-${stage}`);
   }
@@ -79,7 +78,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return Object.assign({}, ...Object.values(JSON.parse(readFileSync(outputsFileOf(stage), 'utf8'))));
   }
 
-  /** Returns the names of the stacks that the last synthesis of a stage made. */
+  /** Returns the names of the stacks of the last synthesis of a stage. */
   function stacksOf(stage: string): readonly string[] {
     const manifest = JSON.parse(readFileSync(path.join(assemblyOf(stage), 'manifest.json'), 'utf8')) as {
       artifacts: Record<string, { type: string }>;
@@ -94,10 +93,10 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return new Map(stacksOf(stage).map(name => [name, stacks.get(name)]));
   }
 
-  /** Returns the exit code of preflight, the problems that it found by check, and the checks that it could not make. */
+  /** Returns the exit code of preflight, its problems by check, and the checks that it could not run. */
   async function preflight(stage: string) {
     const { code, output } = await copy().program('ops', ['--stage', stage, '--json', 'preflight']);
-    // The error with which it ends is an object of its own.
+    // The final error is a separate object.
     const { problems, unread } = JSON.parse(output.replace(/^\{"error".*\n/m, '')) as {
       readonly problems: readonly { check: string; sentence: string }[];
       readonly unread: readonly { check: string; sentence: string }[];
@@ -105,13 +104,13 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return { code, problems: new Map(problems.map(({ check, sentence }) => [check, sentence])), unread };
   }
 
-  /** Returns the answer of the operator's command line. @throws when it fails. */
+  /** Runs an operator's command and returns its output. @throws if it fails. */
   async function ops<Answer>(stage: string, words: readonly string[], input?: string): Promise<Answer> {
     const { output } = succeeded(await copy().program('ops', ['--stage', stage, '--json', ...words], input));
     return JSON.parse(output);
   }
 
-  /** Makes a client and a user by the operator's command line. */
+  /** Creates a client and a user with the operator's command line. */
   async function createAccounts(stage: string, name = 'release') {
     const email = `${name}@test.example.com`;
     const password = 'uma senha que ninguém mais usa';
@@ -133,24 +132,24 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     ] as const;
   }
 
-  /** Returns how long the key set of a stage may be kept, which a changed function says otherwise. */
+  /** Returns the Cache-Control of the key set of a stage, which changed functions set to another value. */
   async function cacheControl(stage: string): Promise<string | null> {
     return (await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`)).headers.get('cache-control');
   }
 }
 
-/** @throws with all output, when the command failed. */
+/** Returns the result. @throws with all output if the command failed. */
 export function succeeded(result: CommandResult): CommandResult {
   if (result.code !== 0) throw new Error(`It ended with ${result.code}:\n${result.output}`);
   return result;
 }
 
-/** The time that a command may take on a busy machine, in milliseconds. */
+/** The time limit of a command on a busy machine, in milliseconds. */
 export const commandLimit = 240_000;
 
-/** Makes steps on one emulator, which is ended after the last of them. */
+/** Creates a function that registers steps on one emulator, which ends after the last step. */
 function makeSteps(emulatorOf: () => Emulator | undefined) {
-  const began = performance.now();
+  const started = performance.now();
   let folder = '';
   let failed: string | undefined;
 
@@ -160,7 +159,7 @@ function makeSteps(emulatorOf: () => Emulator | undefined) {
 
   afterAll(async () => {
     const emulator = emulatorOf();
-    console.log(`${secondsSince(began)} s  all`);
+    console.log(`${secondsSince(started)} s  all`);
     if (failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
     await emulator?.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -169,7 +168,7 @@ function makeSteps(emulatorOf: () => Emulator | undefined) {
   return {
     /** Returns a path in the folder of this run, which is deleted at its end. */
     inFolder: (...names: readonly string[]) => path.join(folder, ...names),
-    /** Registers a test that builds on the one before it, and is skipped if that failed. It prints what `run` returns, and its time. */
+    /** Registers a test that is skipped if an earlier step failed. It prints the result of `run` and its time. */
     step: (name: string, run: () => Promise<string | undefined>, limit = 2 * commandLimit) => {
       it(name, { timeout: limit }, async ({ skip }) => {
         if (failed !== undefined) skip(`"${failed}" failed`);

@@ -14,20 +14,20 @@ import { makeInventory } from './inventory.ts';
 /** The packages of PyPI that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
 export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0', 'awscli==1.46.3'] as const;
 
-/** MiniStack, an emulator of AWS that knows nothing of this product. */
+/** MiniStack, an independent emulator of AWS. */
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
-/** The account and the Region that the emulator stands for. */
+/** The account and the Region of the emulator. */
 export const account = '000000000000';
 export const region = 'us-east-1';
 
 /**
- * Starts the emulator on a free port of 127.0.0.1. Its functions reach receivers on this machine by public names, through the
- * emulated Internet of the local cloud: their workers inherit the variables for it, and the bundles stay as they are.
+ * Starts the emulator on a free port of 127.0.0.1. Its functions reach receivers on this machine by public names through the emulated
+ * Internet of the local cloud, for which their workers inherit variables.
  *
- * @param python - the Python of an environment that has `ministack`.
- * @param folder - where its files are put.
- * @throws when it does not start.
+ * @param python - the Python of an environment with `ministack`
+ * @param folder - the folder for its files
+ * @throws if it does not start
  */
 export async function startEmulator(python: string, folder: string) {
   mkdirSync(folder, { recursive: true });
@@ -44,7 +44,7 @@ export async function startEmulator(python: string, folder: string) {
   const log = openSync(logFile, 'a');
   const child = spawn(python, [path.join(import.meta.dirname, 'emulator.py')], {
     cwd: folder,
-    detached: true, // a process group of its own: its functions are in it, and end with it
+    detached: true, // its own process group, so that its functions end with it
     stdio: ['pipe', log, log], // it ends with its standard input, even if this process is killed
     env: {
       ...cleanEnvironment(),
@@ -72,7 +72,7 @@ export async function startEmulator(python: string, folder: string) {
     await ended;
     await internet.stop();
   };
-  /** Returns the end of what it and the functions wrote. */
+  /** Returns the last lines of its output and of the functions'. */
   const tail = (lines: number) => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
 
   try {
@@ -83,7 +83,7 @@ export async function startEmulator(python: string, folder: string) {
     throw new Error(`MiniStack did not start:\n${output}`, { cause: error });
   }
   const settings = { endpoint, region, credentials: { accessKeyId: 'emulated', secretAccessKey: 'emulated' } };
-  /** The variables with which a program uses the emulator as AWS. */
+  /** The variables that make a program use the emulator as AWS. */
   const environment = {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
@@ -92,7 +92,7 @@ export async function startEmulator(python: string, folder: string) {
     NODE_OPTIONS: localhostNames,
   };
   const inventory = makeInventory(settings);
-  /** Lets a name of the functions' Internet lead to the emulator. Not while anything else writes the hosts file. */
+  /** Maps a name of the functions' Internet to the emulator. Nothing else may write the hosts file meanwhile. */
   const mapHost = (name: string) => {
     const hosts = JSON.parse(readFileSync(hostsFile, 'utf8'));
     writeFileSync(hostsFile, JSON.stringify({ ...hosts, [name]: `http://127.0.0.1:${port}` }));

@@ -5,23 +5,20 @@ import { root, runNode } from '../support/run-node.ts';
 import type { Emulator } from './emulator.ts';
 import { failing } from './infidelities.ts';
 
-/** The values written into the file of each stage, so that the suites need not wait for hours, or for a lock to end. */
+/** The values in the file of each stage, so that the suites need not wait for hours, or for the end of a lockout. */
 export const trialValues = {
   gradual: false, // the emulator has no CodeDeploy
   retrySchedule: '1s,1s,1s',
-  attemptTimeout: '4s', // a busy machine takes two for what is at once elsewhere
+  attemptTimeout: '4s', // a response takes up to 2 s on a busy machine
   clientFailureLimit: 100_000,
   registrationLimit: 100_000,
 };
 const attempts = trialValues.retrySchedule.split(',').length + 1;
 
-/** Besides, for a stage that tests itself on a schedule: with a receiver of the functions' Internet, not one of the stage's own. */
+/** Additional values for a stage with scheduled smoke tests, whose receiver is in the functions' Internet. */
 export const smokeValues = { smokeReceiverUrl: 'https://receiver.example.com/smoke', smokeSchedule: '12h' };
 
-/**
- * Runs the end-to-end suites, unchanged, against a deployed stage whose file has `trialValues`. Exactly the tests that
- * `infidelities.ts` names must fail.
- */
+/** Runs the end-to-end suites against a deployed stage with `trialValues`. Exactly the tests that `infidelities.ts` names must fail. */
 export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
   const environment = {
     ...emulator.environment,
@@ -30,8 +27,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
     EMISSOR_HOSTS: emulator.hostsFile,
     EMISSOR_ATTEMPTS: String(attempts),
   };
-  // Suites share a dead-letter queue. A reader hides its messages from the others for a moment, which is long here. Some start ten
-  // programs, while other drills take the processors.
+  // Suites share a dead-letter queue, whose readers hide messages from each other, and other drills use the processors.
   const options = ['--retry=1', '--testTimeout=180000'];
   const reportFile = `${outputsFile}.report.json`;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
@@ -45,7 +41,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
   return { counts: countsOf(tests), again, problems: problemsIn(tests), output };
 }
 
-/** This suite reads all output of a local run. A deployed stage has no such file. */
+/** The suite that reads all output of a local run. A deployed stage has no such file. */
 const localSuite = 'secrets.e2e.test.ts';
 
 interface ReportedTest {
@@ -60,7 +56,7 @@ function countsOf(tests: readonly ReportedTest[]): Readonly<Record<ReportedTest[
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-/** Returns the problems beyond what the emulator does otherwise: one line each. */
+/** Returns the problems that are not differences of the emulator, one line each. */
 function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
   const isExpected = (test: ReportedTest) => failing.some(([file, name]) => file === test.file && name === test.name);
   const unexpected = tests
@@ -77,7 +73,7 @@ function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
   return [...unexpected, ...skipped, ...gone, ...none];
 }
 
-/** Returns the tests of a suite. One that could not be loaded, or whose set-up failed, has no test that did. */
+/** Returns the tests of a suite. A suite that could not be loaded or set up is a failed test itself. */
 function testsOf({ name, status, message, assertionResults }: JsonTestResults['testResults'][number]): ReportedTest[] {
   const file = path.basename(name);
   const tests = assertionResults.map(result => {

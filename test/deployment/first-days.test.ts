@@ -20,7 +20,7 @@ import { commandLimit, makeDrill, succeeded } from './drill.ts';
 import { account, region } from './emulator.ts';
 import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 
-// An operator's first days, in order: two stages are deployed, tried, changed and destroyed.
+// An operator's first days, in order: two stages are deployed, tested, changed and destroyed.
 
 /** The values that an operator must write into the file of `prod`. */
 const operatorValues = {
@@ -30,7 +30,7 @@ const operatorValues = {
   alarmRecipients: ['ops@example.com'],
 };
 
-/** The resources of a destroyed `prod` that remain for good. */
+/** The resources of the destroyed `prod` that remain. */
 let retained: readonly string[] = [];
 
 const drill = makeDrill({ dev: { ...trialValues, ...smokeValues }, prod: { ...trialValues, ...operatorValues } });
@@ -55,13 +55,13 @@ step('prod: a first deployment that fails', async () => {
   return [...states].map(([name, state]) => `${name.replace('Emissor-prod-', '')} ${state}`).join(', ');
 });
 
-step('prod: preflight: the next deployment may come, and a domain is missing', async () => {
+step('prod: preflight allows the next deployment, and reports the missing domains', async () => {
   const { problems, unread } = await preflight('prod');
   expect({ checks: [...problems.keys()], unread }).toEqual({ checks: ['domains'], unread: [] });
   return problems.get('domains');
 });
 
-step('prod: deploy, with nothing cleared away by hand', async () => {
+step('prod: the deployment succeeds without manual clean-up', async () => {
   succeeded(await deploy('prod'));
   const states = await statesOf('prod');
   expect(states.get('Emissor-prod-Auth')).toBe('CREATE_COMPLETE');
@@ -69,7 +69,7 @@ step('prod: deploy, with nothing cleared away by hand', async () => {
   return countOf(await emulator().inventory.identities());
 });
 
-step('prod: an alarm that rings reaches the topic of its severity, and one that is over reaches none', async () => {
+step('prod: an alarm that goes off reaches the topic of its severity, and its end sends no mail', async () => {
   const { PagesTopicArn = '', TicketsTopicArn = '' } = outputsOf('prod') as Record<string, string>;
   const [pages, tickets] = [await hear(PagesTopicArn), await hear(TicketsTopicArn)];
   const client = new CloudWatchClient(emulator().settings);
@@ -80,7 +80,7 @@ step('prod: an alarm that rings reaches the topic of its severity, and one that 
   };
   const silent = MetricAlarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
   const others = MetricAlarms.filter(alarm => !silent.includes(alarm));
-  // What CloudWatch does after a first deployment.
+  // CloudWatch changes the states like this after a first deployment.
   await change(silent, 'ALARM');
   await change(others, 'OK');
   await change(silent, 'OK');
@@ -98,31 +98,31 @@ step('prod: an alarm that rings reaches the topic of its severity, and one that 
   return undefined;
 });
 
-step('status finds nothing to do in dev, and asks for protection in prod', async () => {
+step('status reports no problems of dev, and the missing protection of prod', async () => {
   const status = async (stage: string) => succeeded(await copy().program('ops', ['--stage', stage, 'status'])).output;
   expect(await status('dev')).toContain('No problems found.');
   expect(await status('prod')).toContain('set protection to true in stages/prod.ts');
   return undefined;
 });
 
-// The suites wait for their deliveries: meanwhile the templates are read.
+// cfn-lint runs while the suites wait for their deliveries.
 step(
-  'dev: end-to-end, and cfn-lint: the templates of both stages',
+  'dev: the end-to-end tests pass, and cfn-lint accepts the templates of both stages',
   async () => {
     const templates = ['dev', 'prod'].flatMap(templatesOf);
-    const [told] = await Promise.all([endToEnd('dev'), lint(templates)]);
-    return `${told}; ${templates.length} templates`;
+    const [summary] = await Promise.all([endToEnd('dev'), lint(templates)]);
+    return `${summary}; ${templates.length} templates`;
   },
   500_000,
 );
 
-step('dev: a second deployment, synthesised from the start, changes nothing', async () => {
+step('dev: a second deployment with a new synthesis leaves every stack unchanged', async () => {
   const { output } = succeeded(await deploy('dev'));
   expect(output.match(/\(no changes\)/g)).toHaveLength(stacksOf('dev').length);
   return undefined;
 });
 
-step('prod: a changed value and a changed function, in place', async () => {
+step('prod: a changed value and a changed function are deployed without a replaced resource', async () => {
   const [client, user] = await createAccounts('prod');
   const before = await emulator().inventory.identities();
   const undo = copy().edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=299'");
@@ -135,10 +135,10 @@ step('prod: a changed value and a changed function, in place', async () => {
   await makeServiceClient(outputsOf('prod')).getTokens(passwordGrant(client, user));
   const refusal = await fetch(`${outputsOf('prod').BaseUrl}/v1/webhooks`);
   expect(await refusal.json()).toMatchObject({ type: `${docsUrl}#token_missing` });
-  return 'the same tables, keys, queues, logs and APIs; who was there logs in';
+  return 'the same tables, keys, queues, logs and APIs; an existing user logs in';
 });
 
-step('dev: users who were lost come back from a restored table, by the commands of the runbook', async () => {
+step('dev: the commands of the runbook restore deleted users from a restored table', async () => {
   const [client, user] = await createAccounts('dev', 'lost');
   const kinds = ['users', 'credentials'];
   const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'Restoring');
@@ -169,7 +169,7 @@ step('dev: users who were lost come back from a restored table, by the commands 
   return undefined;
 });
 
-step('prod: a recipient of alarms is subscribed anew, by the commands of the runbook', async () => {
+step('prod: the commands of the runbook subscribe a recipient of alarms again', async () => {
   const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'A recipient who never confirmed');
   const [list = '', subscribe = '', ...none] = block.split('\n');
   expect(none).toEqual([]);
@@ -182,13 +182,13 @@ step('prod: a recipient of alarms is subscribed anew, by the commands of the run
   return undefined;
 });
 
-step('prod: smoke', async () => {
+step('prod: the smoke test passes', async () => {
   emulator().mapHost(new URL(outputsOf('prod').SmokeReceiverUrl).hostname);
   const { output } = succeeded(await copy().program('ops', ['--stage', 'prod', 'smoke']));
   return output.trimEnd().split('\n').at(-1);
 });
 
-step('dev: the scheduled smoke test', async () => {
+step('dev: the scheduled smoke test passes', async () => {
   await ops('dev', ['smoke', 'rotate-credentials']);
   const [test] = (await emulator().inventory.resources('Emissor-dev-Smoke')).filter(
     ({ LogicalResourceId = '', ResourceType }) =>
@@ -202,7 +202,7 @@ step('dev: the scheduled smoke test', async () => {
   return undefined;
 });
 
-step('prod: destroy leaves what must outlive it, and dev as it was', async () => {
+step('prod: destroy retains the stateful resources, and leaves dev unchanged', async () => {
   await ops('prod', ['smoke', 'remove', '--yes']);
   const mustStay = await statefulNames('prod');
   const before = await emulator().inventory.identities();
@@ -218,13 +218,13 @@ step('prod: destroy leaves what must outlive it, and dev as it was', async () =>
   return `${mustStay.length} tables, queues, keys and log groups stay`;
 });
 
-step('prod: preflight reports what outlived it', async () => {
+step('prod: preflight reports the retained resources', async () => {
   const { code, problems } = await preflight('prod');
   expect({ code, checks: [...problems.keys()] }).toEqual({ code: 1, checks: ['domains', 'left-overs'] });
   return problems.get('left-overs');
 });
 
-step('dev: destroy leaves nothing behind', async () => {
+step('dev: destroy deletes all resources of dev', async () => {
   await ops('dev', ['smoke', 'remove', '--yes']);
   succeeded(await copy().cdk('destroy', '--all', '--force', '--app', assemblyOf('dev')));
   expect([...(await emulator().inventory.stacks()).keys()]).toEqual(['CDKToolkit']);
@@ -236,7 +236,7 @@ function countOf(names: ReadonlyMap<string, unknown>): string {
   return `${names.size} tables, queues, log groups, keys, topics and functions`;
 }
 
-/** Returns the names, as the inventory has them, of what a stage keeps for good. */
+/** Returns the names of the stateful resources of a stage, in the form of the inventory. */
 async function statefulNames(stage: string): Promise<readonly string[]> {
   const resources = await Promise.all(stacksOf(stage).map(emulator().inventory.resources));
   return resources.flat().flatMap(({ ResourceType = '', PhysicalResourceId = '' }) => {
@@ -247,7 +247,7 @@ async function statefulNames(stage: string): Promise<readonly string[]> {
   });
 }
 
-/** Subscribes to a topic. `heard` returns the alarms of the mails since the last time, sorted. */
+/** Subscribes to a topic. `heard` returns the sorted alarms of the mails since the last call. */
 async function hear(topicArn: string) {
   const { settings } = emulator();
   const { receive, stop } = await subscribeQueue(new SQSClient(settings), new SNSClient(settings), topicArn);
@@ -263,21 +263,21 @@ async function hear(topicArn: string) {
   return { heard, stop };
 }
 
-/** Runs the command line of AWS on the emulator. @throws with its output, when it fails. */
+/** Runs the AWS CLI on the emulator. @throws with its output if it fails. */
 async function aws(words: readonly string[]): Promise<string> {
   const env = { ...cleanEnvironment(), ...emulator().environment, AWS_DEFAULT_REGION: region, AWS_PAGER: '' };
   const { stdout } = await promisify(execFile)(python(), ['-m', 'awscli', ...words], { env, timeout: commandLimit });
   return stdout;
 }
 
-/** Returns the templates of an assembly, of which there are some. */
+/** Returns the paths of the templates of a stage. */
 function templatesOf(stage: string): readonly string[] {
   const templates = readdirSync(assemblyOf(stage)).filter(file => file.endsWith('.template.json'));
   expect(templates.length, stage).toBeGreaterThanOrEqual(4);
   return templates.map(file => path.join(assemblyOf(stage), file));
 }
 
-/** @throws with what cfn-lint found. W3005 is about dependencies that the CDK names twice, W6001 about outputs that nobody imports. */
+/** Runs cfn-lint without W3005 (dependencies that the CDK repeats) and W6001 (unused outputs). @throws with its findings. */
 async function lint(templates: readonly string[]): Promise<void> {
   const program = 'import sys; from cfnlint.runner import main; sys.exit(main())';
   const words = ['-c', program, '-i', 'W3005', 'W6001', '--', ...templates];
@@ -291,10 +291,10 @@ async function lint(templates: readonly string[]): Promise<void> {
 
 async function endToEnd(stage: string): Promise<string> {
   const { counts, again, problems, output } = await runEndToEnd(emulator(), outputsFileOf(stage));
-  // Problems come last: who shortens a long output keeps its end.
+  // Problems come last, because long output is cut at its start.
   if (problems.length > 0) throw new Error(`${output}\n\n${problems.join('\n')}`);
   const { passed, failed, skipped } = counts;
-  return `${passed} passed, ${failed} told apart as the emulator's, ${skipped} skipped${again > 0 ? `; ${again} at the second attempt` : ''}`;
+  return `${passed} passed, ${failed} failed as expected on the emulator, ${skipped} skipped${again > 0 ? `; ${again} at the second attempt` : ''}`;
 }
 
 const statefulKinds: Readonly<Record<string, string>> = {

@@ -19,7 +19,7 @@ interface ClientSettings {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** Looks into the account of an emulator. */
+/** Creates functions that list the resources in the account of an emulator. */
 export function makeInventory(settings: ClientSettings) {
   const cloudFormation = new CloudFormationClient(settings);
   const dynamo = new DynamoDBClient(settings);
@@ -45,8 +45,8 @@ export function makeInventory(settings: ClientSettings) {
   }
 
   /**
-   * Returns tables, queues, log groups, keys, topics, functions and parameters, whichever stack made them: `KIND NAME`, and what
-   * distinguishes it from another one that was made in its place under the same name. Keys that are being deleted are left out.
+   * Returns the tables, queues, log groups, keys, topics, functions and parameters of all stacks: `KIND NAME`, with an identity that a
+   * replacement under the same name would change. Keys that are pending deletion are left out.
    */
   async function identities(): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();

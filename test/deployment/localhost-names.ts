@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 
-// Loaded by `node --import` into what calls the emulator's APIs. Their hosts are `ID.execute-api.localhost`. RFC 6761
-// section 6.3 wants every such name to be this machine; the resolver of many systems knows only `localhost` itself.
+// Loaded by `node --import` into programs that call the emulator's APIs at `ID.execute-api.localhost`. By RFC 6761 section 6.3 such names
+// are this machine, but many resolvers know only `localhost`.
 const { lookup } = dns;
 
 Object.assign(dns, {

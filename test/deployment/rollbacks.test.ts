@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { makeDrill, succeeded } from './drill.ts';
 import { trialValues } from './end-to-end.ts';
 
-// An operator rolls back, forward, and deploys again (contract, section 7). The emulator has no CodeDeploy: docs/first-day.md has the rest.
+// An operator rolls back and deploys a fix (contract, section 7). The emulator has no CodeDeploy, for which see docs/first-day.md.
 
 const drill = makeDrill({ dev: trialValues });
 const { step, emulator, copy, deploy, assemblyOf, stacksOf, statesOf, preflight, ops, cacheControl } = drill;
@@ -30,30 +30,27 @@ step('dev: deploy', async () => {
   return summary();
 });
 
-step(
-  'dev: an update that fails leaves the aliases of its stack, and rollback takes the other stacks back',
-  async () => {
-    const undo = [
-      change(bad),
-      copy().edit('lib/auth-stack.ts', "'FirstKeys'", "'OtherKeys'"), // a trigger that is new runs
-      copy().edit(
-        'lambdas/auth/keys/rotate-keys.composition.ts',
-        '    await requireEnabledKey();',
-        "    throw new Error('broken');",
-      ),
-    ];
-    const { code, output } = await deploy('dev');
-    for (const one of undo) one();
-    expect(code, output).not.toBe(0);
-    expect((await statesOf('dev')).get('Emissor-dev-Auth'), output).toBe('UPDATE_ROLLBACK_COMPLETE');
-    expect(await cacheControl('dev')).toBe(good);
-    const [{ functions }, failed] = [await list(), await summary()];
-    expect(functions.find(one => one.function === 'Token')?.release).toBe(known.good);
-    await rollBackTo(known.good); // stacks that the CDK deployed before or meanwhile have the new version
-    expect(new Set((await list()).functions.map(({ release }) => release))).toEqual(new Set([known.good]));
-    return `${failed}; then ${await summary()}`;
-  },
-);
+step('dev: a failed update keeps the aliases of its stack, and rollback restores the other stacks', async () => {
+  const undo = [
+    change(bad),
+    copy().edit('lib/auth-stack.ts', "'FirstKeys'", "'OtherKeys'"), // a new trigger runs
+    copy().edit(
+      'lambdas/auth/keys/rotate-keys.composition.ts',
+      '    await requireEnabledKey();',
+      "    throw new Error('broken');",
+    ),
+  ];
+  const { code, output } = await deploy('dev');
+  for (const one of undo) one();
+  expect(code, output).not.toBe(0);
+  expect((await statesOf('dev')).get('Emissor-dev-Auth'), output).toBe('UPDATE_ROLLBACK_COMPLETE');
+  expect(await cacheControl('dev')).toBe(good);
+  const [{ functions }, failed] = [await list(), await summary()];
+  expect(functions.find(one => one.function === 'Token')?.release).toBe(known.good);
+  await rollBackTo(known.good); // stacks that the CDK deployed earlier have the new version
+  expect(new Set((await list()).functions.map(({ release }) => release))).toEqual(new Set([known.good]));
+  return `${failed}; then ${await summary()}`;
+});
 
 step('dev: a bad version is deployed', async () => {
   const undo = change(bad);
@@ -65,7 +62,7 @@ step('dev: a bad version is deployed', async () => {
   return summary();
 });
 
-step('dev: rollback points all functions to the release before, within seconds', async () => {
+step('dev: rollback points all functions to the previous release', async () => {
   expect((await copy().program('ops', ['--stage', 'dev', 'rollback', known.good])).output).toContain('Add --yes');
   expect(await cacheControl('dev')).toBe(bad);
   const { moved, next } = await rollBackTo(known.good);
@@ -82,7 +79,7 @@ step('dev: rollback points all functions to the release before, within seconds',
   return summary();
 });
 
-step('dev: the fix, deployed with the printed keys, reaches all functions', async () => {
+step('dev: the printed command deploys the fix to all functions', async () => {
   const undo = change(fixed);
   const before = await liveVersions();
   succeeded(await deploy('dev', ...known.next.split(' ').slice(6)));
@@ -102,14 +99,14 @@ step('dev: destroy', async () => {
   return undefined;
 });
 
-/** Returns the release that functions run, and how many of them. */
+/** Returns the releases, with the number of functions that run each. */
 async function summary(): Promise<string> {
   const { functions } = await list();
   const groups = Map.groupBy(functions, ({ release, version }) => `${release} (version ${version})`);
   return [...groups].map(([release, running]) => `${running.length} functions run ${release}`).join(', ');
 }
 
-/** Returns the versions that the aliases of the functions of `dev` point to, as Lambda has them, by the names in the code. */
+/** Returns the versions that the aliases of `dev` point to in Lambda, by function. */
 async function liveVersions(): Promise<ReadonlyMap<string, number>> {
   const lambda = new LambdaClient(emulator().settings);
   const resources = await Promise.all(stacksOf('dev').map(emulator().inventory.resources));

@@ -4,10 +4,9 @@ import path from 'node:path';
 import { root, runNode } from '../support/run-node.ts';
 
 /**
- * Copies what git knows of this tree, with the changes that are not committed, and links `node_modules`. A test changes its files as an
- * operator would.
+ * Copies the files of this tree that Git knows, with uncommitted changes, and links `node_modules`. A test changes the copy like an operator.
  *
- * @param environment - what every command gets: an emulator's addresses and credentials.
+ * @param environment - the variables of every command: an emulator's addresses and credentials
  */
 export function makeWorkCopy(folder: string, environment: Readonly<Record<string, string>>, limit: number) {
   const directory = path.join(folder, 'tree');
@@ -18,32 +17,32 @@ export function makeWorkCopy(folder: string, environment: Readonly<Record<string
     cpSync(path.join(root, file), path.join(directory, file));
   }
   symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
-  // A release names the commit, and a hash of what was changed since.
+  // The label of a release contains the commit and a hash of later changes.
   const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: directory, stdio: 'pipe' });
   git('init', '--quiet');
   writeFileSync(path.join(directory, '.git/info/exclude'), 'node_modules\n');
   git('add', '--all');
   git('-c', 'user.name=drill', '-c', 'user.email=drill@example.com', 'commit', '--quiet', '--message', 'test: drill');
 
-  /** Replaces a text that a file holds exactly once. Returns a function that undoes it. */
+  /** Replaces a text that a file contains exactly once. Returns a function that undoes the change. */
   const edit = (file: string, text: string, replacement: string) => {
-    const where = path.join(directory, file);
-    const before = readFileSync(where, 'utf8');
-    if (before.split(text).length !== 2) throw new Error(`${file} does not hold "${text}" exactly once.`);
+    const target = path.join(directory, file);
+    const before = readFileSync(target, 'utf8');
+    if (before.split(text).length !== 2) throw new Error(`${file} does not contain "${text}" exactly once.`);
     writeFileSync(
-      where,
+      target,
       before.replace(text, () => replacement),
     );
-    return () => writeFileSync(where, before);
+    return () => writeFileSync(target, before);
   };
 
   const run = (words: readonly string[], input?: string) =>
     runNode({ words, directory, environment, limit, ...(input === undefined ? {} : { input }) });
 
-  /** Runs the CDK's command line, the one in `node_modules`. */
+  /** Runs the CDK CLI of `node_modules`. */
   const cdk = (...words: readonly string[]) => run(['node_modules/aws-cdk/bin/cdk', '--no-notices', ...words]);
 
-  /** Runs a program of `bin/`, as the npm script of its name does. */
+  /** Runs a program of `bin/` like the npm script of its name. */
   const program = (name: string, words: readonly string[], input?: string) =>
     run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], input);
 
@@ -57,7 +56,7 @@ export function makeWorkCopy(folder: string, environment: Readonly<Record<string
       content = content.replace(present.test(content) ? present : /^};$/m, found =>
         found === '};' ? `${line}\n};` : line,
       );
-      if (!content.includes(line)) throw new Error(`stages/${stage}.ts has no place for ${key}.`);
+      if (!content.includes(line)) throw new Error(`stages/${stage}.ts cannot contain ${key}.`);
     }
     writeFileSync(file, content);
   };
