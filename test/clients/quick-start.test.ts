@@ -11,12 +11,12 @@ import { authUrl, baseUrl, describeWith, plant, until } from '../support/e2e-tar
 import { freePort } from '../support/free-port.ts';
 import { type CodeBlock, readPage } from '../support/markdown-page.ts';
 
-// The commands of the integrators' pages, as a reader types them. Those of the Portuguese pages ask for errors in Portuguese;
-// those of the English pages ask for no language, and errors are in English.
+// The commands of the integrators' pages, as a reader types them. The Portuguese pages request errors in Portuguese; the English
+// pages request no language and get English.
 
 const event = 'proposta.recebida';
 
-/** Where the other pages have calls, in an order in which each call succeeds: English pages and headings. */
+/** The English pages and headings with calls, in an order in which each call succeeds. */
 const sections = [
   'webhooks: List and look up',
   'webhooks: Replace',
@@ -50,7 +50,7 @@ describeWith(['names'], 'the commands of the integrators’ pages', () => {
       return () => rmSync(folder, { recursive: true, force: true });
     });
 
-    // In step 1 the reader puts in values of their own; step 4 is for another terminal, with the secret that step 3 showed.
+    // In step 1 the reader inserts their own values. Step 4 is for another terminal, with the secret from step 3.
     it('of the quick start lead to a verified delivery', async test => {
       const { blocks } = readPage(`docs/${language}/${quickStart}.md`);
       const shown = (format: string) => blocks.filter(block => block.language === format).map(({ text }) => text);

@@ -16,7 +16,7 @@ export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js', 'Go'] 
 /** The name of such a language. */
 export type SampleLanguage = (typeof sampleLanguages)[number];
 
-/** Writes a receiver to a folder, with a free port in place of 8080, and compiles it where that is needed. */
+/** Writes a receiver to a folder, with a free port instead of 8080, and compiles it if necessary. */
 export async function makeSampleReceiver(language: SampleLanguage) {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-sample-'));
   const port = await freePort();
@@ -29,15 +29,11 @@ export async function makeSampleReceiver(language: SampleLanguage) {
   let child: ChildProcess | undefined;
   const written = { stdout: '', stderr: '' };
 
-  /** `output` and `errors`: what it has written to stdout and stderr since it was started. */
+  /** `output` and `errors` are its stdout and stderr since its last start. */
   const streams = { output: () => written.stdout, errors: () => written.stderr };
   return { port, start, replaceEvents, stored, ...streams, remove };
 
-  /**
-   * Starts it with that secret, or with none, as the page says, and waits until it listens. Ends the one that ran before.
-   *
-   * @throws if it ends instead, with its output.
-   */
+  /** Restarts it with an optional secret, by the page's command, and waits until it listens. @throws with its output if it ends. */
   async function start(secret: string | undefined): Promise<void> {
     await end(child);
     const [program = '', ...args] = withPort(command).split(' ');
@@ -57,7 +53,7 @@ export async function makeSampleReceiver(language: SampleLanguage) {
     await Promise.race([ended, until(`${program} at port ${port}`, () => warmUp(port).catch(() => undefined), 60_000)]);
   }
 
-  /** Puts a file in place of the folder of its events: it cannot store any more. */
+  /** Replaces the folder of its events by a file, so that it cannot store events. */
   function replaceEvents(): void {
     rmSync(path.join(folder, 'events'), { recursive: true, force: true });
     writeFileSync(path.join(folder, 'events'), '');
@@ -85,9 +81,9 @@ function sampleOf(language: SampleLanguage): { file: string; command: string; co
   const [name = '', , run = ''] = rows[sampleLanguages.indexOf(language)] ?? [];
   const [[file = ''], [command = '']] = [inlineCode(name), inlineCode(run)];
   const code = readFileSync(path.join(root, 'docs/samples/receiver', file), 'utf8');
-  // There is no .NET SDK to be had from Debian: Mono compiles and runs the same code, with a stand-in for ASP.NET Core.
+  // Debian has no .NET SDK: Mono compiles and runs the same code with a substitute for ASP.NET Core.
   if (language === 'C#') return { file, command: 'mono Receiver.exe', code };
-  // Its own process: to end `go run` leaves what it runs.
+  // The program itself: `go run` leaves it running.
   if (language === 'Go') return { file, command: './receiver', code };
   return { file, command, code };
 }

@@ -11,8 +11,8 @@ import { describeWith, plant, until } from '../support/e2e-target.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from './sample-receiver.ts';
 
-// The receivers that integrators copy, those of docs/samples/receiver, against deliveries of the run under test.
-// C# runs on Mono, over a stand-in for ASP.NET Core: what .NET itself makes of the same code is not tried here.
+// The receivers that integrators copy from docs/samples/receiver, against deliveries of the run under test.
+// C# runs on Mono with a substitute for ASP.NET Core, so its behaviour on .NET is not tested.
 
 const event = 'demanda.criada';
 const otherEvent = 'demanda.cancelada';
@@ -38,7 +38,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
 
     afterAll(() => receiver?.remove());
 
-    it('refuses what is forged, old, of the future, of another secret or not signed, stores nothing, and logs why', async () => {
+    it('refuses, logs and does not store requests that are forged, old, in the future, unsigned or signed with another secret', async () => {
       const now = Math.floor(Date.now() / 1_000);
       const body = '{"event":"demanda.criada","id_demanda":10}';
       const signed = (timestamp: number | string, key = secret) => headersOf('evt_forged', timestamp, body, key);
@@ -75,7 +75,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(logged()).toBe(before + 1);
     }
 
-    it.each([otherEvent, event])('takes the test event of %s, stores and shows it', async tested => {
+    it.each([otherEvent, event])('accepts, stores and shows the test event of %s', async tested => {
       const id = await requestTest(tested);
       expect(await resultOf(id, 1, tested)).toMatchObject({
         estado: 'entregue',
@@ -87,7 +87,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       await until(`${id} in the output`, () => receiver.output().includes(`${id} ${body}`) || undefined);
     });
 
-    it('takes a repeated event, and stores it once', async () => {
+    it('accepts a repeated event, and stores it once', async () => {
       const id = await publish(user.account, { event, id_demanda: 10, id: 'once' });
       expect(await resultOf(id)).toMatchObject({ estado: 'entregue', tentativas: 1 });
       const resend = await callApi('POST', `/v1/webhooks/${event}/entregas/${id}/reenvio`, { token: session.token });
@@ -97,7 +97,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(receiver.output().split(`${id} `)).toHaveLength(2);
     });
 
-    it('goes on while the secret is replaced, with the old one and with the new one', async () => {
+    it('accepts deliveries with the old and with the new secret while the secret is replaced', async () => {
       const replaced = await callApi('POST', `/v1/webhooks/${event}/segredo`, { token: session.token });
       const newSecret = plant(String(replaced.json?.segredo));
       expect(await resultOf(await requestTest())).toMatchObject({ ultimo_status: 204 });
@@ -108,9 +108,9 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(await resultOf(await requestTest())).toMatchObject({ estado: 'falhou', ultimo_status: 400 });
     });
 
-    // Bug: Python's refused whatever a proxy or tunnel passes on in chunks. The stand-in for ASP.NET Core knows none.
+    // Bug: Python's refused chunked bodies, which proxies and tunnels send. The substitute for ASP.NET Core does not support them.
     if (language !== 'C#')
-      it('takes a body that comes in chunks, of 64 KiB at most', async () => {
+      it('accepts a chunked body of at most 64 KiB', async () => {
         const now = Math.floor(Date.now() / 1_000);
         const body = '{"event":"demanda.criada","id_demanda":10}';
         const headers = headersOf('evt_chunks', now, body, secret);
@@ -119,9 +119,9 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         expect(await post(receiver, headers, inChunks(body.padEnd(65_536), ' '))).toBe(413);
       });
 
-    // Bug: Python's left the end of such a body unread. A connection that is closed so is reset, and its answer may be lost.
+    // Bug: Python's left the end of such a body unread. This resets the connection, and the response may be lost.
     if (language === 'Python')
-      it('answers a body in chunks after its end', async () => {
+      it('answers a chunked body after its end', async () => {
         const body = '{"event":"demanda.criada","id_demanda":10}';
         const headers = headersOf('evt_end', Math.floor(Date.now() / 1_000), body, secret);
         const lines = Object.entries({ ...headers, 'transfer-encoding': 'chunked' }).map(pair => pair.join(': '));
@@ -129,7 +129,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         const answer = text(socket);
         const chunk = [body.length.toString(16), body, '0', 'trailer: one', ''];
         socket.write(['POST / HTTP/1.1', ...lines, '', ...chunk].join('\r\n'));
-        // Others are answered meanwhile: it would have been, too.
+        // The answers to these requests prove that it had time to answer.
         for (let i = 0; i < 20; i += 1) expect(await post(receiver, {}, body)).toBe(400);
         expect(receiver.stored()).not.toHaveProperty('evt_end');
         socket.write('\r\n');
@@ -175,7 +175,7 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
     ['another text', 'meu-segredo'],
     ['a good one before one that is not', `whsec_${Buffer.alloc(32, 1).toString('base64')} whsec_abc*`],
     ['the answer to a refused registration', '{"status":409,"code":"webhook_exists"}'],
-  ])('accepts nothing with %s, and says why', async (_case, secret) => {
+  ])('refuses every request with %s, and logs the reason', async (_case, secret) => {
     const failure = await receiver.start(secret).catch(String);
     if (failure === undefined) {
       const rest = (secret ?? '').replace(/^whsec_/, '');
@@ -187,9 +187,9 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
   });
 });
 
-// Bug: most did not say why, and Python's closed the connection instead.
+// Bug: most did not log the reason, and Python's closed the connection instead.
 it.concurrent.for(sampleLanguages)(
-  'the receiver in %s answers 500 to what it cannot store, and logs why',
+  'the receiver in %s answers 500 to an event that it cannot store, and logs the reason',
   async (language, test) => {
     const receiver = await makeSampleReceiver(language);
     test.onTestFinished(() => receiver.remove());
@@ -205,22 +205,22 @@ it.concurrent.for(sampleLanguages)(
   },
 );
 
-// In PHP and C# the web server sees to it.
+// In PHP and C# the web server has this limit.
 const servers = ['Java', 'Python', 'Node.js', 'Go'] as const;
 
-it.concurrent.for(servers)('the receiver in %s waits 20 s at most for a body', async (language, test) => {
+it.concurrent.for(servers)('the receiver in %s waits at most 20 s for a body', async (language, test) => {
   const receiver = await makeSampleReceiver(language);
   test.onTestFinished(() => receiver.remove());
   await receiver.start(`whsec_${Buffer.alloc(32, 1).toString('base64')}`);
   const socket = connect(receiver.port, '127.0.0.1');
   socket.write('POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n');
-  const begun = performance.now();
+  const start = performance.now();
   await finished(socket.resume());
-  expect(performance.now() - begun).toBeLessThan(20_000);
+  expect(performance.now() - start).toBeLessThan(20_000);
 });
 
 // Bug: the pages showed no quotation marks. Without them PHP's parser refuses the `=` at a secret's end.
-it.each(['en/receiving', 'pt/recebimento'])('the line of docs/%s.md for php-fpm passes secrets on whole', page => {
+it.each(['en/receiving', 'pt/recebimento'])('the line of docs/%s.md for php-fpm passes complete secrets', page => {
   const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   const codes = readPage(`docs/${page}.md`).lines.flatMap(inlineCode);
   const line = codes.find(code => code.startsWith('env[')) ?? '';
@@ -248,7 +248,7 @@ function headersSigned(
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
 }
 
-/** Returns a body whose length no header tells. */
+/** Returns a body without a Content-Length. */
 function inChunks(...chunks: readonly string[]): ReadableStream {
   return ReadableStream.from(chunks.map(chunk => Buffer.from(chunk)));
 }

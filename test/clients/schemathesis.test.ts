@@ -9,8 +9,8 @@ import { createClient, openSession, publish, register, type Session, settled } f
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
-// Schemathesis makes requests of the OpenAPI document, valid ones and others, and judges the answers by it. What it tries is fixed
-// by the seed and by the data it is given.
+// Schemathesis generates valid and invalid requests from the OpenAPI document, and checks the responses by it. The seed and the
+// data determine its requests.
 
 const [auth, webhooks] = ['auth', 'webhooks'].map(name =>
   path.join(import.meta.dirname, `../../docs/api/${name}.openapi.json`),
@@ -18,7 +18,7 @@ const [auth, webhooks] = ['auth', 'webhooks'].map(name =>
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-schemathesis-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Not asked: valid by the schema is not yet a public URL, a range in order, or the right password. */
+/** A request that is valid by the schema may still have a private URL, a reversed range, or a wrong password. */
 const excluded = 'positive_data_acceptance';
 
 const evento = 'demanda.criada';
@@ -43,13 +43,13 @@ describeWith(['names'], 'Schemathesis', () => {
     return () => receiver.stop();
   });
 
-  it('finds nothing undescribed at {base_url}', async () => {
-    // With a delivery that is there: made-up ids lead nowhere.
+  it('finds only described responses of {base_url}', async () => {
+    // An existing delivery, because random ids are not found.
     const known = ['getDelivery', 'resendDelivery'].map(
       operation =>
         `[[operations]]\ninclude-operation-id = "${operation}"\nparameters = { "path.id" = "${delivered}" }\n`,
     );
-    // Generated clients send null for no body. The schema does not say so: generators cannot read a union with null.
+    // Generated clients send null for no body. The schema lacks it, because generators cannot read a union with null.
     const optional =
       '[[operations]]\ninclude-operation-id = "rotateSecret"\nchecks.negative_data_rejection.enabled = false\n';
     const { code, output } = await run(['--url', baseUrl, '--max-examples', '50'], {
@@ -61,7 +61,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(code, output).toBe(0);
   });
 
-  it('finds nothing undescribed at {auth_url}', async () => {
+  it('finds only described responses of {auth_url}', async () => {
     const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64');
     const { code, output } = await run(['--url', authUrl, '--max-examples', '100'], {
       file: auth,
@@ -72,7 +72,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(code, output).toBe(0);
   });
 
-  it('finds what is not described', async () => {
+  it('reports a response that is not described', async () => {
     const content = JSON.parse(readFileSync(webhooks, 'utf8'));
     delete content.paths['/v1/webhooks'].get.responses['200'];
     const shortened = path.join(folder, 'shortened.json');
@@ -85,7 +85,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(output).toMatch(/Undocumented status code/);
   });
 
-  /** Makes one run of its command line. The secret in the header stands in its configuration, not among its arguments. */
+  /** Runs its command line. The secret in the header is in its configuration, not in its arguments. */
   function run(
     options: readonly string[],
     { header, config, file }: { readonly header: string; readonly config: string; readonly file: string },
@@ -112,7 +112,7 @@ describeWith(['names'], 'Schemathesis', () => {
   }
 });
 
-/** Returns the lines that sum up a run. */
+/** Returns the summary of a run. */
 function summaryOf(output: string): string {
   const from = output.search(/=+ SUMMARY =+/);
   return output.slice(Math.max(from, 0)).trim();

@@ -13,7 +13,7 @@ import { describeWith, output, outputs } from '../support/e2e-target.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { root, runNode } from '../support/run-node.ts';
 
-// packages/publisher: packed, installed into a folder of its own, and used there, as by somebody who has nothing else of this tree.
+// packages/publisher is packed, installed into an empty folder and used there, as by a user without this repository.
 
 const user = mkdtempSync(path.join(tmpdir(), 'emissor-publisher-'));
 const execute = (command: string, args: readonly string[], cwd: string) =>
@@ -24,7 +24,7 @@ const compile = (file: string) => {
   execute(path.join(root, 'node_modules/.bin/tsc'), [...options, '--types', 'node', file], user);
 };
 
-/** Runs a program of the user's folder, which publishes to a queue. Returns its output. */
+/** Runs a program of the user's folder that publishes to a queue, and returns its output. */
 const run = async (program: string, queueUrl: string, input = '', variables = {}) => {
   const environment = {
     EVENTS_QUEUE_URL: queueUrl,
@@ -51,7 +51,7 @@ beforeAll(() => {
   execute('npm', ['pack', '--silent', '--workspace', 'packages/publisher', '--pack-destination', user], root);
   const [tarball = ''] = readdirSync(user);
   writeFileSync(path.join(user, 'package.json'), '{"type":"module","private":true}');
-  // Offline: the SQS client, which a user's npm installs along, is lent from this tree.
+  // Offline: the SQS client, which a user's npm installs too, is linked from this tree.
   execute('npm', ['install', '--silent', '--offline', '--legacy-peer-deps', `./${tarball}`], user);
   for (const name of ['@aws-sdk/client-sqs', '@types/node']) {
     mkdirSync(path.join(user, 'node_modules', path.dirname(name)), { recursive: true });
@@ -62,18 +62,18 @@ beforeAll(() => {
 afterAll(() => rmSync(user, { recursive: true }));
 
 describe('the package @emissor/publisher', () => {
-  it('has what runs, its types, its page, and nothing else', () => {
+  it('contains only its code, its types and its README', () => {
     const folder = path.join(user, 'node_modules/@emissor/publisher');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file => file !== 'dist');
     expect(files.sort()).toEqual(['README.md', 'dist/publisher.d.ts', 'dist/publisher.js', 'package.json']);
   });
 
-  it('is typed: a wrong event is an error of the compiler', () => {
+  it('is typed, so that the compiler rejects an invalid event', () => {
     writeFileSync(path.join(user, 'use.ts'), use);
     compile('use.ts');
   });
 
-  it('waits some seconds for a queue that never answers', { timeout: 30_000 }, async () => {
+  it('reports a timeout if a queue never answers', { timeout: 30_000 }, async () => {
     const server = createServer(() => undefined);
     const queueUrl = `http://127.0.0.1:${await listen(server)}/000000000000/events`;
     const event = { id_conta: 'acme', event: 'demanda.criada', id_demanda: 1 };
@@ -95,7 +95,7 @@ describeWith(['names', 'engines'], 'the publisher, against a run', () => {
     ['packages/publisher/README.md', 2],
     ['README.md', 1],
     ['docs/publishing.md', 1],
-  ])('is shown in %s by code that compiles, and publishes', async (page, count) => {
+  ])('is used in %s by code that compiles and publishes', async (page, count) => {
     const session = await openSession(client);
     for (const evento of ['demanda.criada', 'demanda.cancelada', 'mensagem.recebida'] as const)
       await register(session, { evento, url: receiver.url(`/${page}`) });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { documentFile, documentNames } from './languages.ts';
 import { breakingChanges } from './oasdiff.ts';
 
-// What integrators may rely on: nothing is removed, renamed or given another type; fields, events and values of lists may be added.
+// Integrators rely on this: a change may add fields, events and list values, but may not remove, rename or retype them.
 
 const read = () => JSON.parse(readFileSync(documentFile('webhooks'), 'utf8'));
 const changed = (change: (document: ReturnType<typeof read>) => void) => {
@@ -13,7 +13,7 @@ const changed = (change: (document: ReturnType<typeof read>) => void) => {
 };
 
 describe.each(documentNames)('%s.openapi.json', name => {
-  it('breaks nothing that the recorded document promises', async () => {
+  it('has no breaking change against the recorded document', async () => {
     const file = new URL(`recorded/${name}.openapi.json`, import.meta.url);
     const recorded = JSON.parse(readFileSync(file, 'utf8'));
     const current = JSON.parse(readFileSync(documentFile(name), 'utf8'));
@@ -22,7 +22,7 @@ describe.each(documentNames)('%s.openapi.json', name => {
 });
 
 describe('a change', () => {
-  it('that removes a field of an event is told', async () => {
+  it('that removes a field of an event is reported', async () => {
     const shrunk = changed(({ components: { schemas } }) => {
       const event = schemas['Event.proposta.recebida'];
       delete event.properties.link;
@@ -32,7 +32,7 @@ describe('a change', () => {
     expect(found.map(line => line.split(':')[0])).toContain('response-required-property-removed');
   });
 
-  it('that adds fields, an event and values of lists breaks nothing', async () => {
+  it('that adds fields, an event and list values is not breaking', async () => {
     const grown = changed(({ components: { schemas }, paths, webhooks }) => {
       schemas.Webhook.properties.novo = { type: 'string' };
       schemas.Webhook.required.push('novo');

@@ -5,12 +5,12 @@ import { command } from '../support/command.ts';
 import { keptFolder } from '../support/kept-folder.ts';
 import { generatorVersion, npmVersions } from './versions.ts';
 
-/* Programs of others, in exact versions. They are no dependencies of the tree, and are kept in the user's cache directory. */
+/* External programs in exact versions, cached in the user's cache directory. They are no dependencies of the repository. */
 
 /** The version of oasdiff. */
 const oasdiffVersion = '1.18.5';
 
-/** Returns the file of openapi-generator's command line, from Maven Central. @throws where it is not the known one. */
+/** Returns the JAR of openapi-generator's CLI, from Maven Central. @throws if its hash is not the known one. */
 export async function generatorJar(): Promise<string> {
   const name = `openapi-generator-cli-${generatorVersion}.jar`;
   const folder = await keptFolder(`generators/openapi-generator-${generatorVersion}`, async draft => {
@@ -47,7 +47,7 @@ export async function oasdiff(): Promise<string> {
 
 const jarHash = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae';
 
-/** Says on the terminal what is being done: the stage takes minutes. */
+/** Shows the current step on the terminal, because the project takes minutes. */
 function say(line: string): void {
   process.stdout.write(`generators: ${line}\n`);
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { command } from '../support/command.ts';
 import { oasdiff } from './downloads.ts';
 
-/** Returns the changes from one document to another that break clients, as oasdiff finds them: its rule, and what it says. */
+/** Returns the breaking changes that oasdiff finds between two documents, each with its rule and text. */
 export async function breakingChanges(before: Document, after: Document): Promise<string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-oasdiff-'));
   try {
@@ -39,10 +39,10 @@ interface Change {
   readonly path: string;
 }
 
-/** The level of what breaks for certain. */
+/** The level of changes that certainly break clients. */
 const error = 3;
 
-/** Deliveries are requests of ours: their fields are to be judged as those of answers, which we send, too. */
+/** Turns events into responses: the service sends both, so the same changes break them. */
 function withEventsAsAnswers({ paths, webhooks = {}, ...rest }: Document): object {
   const events = Object.entries(webhooks).map(([name, { post }]) => {
     const answer = { description: 'The body of the delivery.', content: post?.requestBody?.content };

@@ -11,7 +11,7 @@ import { compiledLanguages, documentFile, documentNames, drivenLanguages, langua
 import { laterEvents, startLaterService } from './stand-in.ts';
 import { generatorVersion } from './versions.ts';
 
-// The clients are generated and compiled without an edit; two of them are driven.
+// The clients are generated and compiled unchanged. Programs call the clients of two languages.
 
 describeWith(['names'], `openapi-generator ${generatorVersion}`, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-generators-'));
@@ -23,14 +23,14 @@ describeWith(['names'], `openapi-generator ${generatorVersion}`, () => {
   });
 
   it.each(Object.entries(drivenLanguages))(
-    '%s: its clients compile and work, today and with what is added later',
+    '%s: its clients compile, and work with today’s and with later responses',
     async (name, { compile, steps }) => {
       await expectToServe(await compile(path.join(folder, name)), steps);
     },
   );
 });
 
-/** Expects a client to make its steps against the run under test, and to read the answers of a later service. */
+/** Expects a program to make its steps against the run under test, and to read the responses of a later service. */
 async function expectToServe(driver: readonly [string, ...string[]], steps: Steps): Promise<void> {
   const live = await command([...driver, 'live'], { env: await liveEnvironment() });
   expect(stepsOf(live)).toEqual(steps.live);
@@ -47,10 +47,8 @@ async function expectToServe(driver: readonly [string, ...string[]], steps: Step
 }
 
 /**
- * Makes the clients of all languages, two at a time.
- *
- * Each has a process of its own: the generator's `batch` makes them on several threads whatever `--threads` says, and
- * one in some runs then has the paths of the other document.
+ * Generates the clients of all languages, two at a time. Each has its own process: the generator's `batch` ignores `--threads`, and its
+ * threads sometimes mix the paths of both documents.
  */
 async function generate(folder: string): Promise<void> {
   const jar = await generatorJar();
@@ -61,14 +59,14 @@ async function generate(folder: string): Promise<void> {
         const outputDir = path.join(folder, generatorName, name);
         const settings = { generatorName, inputSpec: documentFile(name), outputDir, ...properties(name) };
         writeFileSync(file, JSON.stringify(settings));
-        // A process of two seconds ends before the second compiler has paid.
+        // The second compiler does not pay off within the two seconds of a process.
         return command(['java', '-XX:TieredStopAtLevel=1', '-jar', jar, 'generate', '--config', file]);
       }),
     );
   }
 }
 
-/** Makes an account with three delivered events, and returns what a program needs to know. */
+/** Creates an account with three delivered events, and returns the variables of a program. */
 async function liveEnvironment(): Promise<Record<string, string>> {
   const receiver = await startReceiver(`generators-${process.pid}-${Date.now()}`);
   const client = await createClient();
