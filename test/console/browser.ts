@@ -61,7 +61,7 @@ export async function openWindow(
   return { context, page, base: page.url().replace(/\/$/, ''), troubles };
 }
 
-/** Fails where axe finds a violation, or something sticks out of the window or of its card, which cuts it off. */
+/** Expects no violation of axe, and no content that overflows the window or its card. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AxeBuilder.source);
   const violations = await page.evaluate(async () => {
@@ -77,15 +77,12 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 const cutCards = `[...document.querySelectorAll('.card')].filter(card => card.scrollWidth > card.clientWidth).map(card => card.id || card.textContent.slice(0, 40))`;
 
-/** Fails where the edge of a field or button, a mark of a chart or a badge has less than 3:1 against its ground (WCAG 1.4.11). */
+/** Expects a contrast of at least 3:1 for edges of fields and buttons, marks of charts, and badges (WCAG 1.4.11). */
 export async function expectContrast(page: Page): Promise<void> {
   expect(await page.evaluate(faintGraphics)).toEqual([]);
 }
 
-/**
- * Fails where an action of the page is more than ten Tab stops away from its beginning, by the skip links too. An action is what posts a
- * form, or leads to the question before it.
- */
+/** Expects each action (a button that posts, or a link to its question) within ten Tab stops of the start or of a skip link. */
 export async function expectShortPaths(page: Page, most = 10): Promise<void> {
   const far = new Set<string>(await page.evaluate(`${actionNames}`));
   const skips = await page.locator('a.skip').count();
@@ -106,7 +103,7 @@ export async function expectShortPaths(page: Page, most = 10): Promise<void> {
 const nameOfAction = `element => element.textContent.trim() + ' ' + (element.form?.action ?? element.href)`;
 const actionNames = `[...document.querySelectorAll('main form[method=post] button, main a.button')].filter(e => e.checkVisibility()).map(${nameOfAction})`;
 
-/** Lists what has too little contrast. Colours are those that the browser computed; grounds lie in the nearest box that has one. */
+/** Lists the graphics with too little contrast, by computed colours. The background is that of the nearest opaque box. */
 const faintGraphics = `(() => {
   const colour = text => {
     const [red = 0, green = 0, blue = 0, alpha = 1] = (text.match(/[\\d.]+/g) ?? []).map(Number);
@@ -150,7 +147,7 @@ const faintGraphics = `(() => {
   return faint;
 })()`;
 
-/** Keeps a picture of a page of the docs in the folder that `EMISSOR_PICTURES` names. A suffix marks a language other than English. */
+/** Saves a picture of a page for the docs in the folder `EMISSOR_PICTURES`. A suffix marks a language other than English. */
 export async function keepPicture(page: Page, suffix = ''): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
   const { pathname, search } = new URL(page.url());

@@ -30,7 +30,7 @@ import {
   startBrowser,
 } from './browser.ts';
 
-/** The pages in a browser, from the one file that integrators run. */
+// The pages in a browser, served by the single file that integrators run.
 
 const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-console-'));
@@ -109,7 +109,7 @@ describe('every page', () => {
     ['a tablet, in Portuguese', { viewport: { width: 768, height: 1_024 }, colorScheme: 'light', locale: 'pt-BR' }],
     ['a phone, dark, in Portuguese', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
   ] as const)(
-    'passes axe on %s, fits, and asks no other host',
+    'passes axe on %s, fits the window, and sends requests to its own host only',
     async (_, options) => {
       const { page, base, troubles, context } = await open(options);
       for (const below of paths()) {
@@ -130,7 +130,7 @@ describe('every page', () => {
     120_000,
   );
 
-  it('is in Portuguese for a browser that asks for it', async () => {
+  it('is in Portuguese for a browser in Portuguese', async () => {
     const { page, base, context } = await open({ viewport: { width: 1440, height: 900 }, locale: 'pt-BR' });
     await page.goto(base + webhook('proposta.recebida'));
     expect(await page.textContent('main')).toContain('Entregas');
@@ -149,7 +149,7 @@ describe('every page', () => {
     await context.close();
   });
 
-  it('prints its content alone', async () => {
+  it('prints only its content', async () => {
     const { page, base, context } = await open();
     await page.goto(base + webhook('demanda.criada'));
     await page.emulateMedia({ media: 'print' });
@@ -161,7 +161,7 @@ describe('every page', () => {
 });
 
 describe('a page that is open', () => {
-  it('renews its cards, but not one in which somebody types', async () => {
+  it('updates its cards, except a card with a form in use', async () => {
     const { page, base, context } = await open();
     await page.goto(base + webhook('demanda.criada'));
     await page.click('summary:has-text("Other")');
@@ -172,7 +172,7 @@ describe('a page that is open', () => {
     await context.close();
   });
 
-  it('reports that it could not be renewed, and recovers', async () => {
+  it('shows a banner while it cannot be updated', async () => {
     const { page, base, context } = await open();
     await page.goto(`${base}/`);
     await page.route('**/*', route => route.abort());
@@ -182,7 +182,7 @@ describe('a page that is open', () => {
     await context.close();
   });
 
-  it('sends a form once, however often it is clicked', async () => {
+  it('sends a form once after a double click', async () => {
     const { page, base, context } = await open();
     await page.goto(`${base}${webhook('demanda.criada')}/secret`);
     await page.dblclick('button.main');
@@ -199,7 +199,7 @@ describe('a page that is open', () => {
   });
 });
 
-it('a site on another port gets no cookie, reads no page and changes nothing', async () => {
+it('a site on another port gets no cookie, and can neither read nor change the webhooks', async () => {
   const { context, base } = await open();
   const seen: IncomingHttpHeaders[] = [];
   const site = createServer((request, response) => {
@@ -221,7 +221,7 @@ it('a site on another port gets no cookie, reads no page and changes nothing', a
   site.closeAllConnections();
 });
 
-it('"nothing since yesterday" is answered in three clicks', async () => {
+it('three clicks lead from the list to the cause of missing deliveries', async () => {
   const { page, context } = await open();
   expect(await page.textContent('#webhooks')).toMatch(/proposta\.recebida\s*Failing/);
   expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended.*410 Gone/s);
@@ -238,7 +238,7 @@ it('"nothing since yesterday" is answered in three clicks', async () => {
 describe('a newcomer', () => {
   const done = (page: Page, step: number) => page.waitForSelector(`#step-${step} header.done`);
 
-  it('reaches a verified delivery by clicking, from the link that `npm start` prints', async () => {
+  it('gets from the link of `npm start` to a verified delivery by clicks', async () => {
     const run = await startOwnRun();
     const link = await until('the link', async () => /console +(http\S+)/.exec(readFileSync(run.logFile, 'utf8'))?.[1]);
     const { page, base, troubles, context } = await openWindow(browser, link);
@@ -282,7 +282,7 @@ describe('a newcomer', () => {
 });
 
 describe('the one file', () => {
-  it('writes its address and nothing secret, and ends with 0 at SIGTERM', async () => {
+  it('writes only its address, and exits with 0 on SIGTERM', async () => {
     const other = await serve();
     const { context } = await openWindow(browser, other.url, {}, { client, user: session.user });
     await context.close();

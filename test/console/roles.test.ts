@@ -16,7 +16,7 @@ import {
 } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, plant, until } from '../support/e2e-target.ts';
 
-/** Each action of the console, by role, on the own account and on a foreign one: the API says afterwards what is true. */
+// Each action of the console, by an admin, a reader and the admin of another account. The API returns the resulting state.
 
 type Role = 'admin' | 'reader' | 'foreign admin';
 const roles: readonly Role[] = ['admin', 'reader', 'foreign admin'];
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => receiver.stop());
 
-/** Asks the API as the admin. */
+/** Sends a request to the API as the admin. */
 async function api(method: string, path = '', body?: unknown) {
   const { status, json = {} } = await callApi(method, `/v1/webhooks/${event}${path}`, { token: session.token, body });
   return { status, json };
@@ -63,7 +63,7 @@ async function active(): Promise<string> {
   return '';
 }
 
-/** Lets a delivery end at a receiver that answers with a status. Returns its id. */
+/** Sends an event to a receiver that answers with a status, and returns the id of the delivery. */
 async function after(status: number): Promise<string> {
   await active();
   receiver.script('/hooks', { status });
@@ -73,7 +73,7 @@ async function after(status: number): Promise<string> {
   return id;
 }
 
-/** The webhook in one line. */
+/** Returns the webhook in one line. */
 async function record(): Promise<string> {
   const { status, json } = await api('GET');
   if (status !== 200) return String(status);
@@ -93,7 +93,7 @@ async function tests(): Promise<string> {
 
 type Row = readonly [
   action: string,
-  /** Prepares it. Returns the id of a delivery, if it is about one. */
+  /** Prepares the action, and returns the id of its delivery if it has one. */
   given: () => Promise<string>,
   /** The path and the fields of the form. */
   form: (id: string) => readonly [path: string, fields?: Record<string, string>],
@@ -143,7 +143,7 @@ describe.each(rows)('the form that %s', (_action, given, form, state, before, af
 });
 
 it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
-  'a foreign admin sees nothing of the account on %s',
+  'a foreign admin sees no data of the account on %s',
   async path => {
     const id = await after(500);
     const page = await walks['foreign admin'].open(path);
@@ -152,7 +152,7 @@ it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
   },
 );
 
-it('shows the secret that signs, once', async () => {
+it('shows the new signing secret once', async () => {
   await active();
   const { open, post } = walks.admin;
   await open(own);
@@ -168,13 +168,13 @@ it('shows the secret that signs, once', async () => {
   expect((await open(own)).html).not.toContain('whsec_');
 });
 
-it('shows a member the API’s own sentence', async () => {
+it('shows a member the error of the API', async () => {
   const member = await createUser({ account: session.user.account, role: 'member' });
   const page = await (await walkAs(client, member)).open('/');
   expect([page.status, textOf(page)]).toEqual([403, expect.stringContaining('administrative permission')]);
 });
 
-it('asks to sign in again once the session was ended at the service', async () => {
+it('requires a new sign-in after the service ended the session', async () => {
   const { user } = await openSession(client);
   const walk = await walkAs(client, user);
   await ops(['sessions', 'end', '--user', user.userId, '--yes']);

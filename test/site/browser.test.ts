@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectTroubles, expectAccessible, keepPicture, startBrowser } from '../console/browser.ts';
 import { addresses, serve } from './built.ts';
 
-/** The site in a browser that reaches no other host. */
+// The site in a browser.
 let browser: Browser;
 let site: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ async function openWindow(options: Parameters<Browser['newContext']>[0]) {
   return { context, page, troubles: collectTroubles(page, new URL(site.url).host) };
 }
 
-it('shows each page without a request to another host, an error, or anything that sticks out', {
+it('shows each page without a request to another host, an error, or overflow', {
   timeout: 120_000,
 }, async () => {
   const { context, page, troubles } = await openWindow({ viewport: { width: 360, height: 740 } });

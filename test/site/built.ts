@@ -9,12 +9,12 @@ import { url } from './address.ts';
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
 const outcomeFile = inject('site');
-while (!existsSync(outcomeFile)) await pause(100); // whoever imports this waits for the site
+while (!existsSync(outcomeFile)) await pause(100); // importing this module waits for the site
 if (readFileSync(outcomeFile, 'utf8') !== '') throw new Error(readFileSync(outcomeFile, 'utf8'));
 
 const base = new URL(url).pathname;
 
-/** The addresses of all pages within the site, such as `/pt/erros/`. */
+/** Returns the addresses of all pages within the site, such as `/pt/erros/`. */
 export const addresses = () =>
   globSync('**/*.html', { cwd: dist })
     .map(file => `/${file.replace(/index\.html$/, '')}`)
@@ -24,7 +24,7 @@ export function read(address: string): string {
   return readFileSync(path.join(dist, address.endsWith('/') ? `${address}index.html` : address), 'utf8');
 }
 
-/** Serves the built files under the site's path, on a free port of 127.0.0.1. Answers 404 for all else. */
+/** Serves the built files under the site's path on a free port of 127.0.0.1. Other paths answer 404. */
 export async function serve(): Promise<{ url: string; stop(): void }> {
   const server = createServer((request, response) => {
     const address = new URL(request.url ?? '/', 'http://localhost').pathname;

@@ -13,7 +13,7 @@ const pages = addresses().filter(address => !['/', '/404.html'].includes(address
 describe.each(pages)('%s', address => {
   const page = read(address);
 
-  it('leads to pages, files and headings that are there', () => {
+  it('links to existing pages, files and headings', () => {
     const targets = [...page.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, link = '']) =>
       link.replaceAll('&amp;', '&'),
     );
@@ -23,7 +23,7 @@ describe.each(pages)('%s', address => {
     expect(own.map(String).filter(link => !isThere(link))).toEqual([]);
   });
 
-  it('has at most 150 kB, each id once, and a policy that lets its own scripts run and no others', () => {
+  it('has at most 150 kB, unique ids, and a policy that allows only its own scripts', () => {
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(150_000);
     const ids = [...page.matchAll(/<[^>]*\sid="([^"]*)"/g)].map(([, id]) => id);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
@@ -49,18 +49,20 @@ describe.each(pages)('%s', address => {
   });
 });
 
-it('tells search engines in words of its own what each written page is about', () => {
+it('describes each written page to search engines with a unique text', () => {
   const written = pages.filter(address => !address.startsWith('/en/reference/'));
-  const told = written.map(address => /<meta name="description" content="([^"<>[\]`*]+)"/.exec(read(address))?.[1]);
-  expect(written.filter((_, at) => told[at] === undefined)).toEqual([]);
-  expect(new Set(told).size).toBe(written.length);
+  const descriptions = written.map(
+    address => /<meta name="description" content="([^"<>[\]`*]+)"/.exec(read(address))?.[1],
+  );
+  expect(written.filter((_, at) => descriptions[at] === undefined)).toEqual([]);
+  expect(new Set(descriptions).size).toBe(written.length);
 });
 
-it('begins at the front page in Portuguese', () => {
+it('redirects / to the front page in Portuguese', () => {
   expect(read('/')).toContain('content="0;url=/emissor/pt/"');
 });
 
-it('says in both languages that a page is not there, and leads to those that are', () => {
+it('shows a 404 page that links to both front pages', () => {
   const [, text = ''] = /<main.*?>(.*?)<\/main>/s.exec(read('/404.html')) ?? [];
   const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => String(new URL(link, url)));
   expect(links).toEqual([`${url}/en/`, `${url}/pt/`]);
@@ -68,13 +70,13 @@ it('says in both languages that a page is not there, and leads to those that are
 });
 
 const inBoth = pairs.flatMap(([pt, en]) => [addressOf('pt', pt), addressOf('en', en)]);
-it.each(inBoth)('leads from %s to the other language only by the switch', address => {
+it.each(inBoth)('links from %s to the other language only by the switch', address => {
   const links = [...read(`/${address}/`).matchAll(/<a href="\/emissor\/([^"#]*)\/["#]/g)].map(([, id = '']) => id);
   const others = links.filter(id => inBoth.includes(id) && id.slice(0, 2) !== address.slice(0, 2));
   expect(new Set(others)).toEqual(new Set([counterpartOf(address).address]));
 });
 
-it('labels nothing in English on pages in Portuguese', () => {
+it('has no English label on pages in Portuguese', () => {
   const labelsOf = (address: string) =>
     [...read(address).matchAll(/\s(?:aria-label|title|data-copied|data-translations)="([^"]+)"/g)].map(
       ([, label]) => label,
@@ -94,7 +96,7 @@ const sidebarOf = (address: string) => linksIn(/<nav class="sidebar.*?<\/nav>/s.
 const isOfTeam = (address: string) => audienceOf(address) === 'team';
 
 it.each(['/pt/', '/pt/erros/', '/en/', '/en/errors/', '/en/reference/auth/'])(
-  'lists on %s the reference once, and of the team one link',
+  'lists on %s each page of the reference once, and one link for the team',
   address => {
     const listed = sidebarOf(address).map(link => link.address);
     const reference = pages.filter(page => page.startsWith('/en/reference/') && !page.includes('/tags/'));
@@ -111,7 +113,7 @@ it('lists the reference in Portuguese on pages in Portuguese', () => {
 });
 
 it.each(['/en/publishers/publishing/', '/en/operators/runbook/', '/en/developers/adr/'])(
-  'lists on %s the pages of the team, and of integrators one link',
+  'lists on %s the pages of the team, and one link for integrators',
   address => {
     const listed = sidebarOf(address).map(link => link.address);
     expect(listed.filter(isOfTeam)).toEqual(expect.arrayContaining(pages.filter(isOfTeam)));
@@ -127,13 +129,13 @@ it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt
   expect(pages.filter(page => page === `/en/${portuguese.slice(3)}/` && pt !== en)).toEqual([]);
 });
 
-it.each(['pt/erros', 'en/errors'])('leads the type of each refusal to its heading in %s', page => {
+it.each(['pt/erros', 'en/errors'])('has a heading in %s for the type of each refusal', page => {
   const codes = readPage(`docs/${page}.md`).headings.filter(({ text }) => /^[a-z_]+$/.test(text));
   expect(codes.length).toBeGreaterThan(30);
   expect(codes.filter(({ text }) => !isThere(`${url}/${page}/#${text}`))).toEqual([]);
 });
 
-it('has the page that the operators set as docsUrl', () => {
+it('has the page that operators set as docsUrl', () => {
   const [, docsUrl] =
     /^docsUrl: '(.*)',$/m.exec(
       readPage('docs/site.md')

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const runner = path.join(import.meta.dirname, '../../site/run.ts');
 
-it.each(['SIGINT', 'SIGTERM'] as const)('ends the server with itself on %s', async signal => {
+it.each(['SIGINT', 'SIGTERM'] as const)('site/run.ts ends its server on %s', async signal => {
   const server = `process.stdout.write('ready'); setInterval(() => {}, 1_000)`;
   const script = `import { run } from ${JSON.stringify(runner)};
     await run(process.execPath, ['-e', ${JSON.stringify(server)}], process.env);`;

@@ -5,7 +5,7 @@ import { startBrowser } from '../console/browser.ts';
 import { type Page as Markdown, readPage } from '../support/markdown-page.ts';
 import { serve } from './built.ts';
 
-/** The search: people type, and it shows an answer first. */
+// The first result of the search.
 let browser: Browser;
 let site: Awaited<ReturnType<typeof serve>>;
 let page: Page;
@@ -18,7 +18,7 @@ afterAll(async () => {
   site.stop();
 });
 
-/** Opens the search of a language, unless it is open, and lets it answer once: by then it has its options. */
+/** Opens the search of a language if it is closed, and runs a first query, which loads its options. */
 async function openSearch(language: string): Promise<void> {
   if (page.url() === `${site.url}/${language}/`) return;
   await page.goto(`${site.url}/${language}/`);
@@ -26,7 +26,7 @@ async function openSearch(language: string): Promise<void> {
   await firstShown('webhook');
 }
 
-/** Types a query, and returns the address of the first link that is shown. */
+/** Types a query and returns the address of the first link. */
 async function firstShown(query: string): Promise<string> {
   await page.fill('.pagefind-ui__search-input', query);
   await page.locator('.pagefind-ui__message', { hasText: ` ${query}` }).waitFor();
@@ -34,7 +34,7 @@ async function firstShown(query: string): Promise<string> {
   return addressIn((await link.getAttribute('href')) ?? '');
 }
 
-/** Returns what the search on the page, once opened, answers first to each query, without its being typed. */
+/** Returns the first result of each query in the open search, without typing. */
 async function firstFound(queries: string[]): Promise<string[][]> {
   const found = await page.evaluate<string[]>(`(async () => {
     const { search } = await import('${site.url}/pagefind/pagefind.js');
@@ -60,7 +60,7 @@ describe.each([
 ])('in %s', (language, errors, events, deliveries) => {
   beforeAll(() => openSearch(language));
 
-  it.each([errors, events])('leads each code of %s to its heading', async name => {
+  it.each([errors, events])('finds the heading of each code of %s first', async name => {
     const expected = codes(readPage(`docs/${language}/${name}.md`)).map(({ text, anchor }) => [
       text,
       `/${language}/${name}/#${anchor}`,
@@ -69,7 +69,7 @@ describe.each([
     expect(await firstFound(expected.map(([code = '']) => code))).toEqual(expected);
   });
 
-  it('leads each state to where it is explained', async () => {
+  it('finds the explanation of each state first', async () => {
     const page = readPage(`docs/${language}/${deliveries}.md`);
     const expected = states(page).map(({ state, heading }) => [
       state,
@@ -80,7 +80,7 @@ describe.each([
   });
 });
 
-describe('what people ask', () => {
+describe('a query', () => {
   it.each([
     ['pt', 'resultados para'],
     ['en', 'results for'],
@@ -110,14 +110,14 @@ describe('what people ask', () => {
     ['429', '/en/errors/#rate_limited'],
     ['public keys', '/en/tokens/#public-documents'], // and not to the call of that name in the reference
     ['retry schedule', '/en/deliveries/#attempts-and-waits'],
-  ])('%s leads to %s', async (query, address) => {
+  ])('%s finds %s first', async (query, address) => {
     await openSearch(address.slice(1, 3));
     expect(await firstShown(query)).toBe(address);
     expect(await firstFound([query])).toEqual([[query, address]]);
   });
 });
 
-/** Returns the addresses of all that the search finds on a page. */
+/** Returns the addresses of all results of the search on a page. */
 async function foundOn(address: string, query: string): Promise<string[]> {
   await page.goto(site.url + address);
   const found = await page.evaluate<string[]>(`(async () => {

@@ -8,14 +8,14 @@ import { url } from './address.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The file that tells that the site is built. */
+    /** The file that exists once the site is built. */
     site: string;
   }
 }
 
 /**
- * Vitest's global set-up of the project: builds the site that the tests look at, as it would be read at an address of its own. It does not wait:
- * all projects' tests start after all set-ups. The file has the error, or nothing, once the site is built.
+ * The global set-up of the project: starts to build the site, and does not wait, because the tests of all projects start after all set-ups.
+ * The file has the error of the build, or is empty.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-site-'));
