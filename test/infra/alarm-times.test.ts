@@ -23,14 +23,14 @@ const alarmOf = (name: string): AlarmProperties => {
   return alarm;
 };
 
-/** Adds samples of the metric that an alarm watches, now. */
+/** Adds samples of the metric of an alarm, now. */
 type Add = (...values: number[]) => void;
 const addTo = (metrics: Metrics, name: string): Add => {
   const [metric] = watchedMetrics(alarmOf(name));
   return (...values) => metric && metrics.add(metric, Date.now(), ...values);
 };
 
-/** Runs step by step, by default of a minute, and returns the steps after which the alarm rang. */
+/** Runs steps, by default of a minute, and returns the steps after which the alarm was active. */
 const ringingSteps = async (
   name: string,
   metrics: Metrics,
@@ -50,7 +50,7 @@ const ringingSteps = async (
   return ringing;
 };
 
-/** Returns the minute after which an alarm rang, if it did, within an hour of faults. The stage gets an event every ten minutes. */
+/** Returns the minute after which an alarm went off, within an hour of faults and an event every 10 minutes. */
 const firstRing = async (name: string, change: (stage: Stage, at: number) => unknown): Promise<number | undefined> => {
   const metrics = collectMetrics();
   const stage = await startDelivery(metrics);
@@ -67,7 +67,7 @@ const firstRing = async (name: string, change: (stage: Stage, at: number) => unk
   return first && first - warmUp;
 };
 
-/** The minutes before the faults: a new stage has no value yet, for which some alarms ring. */
+/** The minutes before the faults. Some alarms go off for the missing values of a new stage. */
 const warmUp = 15;
 type Stage = Awaited<ReturnType<typeof startDelivery>>;
 
@@ -80,7 +80,7 @@ describe('a stage whose', () => {
     ['sweeps fail', 'RetriesLate', 6, () => ({ store: true })],
     ['retry consumer is dead', 'RetriesLate', 10, at => ({ off: ['retries'], status: () => (at ? 200 : 500) })],
     ['key is denied by KMS', 'InternalErrors', 4, () => ({ kms: true })],
-    ['store takes nothing', 'InternalErrors', 3, () => ({ store: true })],
+    ['store fails', 'InternalErrors', 3, () => ({ store: true })],
     ['store throttles', 'StoreThrottled', 3, () => ({ store: true })],
     ['receiver has a private address', 'Blocked', 1, () => ({ address: '10.0.0.1' })],
     ['only receiver is down', 'NothingDelivered', undefined, () => ({ status: () => 503 })],
@@ -113,13 +113,13 @@ describe('what AWS counts by itself', () => {
   it.each<[alarm: string, what: string, minutes: number | undefined, feed: (add: Add, at: number) => unknown]>([
     ['LoginsFail', 'one request in five minutes, and each fails', 11, (add, at) => at % 5 === 0 && add(1)],
     // Bug: unknown paths and the gateway's refusals are requests, too: a scanner kept this alarm silent.
-    ['LoginsFail', 'each of 12 logins a minute beside 300 of strangers', 3, add => add(...Array(12).fill(1), 0)],
+    ['LoginsFail', 'each of 12 logins a minute fails among 300 unknown paths', 3, add => add(...Array(12).fill(1), 0)],
     ['LoginsFail', 'some fail for two minutes', undefined, (add, at) => add(at === 20 || at === 21 ? 1 : 0)],
     ['RequestsFail', 'one request in five minutes, and each fails', 11, (add, at) => at % 5 === 0 && add(1)],
     ['DeadLetters', 'a message', 11, (add, at) => add(at < 10 ? 0 : 1)],
     ['DeadLetters', 'none', undefined, add => add(0)],
     ['SmokeFailed', 'the fourth test fails', 46, (add, at) => at % 15 === 0 && add(at === 45 ? 1 : 0)],
-    // Bug: CloudWatch judged the last test once more for every period that it looks farther back: it rang after two hours.
+    // Bug: CloudWatch counted the last test again in earlier periods, and the alarm went off after two hours.
     ['SmokeFailed', 'the fourth test does not run', 61, (add, at) => at % 15 === 0 && at < 45 && add(0)],
     ['SmokeFailed', 'all is well', undefined, (add, at) => at % 15 === 0 && add(0)],
     ['AuthCertificateExpires', 'in 31 days, and in 29 on the next day', day + 1, (add, at) => certificate(add, at, 31)],
@@ -138,22 +138,22 @@ describe('what AWS counts by itself', () => {
   }
 });
 
-// Bug: the period was twice the interval, 10 minutes, while a test may begin after five and be counted five later.
+// Bug: the period was twice the interval, 10 minutes, but a test may start after 5 minutes and be counted 5 minutes later.
 describe('SmokeFailed if a test runs every five minutes', () => {
   const templates = stageTemplates('prod', { smokeSchedule: '5m' });
   const [found] = resourcesOf(templates.Smoke, 'AWS::CloudWatch::Alarm');
   const alarm = found?.[1].Properties as AlarmProperties;
 
   it.each([
-    ['does not go off if every second test is late', 60, undefined],
-    ['goes off if none runs after the first 20 minutes', 20, 36],
+    ['does not go off if every second test is overdue', 60, undefined],
+    ['goes off if no test runs after the first 20 minutes', 20, 36],
   ])('%s', async (_what, last, expected) => {
     const metrics = collectMetrics();
     const [errors] = watchedMetrics(alarm);
     const start = Date.now();
-    const count = (began: number) => errors && metrics.add(errors, start + began * minute, 0);
+    const count = (started: number) => errors && metrics.add(errors, start + started * minute, 0);
     count(-10);
-    // It is due every five minutes, begins every ten, and is counted after another five.
+    // A test is due every 5 minutes, starts every 10, and is counted 5 minutes later.
     const each = (at: number) => at % 10 === 4 && at - 4 <= last && count(at - 4);
     const [first] = await ringingSteps('SmokeFailed', metrics, 60, each, { alarm });
     expect(first).toBe(expected);
@@ -175,12 +175,12 @@ describe('what functions count', () => {
     expect(await ringingSteps('RefreshTokenReuse', collectMetrics(), 1, reuse)).toEqual([1]);
   });
 
-  // Bug: who used an own refresh token again every other minute sent thirty mails an hour to each recipient.
+  // Bug: a refresh token that was reused every two minutes sent 30 mails an hour to each recipient.
   it.each([
     [2, 1],
     [15, 1],
     [20, 3],
-  ])('RefreshTokenReuse sends for one reuse every %i minutes, for an hour, %i mails', async (every, mails) => {
+  ])('RefreshTokenReuse, with one reuse every %i minutes, sends %i mails an hour', async (every, mails) => {
     const each = (at: number) => at % every === 0 && reuse();
     const ringing = await ringingSteps('RefreshTokenReuse', collectMetrics(), 60, each);
     expect(ringing.filter(passed => !ringing.includes(passed - 1))).toHaveLength(mails);
@@ -212,7 +212,7 @@ describe('what functions count', () => {
   });
 });
 
-// A test, since a run of some tests alone skips it.
+// A test and no hook, so that a run of a few tests skips it.
 it('every alarm went off in one of the tests above', () => {
   expect([...alarms.keys()].filter(name => !rung.has(name))).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AlarmProperties, watchedMetrics } from './cloudwatch.ts';
 import { authDomain, baseDomain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
 
-// An alarm reports what users feel (ADR 29), and the runbook has a section for each. releases.test.ts has those of a release.
+// An alarm reports an impact on users (ADR 29), and the runbook has a section for each. releases.test.ts has the alarms of releases.
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const prod = stageTemplates('prod', { ...authDomain, ...baseDomain });
@@ -96,7 +96,7 @@ describe('the alarms of a stage', () => {
   });
 
   // Bug: each new alarm sent a mail when it became OK, forty at the first deployment and a dozen at each release.
-  it('send a mail when they go off, to the topic of their severity, and at no other time', () => {
+  it('send a mail only when they go off, to the topic of their severity', () => {
     for (const alarm of alarms) {
       const topic = partsOf(alarm).severity === 'page' ? 'AlarmTopicsPages' : 'AlarmTopicsTickets';
       const { AlarmActions, OKActions, InsufficientDataActions } = alarm;

@@ -8,7 +8,7 @@ import { bundleHandlers, bundleOptions } from '../../lib/constructs/bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs a program with nothing but a PATH in its environment: no home, no region, no credentials. */
+/** Runs a program with an environment of PATH only: without home, region or credentials. */
 const runBare = (program: string, ...args: string[]) =>
   spawnSync(join(root, 'node_modules/.bin', program), args, {
     cwd: root,
@@ -23,7 +23,7 @@ const usualModules = [
 ];
 const resolving = ['node:dns/promises', 'node:net', 'node:timers'];
 
-/** By entry: the KiB that its bundle may have, the present size rounded up to the next five; and modules of Node besides the usual ones. */
+/** By entry: the KiB that its bundle may have, the present size rounded up to the next five; and modules of Node in addition to the usual ones. */
 const limits: Readonly<
   Record<string, readonly [kibibytes: number, more?: readonly string[], usual?: readonly string[]]>
 > = {
@@ -44,15 +44,14 @@ const limits: Readonly<
 /** The sources in the bundles that know a source of randomness: ours, and libraries by what they draw. */
 const randomness: Readonly<Record<string, string>> = {
   'lambdas/platform/random.ts': 'all that we draw',
-  'node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js':
-    'one of several endpoints, where they are discovered',
+  'node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js': 'one of several discovered endpoints',
   'node_modules/@smithy/core/dist-es/submodules/client/util-waiter/poller.js': 'the pauses between polls',
   'node_modules/@smithy/core/dist-es/submodules/retry/util-retry/DefaultRetryBackoffStrategy.js':
     'the pauses between tries',
   'node_modules/@smithy/core/dist-es/submodules/serde/index.js': 'the ids of calls',
   'node_modules/@smithy/core/dist-es/submodules/serde/uuid/v4.js': 'the ids of calls',
-  'node_modules/bcryptjs/index.js': 'salts of new hashes, which we make none of',
-  'node_modules/zod/v4/core/util.js': 'texts for those who ask for one',
+  'node_modules/bcryptjs/index.js': 'salts of new hashes, which the service never creates',
+  'node_modules/zod/v4/core/util.js': 'texts on request',
 };
 
 describe('synthesising without credentials', () => {
@@ -146,7 +145,7 @@ describe('a mistake', () => {
   });
 });
 
-/** Returns the paths of all sources that are in any bundle with at least a byte, or in a file beside it; and of what they leave out. */
+/** Returns the paths of all sources with at least a byte in a bundle or in a file next to it. */
 function bundledSources(): readonly string[] {
   const entryPoints = globSync('lambdas/**/*.handler.ts', { cwd: root });
   const { metafile } = buildSync({ ...bundleOptions(), entryPoints, outdir: 'none', write: false, metafile: true });

@@ -1,4 +1,4 @@
-/** The values of a metric, period by period; `undefined` if a period has none. */
+/** The values of a metric by period; `undefined` for a period without values. */
 type Series = readonly (number | undefined)[];
 
 /** A metric: its namespace, its name, and its dimensions in any order. */
@@ -82,8 +82,8 @@ interface MetricStat {
 }
 
 /**
- * Returns whether an alarm of a template rings at a moment, by its own expression, periods and threshold. As CloudWatch does, it judges the
- * newest values that are there, also of some periods before; a missing one counts only where these are too few.
+ * Returns whether an alarm of a template is active at a moment, by its expression, periods and threshold. Like CloudWatch, it judges the
+ * newest existing values, also of a few earlier periods. A missing value counts only if there are too few.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
@@ -102,7 +102,7 @@ export function watchedMetrics(alarm: AlarmProperties): readonly Metric[] {
   return statisticsOf(alarm).map(({ Metric }) => metricOf(Metric));
 }
 
-/** AWS documents no number: its examples and reports say two to four. It matters to rules that do not fill, those on silence. */
+/** AWS documents no number; its examples have two to four. It matters to alarms on missing data. */
 const fartherBack = 3;
 
 function valuesOf(alarm: AlarmProperties, metrics: Metrics, moment: number): Series {
@@ -125,7 +125,7 @@ function statisticsOf({ Metrics, Namespace = '', MetricName = '', Dimensions = [
 }
 
 /**
- * The expressions of the templates. Of a series without any value, `FILL` makes none either: CloudWatch's documentation leaves that open.
+ * The expressions of the templates. `FILL` leaves a series without any value empty, because CloudWatch's documentation does not define it.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */

@@ -82,7 +82,7 @@ describe('the permissions of each function', () => {
     await expect(document()).toMatchFileSnapshot('../../docs/permissions.md');
   });
 
-  it('are in policies that the page reads, and nowhere else', () => {
+  it('are only in the policies that the page reads', () => {
     for (const template of Object.values(templates)) {
       const roles = new Map(resourcesOf(template, 'AWS::IAM::Role'));
       for (const [id, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn)) {

@@ -21,7 +21,7 @@ describe('the queues', () => {
     VisibilityTimeout: 60, // as long as its consumer may run (functions.test.ts)
   };
 
-  it('have these properties, and the dead-letter queue passes nothing on', () => {
+  it('have these properties, and only the dead-letter queue has no redrive policy', () => {
     expect(ofType('AWS::SQS::Queue')).toEqual({
       DeadLetterQueue: shared,
       EventsQueue: work,
@@ -40,7 +40,7 @@ describe('the queues', () => {
       ]);
   });
 
-  // Bug: the pages promised 14 days on the queue, and dead-letter messages without a reason were said to have crashed a consumer.
+  // Bug: the pages promised 14 days on the queue, and blamed a crashed consumer for dead-letter messages without a reason.
   it.each(['docs/runbook.md', 'docs/publishing.md'])('hold a message for the hours that %s names', async page => {
     const seconds = Array.from({ length: maxReceiveCount }, (_, receive) => deferral(receive + 1));
     const hours = seconds.reduce((sum, some) => sum + some) / 3_600;

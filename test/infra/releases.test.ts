@@ -59,7 +59,7 @@ describe('a release', () => {
     }
   });
 
-  it('replaces every version if its label changes, and otherwise none', () => {
+  it('replaces every version if its label changes, and keeps all versions otherwise', () => {
     const idsOf = (release?: string) =>
       stacksOf('local', {}, release).flatMap(stack =>
         Object.keys(Template.fromStack(stack).findResources('AWS::Lambda::Version')),
@@ -179,8 +179,8 @@ describe('the alarms of a gradual release', () => {
     }
   });
 
-  // Bug: an alarm of a failing version stayed active when it was changed to watch the version that repairs it, and CodeDeploy
-  // starts nothing while an alarm is active.
+  // Bug: an alarm of a failing version stayed active after it was changed to watch the fix, and CodeDeploy starts no deployment
+  // while an alarm is active.
   it('are replaced with each version', () => {
     const docsUrl = 'https://docs.emissor.com.br/'; // a variable of two functions
     const next = ofType('AWS::CodeDeploy::DeploymentGroup', stageTemplates('prod', { docsUrl }));
@@ -190,7 +190,7 @@ describe('the alarms of a gradual release', () => {
   });
 });
 
-// A trigger that follows the function's versions invokes an earlier one when the stack rolls back, which may hang then.
+// A trigger that follows the function's versions would invoke an earlier version during a rollback of the stack, which may hang.
 it('the first keys are created by the first deployment only, by a function whose log is deleted with the stack', () => {
   const triggers = ofType('Custom::Trigger').map(([, { Properties }]) => Properties);
   expect(triggers).toMatchObject([{ ExecuteOnHandlerChange: false, InvocationType: 'RequestResponse' }]);

@@ -6,7 +6,7 @@ import { propertiesOf, type Resource, resourcesOf, type StackName, stageTemplate
 
 const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
 
-/** Subscriptions and roles of others depend on them: a new one would have none, and IAM deletes no policy that a role has. */
+/** Subscriptions and roles of others depend on them. A replacement would lose them, and IAM deletes no attached policy. */
 const attached = ['AWS::SNS::Topic', 'AWS::IAM::ManagedPolicy'];
 
 const pinned: Record<StackName, string> = {
@@ -32,7 +32,7 @@ describe('a stateful resource', () => {
     expect(ids.sort()).toEqual(pinned[name].split(/\s+/).filter(Boolean));
   });
 
-  // A failed first deployment could not be repeated: the resources that it left could not be deleted.
+  // Bug: a failed first deployment could not be repeated, because its remaining resources could not be deleted.
   it('remains if its stack of prod is deleted, but not if the deployment that created it fails', () => {
     for (const [id, resource] of allOf(prod)) {
       if (resource.Type === 'AWS::ApiGatewayV2::Api') continue; // termination protection of the stack keeps the hosts
@@ -103,7 +103,7 @@ describe('a log group', () => {
 });
 
 describe('a name', () => {
-  // The account's policy for groups with other names has room for few. The stack's id distinguishes it from the group of a deleted stack.
+  // The account's policy for other log group names is limited. The stack's id distinguishes a group from that of a deleted stack.
   const accessLogs = (area: string) => `/aws/vendedlogs/emissor/prod/${area}-0 of 2 of AWS::StackId by / by -`;
 
   it('is given to APIs and access logs only: a resource with a name cannot be deployed twice or replaced', () => {

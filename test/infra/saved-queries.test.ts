@@ -9,7 +9,7 @@ import { isOwn, plain, resourcesOf, type StackName, stageTemplates } from './tem
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 const templates = stageTemplates('prod');
 
-// Bug: the runbook did not say how the log is found that a step names.
+// Bug: the runbook did not explain how to find the log of a step.
 describe('the table of logs and schedules in the runbook', () => {
   const rows = [...runbook.matchAll(/^\| `Emissor-prod-(\w+)` \| (.*) \| (.*?) ?\|$/gm)].map(
     ([, stack = '', logs = '', schedules = '']) => [stack as StackName, namesIn(logs), namesIn(schedules)] as const,
@@ -80,7 +80,7 @@ describe('saved queries', () => {
     expect(fields).toEqual(expect.arrayContaining([...ofStore, 'account', ...ofCause]));
   });
 
-  // Bug: the step read the newest 200 refusals of any kind, and a flood of them hid whose token was used again.
+  // Bug: the step read the newest 200 refusals of any kind, and many refusals hid the user of the token.
   it('show whose refresh token was used again, and no other refusal', () => {
     const [, step = ''] = runbook.split('### RefreshTokenReuse\n');
     const [, name = ''] = /`auth\/([a-z ]+)`/.exec(step) ?? [];

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global set-up of the project: a directory for what its apps are synthesised to, which goes with the run. */
+/** The global set-up of the project: creates a directory for cloud assemblies, and removes it after the run. */
 export function setup(project: TestProject): () => void {
   const directory = mkdtempSync(path.join(tmpdir(), 'emissor-infra-'));
   project.provide('assemblies', directory);

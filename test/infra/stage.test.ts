@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
 import { authDomain, plain, required, stacksOf, stageTemplates } from './templates.ts';
 
-// The file of a stage says where its stacks are, how they are protected, and which of them exist.
+// The file of a stage determines the Region, the protection and the set of its stacks.
 
 const smokeReceiverUrl = 'https://smoke.emissor.com.br/hook';
 

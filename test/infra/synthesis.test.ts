@@ -28,13 +28,13 @@ describe('a mistake in a template', () => {
     new CfnQueue(stack, 'PlainHttp');
     new CfnResource(stack, 'Misspelt', { type: 'AWS::SQS::Queue', properties: { VisibilityTimeoot: 30 } });
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-    let told = '';
+    let message = '';
     try {
       app.synth();
     } catch (error) {
-      told = String(error);
+      message = String(error);
     }
-    expect(told).toContain('AwsSolutions-SQS4');
-    expect(told).toContain('VisibilityTimeoot');
+    expect(message).toContain('AwsSolutions-SQS4');
+    expect(message).toContain('VisibilityTimeoot');
   });
 });

@@ -28,9 +28,8 @@ export interface Resource {
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
 
 /**
- * A CDK app with the project's feature flags and without bundling, which templates do not depend on. All apps of tests are
- * made here: without a directory of its own an app leaves one behind. CloudFormation's validation takes half of a
- * synthesis: a full run validates every template, `npm test` those of the suite of the synthesis.
+ * Creates a CDK app with the project's feature flags, without bundling, in a directory that the set-up removes. CloudFormation's validation
+ * takes half of a synthesis: a full run validates every template, `npm test` only those of synthesis.test.ts.
  */
 export const makeApp = ({ validated = isFull } = {}): App =>
   new App({
@@ -55,7 +54,7 @@ export const required: Partial<Record<StageName, Record<string, unknown>>> = {
   },
 };
 
-/** The stacks of a stage, before the synthesis, which takes as long again. */
+/** Returns the stacks of a stage without their synthesis, which takes as long again. */
 export const stacksOf = (stage: string, overrides: Record<string, unknown> = {}, release = 'test'): readonly Stack[] =>
   stacksWith(stageConfiguration(stage, { ...required[stage], ...overrides }), release);
 
@@ -65,7 +64,7 @@ const stacksWith = (configuration: StageConfiguration, release = 'test'): readon
   return app.node.children.filter(child => child instanceof Stack);
 };
 
-/** The templates of a stage, as they would be deployed; synthesised once for all suites. `local` has no `Smoke`. */
+/** Returns the templates of a stage, synthesised once for all suites. `local` has no `Smoke`. */
 export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
@@ -79,7 +78,7 @@ export const stageTemplates = (
 
 const synthesised = new Map<string, Record<StackName, Template>>();
 
-/** Takes the templates from the file that another worker wrote, or writes it. It appears as a whole. */
+/** Reads the templates from the file of another worker, or writes it atomically. */
 const sharedTemplates = (file: string, configuration: StageConfiguration): Record<StackName, Template> => {
   if (!existsSync(file)) {
     const stacks = stacksWith(configuration);
@@ -94,23 +93,23 @@ const sharedTemplates = (file: string, configuration: StageConfiguration): Recor
   >;
 };
 
-/** The resources of one type, by logical id: of a template, or of all templates of a stage. */
+/** Returns the resources of a type by logical id, of one template or of all templates of a stage. */
 export const resourcesOf = (from: Template | Record<StackName, Template>, type: string): [string, Resource][] =>
   (from instanceof Template ? [from] : Object.values(from)).flatMap(template =>
     Object.entries(template.toJSON().Resources as Record<string, Resource>).filter(([, { Type }]) => Type === type),
   );
 
-/** A logical id without the hash that the CDK puts at its end. */
+/** Returns a logical id without the hash that the CDK appends. */
 export const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** The properties of the resources of one type, by bare id, as `plain` shows them. */
+/** Returns the properties of the resources of a type by bare id, in the form of `plain`. */
 export const propertiesOf = (
   from: Template | Record<StackName, Template>,
   type: string,
 ): Record<string, Resource['Properties']> =>
   Object.fromEntries(resourcesOf(from, type).map(([id, { Properties }]) => [bare(id), plain(Properties)]));
 
-/** Shows a value as text if CloudFormation computes it: `{"Ref": "Clients67031123"}` is `Clients`. */
+/** Replaces each value that CloudFormation computes by a text: `{"Ref": "Clients67031123"}` by `Clients`. */
 // biome-ignore lint/suspicious/noExplicitAny: templates are untyped JSON
 export const plain = (value: any): any => {
   if (Array.isArray(value)) return value.map(plain);
@@ -134,5 +133,5 @@ const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 export const authDomain = { authDomain: { name: 'auth.emissor.com.br', certificateArn: certificate } };
 export const baseDomain = { baseDomain: { name: 'api.emissor.com.br', certificateArn: certificate } };
 
-/** Returns whether a function serves the stage: the others only run while a stack is deployed. */
+/** Returns whether a function serves the stage. The others run only during a deployment. */
 export const isOwn = ([id]: readonly [string, Resource]): boolean => !/^AWS|CustomResourceProvider/.test(id);

@@ -14,10 +14,10 @@ import { makeTelemetry, type Telemetry } from '../../lambdas/platform/telemetry.
 import { immediate } from '../support/stage.ts';
 import { type Metrics, makeMetrics } from './cloudwatch.ts';
 
-/** The namespace of the stage whose alarms are tried. */
+/** The namespace of the metrics of the stage. */
 const namespace = 'Emissor/prod';
 
-/** Starts to collect what functions write, with a clock that a test moves. */
+/** Starts to collect the metrics that functions write, with a clock that a test sets. */
 export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   const metrics = makeMetrics();
   vi.useFakeTimers({ toFake: ['Date'], now: start });
@@ -34,7 +34,7 @@ export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   return metrics;
 }
 
-/** Invokes a function as Lambda does. Its context has no remaining time, for which the handler would set a timer of this machine. */
+/** Invokes a function like Lambda. The context has no remaining time, so the handler sets no real timer. */
 export function invoke<Event, Result>(
   telemetry: Telemetry,
   run: (event: Event) => Promise<Result>,
@@ -51,7 +51,7 @@ export function throttled({ constructor: { name: commandName }, input }: { reado
   return error;
 }
 
-/** A world with one account, by functions that write logs and metrics as they do when they are deployed. */
+/** Starts a world with one account, whose functions write logs and metrics like deployed ones. */
 export async function startDelivery(metrics: Metrics) {
   /** The faults of the stage, which a test switches on and off. */
   const faults = {
