@@ -32,7 +32,7 @@ export function collectTroubles(page: Page, host: string): string[] {
   page.on('pageerror', error => troubles.push(error.message));
   page.on('request', request => {
     const url = new URL(request.url());
-    if (url.protocol !== 'data:' && url.host !== host) troubles.push(`asked ${url.host}`);
+    if (/^https?:$/.test(url.protocol) && url.host !== host) troubles.push(`asked ${url.host}`);
   });
   return troubles;
 }
