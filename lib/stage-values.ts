@@ -38,7 +38,7 @@ export const stageValues = z.object({
   region: regionName.optional().register(requiredWithCustomers, { what: 'the AWS Region, such as sa-east-1' }),
   /** Public URL of the demands pages. Links in events start with it. */
   demandsUrl: httpsUrl().register(requiredWithCustomers, {
-    what: 'the public https URL of the demands pages, where links in events start',
+    what: 'the public https URL of the demands pages, with which links in events start',
   }),
   /** E-mail addresses that receive alarms. Each must confirm two subscriptions: one for pages and one for tickets. */
   alarmRecipients: list(emailAddress, 10)

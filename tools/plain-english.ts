@@ -13,7 +13,7 @@ type Rule = readonly [not: RegExp, but: string];
 /** Words that are right at times. */
 const markers: readonly Rule[] = [
   [/\b(?:tell|tells|telling|told)\b/gi, 'report, notify, log, show'],
-  [/(?<!\b(?:from|know|knows|place|places|say|says|see|show|shows) )\bwhere\b/gi, 'if, when'],
+  [/(?<!\b(?:from|know|knows|page|place|places|say|says|see|show|shows) )\bwhere\b/gi, 'if, when'],
   [
     /\bnobody\b|\b(?:nothing|none)(?= (?:of [\w ]+ |else )?(?:is|are|was|has|have|had|can|may|must|will|would|that|\w+s)\b)/gi,
     'a positive statement',
@@ -36,7 +36,7 @@ const terms: readonly Rule[] = [
   [/\bunder way\b|\bin hand\b/gi, 'in flight'],
   [/\b(?:most|fewest|longest|shortest)[A-Z]\w*/g, 'max…, min…'],
   [
-    /\b(?:Outside|thisWorld|inHand|MessagesInHand|broughtForward|movedBy|isLook|SourceOff|openEarly)\b/g,
+    /\b(?:ProcessOutside|thisWorld|inHand|MessagesInHand|broughtForward|movedBy|isLook|SourceOff|openEarly)\b/g,
     'its new name',
   ],
   [/\b(?:nameDone|nameMore|nameEach|furtherArguments|ofPrograms|tellOfReuse|unattemptedEndOf)\b/g, 'its new name'],

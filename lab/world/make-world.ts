@@ -68,7 +68,7 @@ export function makeWorld(
   const stage: Stage = {
     compositions: { ...product, ...compositions },
     values: stageValuesOf(seed),
-    outsideOf: process => makeWorldRuntime(process, receivers),
+    runtimeOf: process => makeWorldRuntime(process, receivers),
     telemetryOf: metrics.telemetryOf,
     tokens,
     searchLogs: filter => cloud.logs(filter),
@@ -93,7 +93,7 @@ export function makeWorld(
       {
         name: 'set-up',
         timeout: minute,
-        start: process => makeSetUp(stage.outsideOf(process), accounts, tokens),
+        start: process => makeSetUp(stage.runtimeOf(process), accounts, tokens),
       },
     ],
     ...parts.cloud,

@@ -2,7 +2,7 @@ import type { KMSClient } from '@aws-sdk/client-kms';
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
-import type { ProcessOutside } from '@emissor/cloud/virtual';
+import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import { slownessPrefix } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
@@ -25,7 +25,7 @@ export interface ReceiverSide {
 }
 
 /** Creates the runtime from a process of the virtual cloud. */
-export function makeWorldRuntime(process: ProcessOutside, receivers: ReceiverSide): WorldRuntime {
+export function makeWorldRuntime(process: ProcessRuntime, receivers: ReceiverSide): WorldRuntime {
   const { time, random, dynamodb, ...clients } = process;
   const { sqs, kms, sns }: Clients = clients;
   const { dynamo, lastReadingOf } = makeNotingDynamo((command, options) => dynamodb.send(command, options), time.now);
@@ -68,7 +68,7 @@ function messagesOf({ input }: BatchGetCommand): number {
 
 /** A POST is a call to its receiver, so its request or answer may be lost, and its process may die during it. */
 function makePost(
-  { process, call, time }: ProcessOutside,
+  { process, call, time }: ProcessRuntime,
   receivers: ReceiverSide,
   lastReadingOf: (deliveryId: string) => Reading | undefined,
 ): PinnedPost {

@@ -1,4 +1,4 @@
-import type { FaultPlan, ProcessOutside } from '@emissor/cloud/virtual';
+import type { FaultPlan, ProcessRuntime } from '@emissor/cloud/virtual';
 import { eventName, publicationOf } from './arrival.ts';
 import { makeWorld } from './make-world.ts';
 import { makeWorldRuntime } from './process-runtime.ts';
@@ -21,7 +21,7 @@ export async function playScene(play: (scene: Scene) => Promise<void>, faults: F
 }
 
 async function openScene(faults: FaultPlan) {
-  const processes: ProcessOutside['process'][] = [];
+  const processes: ProcessRuntime['process'][] = [];
   const world = makeWorld(1, 'calm', undefined, {
     accounts: [{ id: account, host, kind: undefined, isRestless: true }],
     ...{ publications: [], hasPeople: false, faults },
@@ -31,7 +31,7 @@ async function openScene(faults: FaultPlan) {
         retrySchedule: [5 * second, minute],
         attemptTimeoutMs: 15 * second,
       },
-      outsideOf: runtime => {
+      runtimeOf: runtime => {
         processes.push(runtime.process);
         return makeWorldRuntime(runtime, world.receivers);
       },

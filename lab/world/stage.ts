@@ -1,4 +1,4 @@
-import type { ProcessOutside, VirtualCloud } from '@emissor/cloud/virtual';
+import type { ProcessRuntime, VirtualCloud } from '@emissor/cloud/virtual';
 import type { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import type { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
@@ -18,15 +18,15 @@ export interface Compositions {
   readonly webhooksApi: typeof composeWebhooksApi;
   readonly deliveriesApi: typeof composeDeliveriesApi;
   /** Returns the calls that operators make. */
-  readonly operators: (runtime: ProcessOutside) => ProcessOutside;
+  readonly operators: (runtime: ProcessRuntime) => ProcessRuntime;
 }
 
 /** The dependencies of the functions of a world. */
 export interface Stage {
   readonly compositions: Compositions;
   readonly values: StageValues;
-  readonly outsideOf: (process: ProcessOutside) => WorldRuntime;
-  readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
+  readonly runtimeOf: (process: ProcessRuntime) => WorldRuntime;
+  readonly telemetryOf: (service: string, process: ProcessRuntime) => WorldTelemetry;
   readonly tokens: Tokens;
   readonly searchLogs: VirtualCloud['logs'];
   /** The calls to the store of each request to {base_url}. */

@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/cloud/virtual';
+import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import { makeLog } from '../../lambdas/platform/log.ts';
 
 /** The log and the metrics of a virtual process, as the product's compositions take them. */
@@ -23,7 +23,7 @@ export function makeMetrics(now: () => number) {
   return { telemetryOf, all: () => measured, sum };
 
   /** Creates the telemetry of a process: its log uses the process's clock. */
-  function telemetryOf(service: string, { time }: Pick<ProcessOutside, 'time'>) {
+  function telemetryOf(service: string, { time }: Pick<ProcessRuntime, 'time'>) {
     const add = (metric: string, value: number) => {
       measured.push({ at: now(), service, metric, value });
     };

@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/cloud/virtual';
+import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import { onTestFinished, vi } from 'vitest';
 import { publicationOf } from '../../lab/world/arrival.ts';
 import { makeWorld } from '../../lab/world/make-world.ts';
@@ -62,7 +62,7 @@ export async function startDelivery(metrics: Metrics) {
     status: () => 200, // of the receiver's next answer
     address: '93.184.216.34', // of the receiver
   };
-  const processes: ProcessOutside['process'][] = [];
+  const processes: ProcessRuntime['process'][] = [];
   const lanes = new Map(Object.entries(queueOf).map(([lane, queue]) => [`deliver-${lane}`, queue]));
   const isOff = (name: string) => faults.off.includes(lanes.get(name) ?? '') || (faults.sweeper && name === 'sweep');
   const world = makeWorld(1, 'calm', compositions, {
@@ -70,7 +70,7 @@ export async function startDelivery(metrics: Metrics) {
     ...{ publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
     cloud: { start: Date.now(), costs: immediate },
     faults: { fateOf: ({ functionName }) => (isOff(functionName) ? 'dies_before' : 'fine') },
-    stage: { values: { ...stageValuesOf(1), retrySchedule: [5_000, 300_000, 1_800_000] }, outsideOf },
+    stage: { values: { ...stageValuesOf(1), retrySchedule: [5_000, 300_000, 1_800_000] }, runtimeOf },
   });
   onTestFinished(world.end);
   const { cloud } = world;
@@ -81,7 +81,7 @@ export async function startDelivery(metrics: Metrics) {
   world.receivers.react(host, (): Reaction => ({ status: faults.status(), afterMs: 0 }));
   return { faults, publish, runUntil, oldestEventSeconds };
 
-  function outsideOf(process: ProcessOutside) {
+  function runtimeOf(process: ProcessRuntime) {
     processes.push(process.process);
     const runtime = makeWorldRuntime(process, world.receivers);
     const dynamo: Dynamo = async (command, options) => {

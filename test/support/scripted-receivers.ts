@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/cloud/virtual';
+import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/resolver.ts';
@@ -36,7 +36,7 @@ export function makeScriptedReceivers() {
   }
 
   /** Returns the POST of a consumer's process. */
-  function postFrom({ call, process, time }: ProcessOutside): PinnedPost {
+  function postFrom({ call, process, time }: ProcessRuntime): PinnedPost {
     return async function post(request) {
       const { posted, outcome } = await call({ service: 'post', operation: 'Post', tries: 1 }, () => receive(request));
       const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;

@@ -1,7 +1,7 @@
 import { PublishCommand } from '@aws-sdk/client-sns';
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Tables } from '@emissor/cloud/dynamodb/tables';
-import type { FaultPlan, Outcome, ProcessOutside } from '@emissor/cloud/virtual';
+import type { FaultPlan, Outcome, ProcessRuntime } from '@emissor/cloud/virtual';
 import { makeWorld } from '../../lab/world/make-world.ts';
 import { functionOf } from '../../lab/world/requests.ts';
 import { deliveryEnvironment, queueOf, stageValuesOf } from '../../lab/world/stage.ts';
@@ -40,7 +40,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     faults: { fateOf: call => faults.fateOf?.(call) },
     stage: {
       values: { ...stageValuesOf(1), ...deliveryEnvironment, retrySchedule: [...waits], attemptTimeoutMs: 15_000 },
-      outsideOf,
+      runtimeOf,
       sweepEvery: 0,
       concurrencyOf: { first: concurrency, retry: concurrency, slow: concurrency },
       telemetryOf: () => ({
@@ -77,7 +77,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   };
 
   /** Returns the dependencies of a process. It has the keys already, without a call. */
-  function outsideOf(process: ProcessOutside) {
+  function runtimeOf(process: ProcessRuntime) {
     const { time, random, dynamodb, sqs, sns } = process;
     const isOfKeys = (command: object) => command instanceof QueryCommand && command.input.TableName === 'Keyring';
     const dynamo: Dynamo = (command, options) =>

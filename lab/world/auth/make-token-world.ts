@@ -1,4 +1,4 @@
-import { makeVirtualCloud, type ProcessOutside } from '@emissor/cloud/virtual';
+import { makeVirtualCloud, type ProcessRuntime } from '@emissor/cloud/virtual';
 import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
 import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
@@ -39,7 +39,7 @@ export function makeTokenWorld(
   const stage: TokenStage = {
     compositions: { ...product, ...compositions },
     journal,
-    outsideOf,
+    runtimeOf,
     telemetryOf: metrics.telemetryOf,
   };
   const cloud = makeVirtualCloud({
@@ -48,8 +48,8 @@ export function makeTokenWorld(
     tables: () => watched,
     functions: [
       ...tokenFunctions(stage),
-      { name: 'operators', timeout: minute, start: process => stage.compositions.operate(outsideOf(process)) },
-      { name: 'set-up', timeout: minute, start: process => makeTokenSetUp(outsideOf(process), population) },
+      { name: 'operators', timeout: minute, start: process => stage.compositions.operate(runtimeOf(process)) },
+      { name: 'set-up', timeout: minute, start: process => makeTokenSetUp(runtimeOf(process), population) },
     ],
     faults: sparing(tokenFaultsOf(faultClass), ['set-up', 'operators']),
     costs: { coreShare: 1 },
@@ -62,7 +62,7 @@ export function makeTokenWorld(
     return cloud.now();
   }
 
-  function outsideOf(process: ProcessOutside): TokenRuntime {
+  function runtimeOf(process: ProcessRuntime): TokenRuntime {
     return { ...makeWorldRuntime(process, nobody), keyDerivation: makeQuickDerivation(process) };
   }
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { ProcessOutside } from '@emissor/cloud/virtual';
+import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts';
 
 /**
  * Creates the substitute for Argon2: one SHA-256, for which the process takes as long as Argon2 on a whole core. It supports no other kind,
  * because no user was imported.
  */
-export function makeQuickDerivation({ process, time }: Pick<ProcessOutside, 'process' | 'time'>): KeyDerivation {
+export function makeQuickDerivation({ process, time }: Pick<ProcessRuntime, 'process' | 'time'>): KeyDerivation {
   return {
     argon2: async (_algorithm, message, { nonce, tagLength }) => {
       process.work(hashTime);

@@ -1,4 +1,4 @@
-import type { FunctionDefinition, ProcessOutside } from '@emissor/cloud/virtual';
+import type { FunctionDefinition, ProcessRuntime } from '@emissor/cloud/virtual';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import { httpRequestOf } from '../http-request.ts';
 import { second } from '../times.ts';
@@ -20,7 +20,7 @@ export interface Responded {
 }
 
 /** Returns the functions of the token, revocation and introspection endpoints. */
-export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<ProcessOutside>[] {
+export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<ProcessRuntime>[] {
   const { token, revoke, introspect } = stage.compositions;
   return [
     define('token', 15 * second, (...given) => token(tokenEnvironment, ...given)),
@@ -30,13 +30,13 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
     ),
   ];
 
-  function define(name: Endpoint, timeout: number, compose: Compose): FunctionDefinition<ProcessOutside> {
+  function define(name: Endpoint, timeout: number, compose: Compose): FunctionDefinition<ProcessRuntime> {
     return {
       name,
       timeout,
       start: process => {
         const telemetry = stage.telemetryOf(name, process);
-        const calls = watchCalls(stage.outsideOf(process), stage.journal);
+        const calls = watchCalls(stage.runtimeOf(process), stage.journal);
         const answer = compose(calls.runtime, telemetry);
         return async function handle({ requestId }: Asked, context: { readonly awsRequestId: string }) {
           const request = stage.journal.find(requestId);

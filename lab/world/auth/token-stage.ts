@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/cloud/virtual';
+import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import type { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
 import type { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import type { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
@@ -22,8 +22,8 @@ export type TokenRuntime = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'kms' | 
 export interface TokenStage {
   readonly compositions: TokenCompositions;
   readonly journal: Journal;
-  readonly outsideOf: (process: ProcessOutside) => TokenRuntime;
-  readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
+  readonly runtimeOf: (process: ProcessRuntime) => TokenRuntime;
+  readonly telemetryOf: (service: string, process: ProcessRuntime) => WorldTelemetry;
 }
 
 /** The hosts of the stage. */

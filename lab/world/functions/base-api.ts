@@ -1,4 +1,4 @@
-import type { FunctionDefinition, InvocationContext, ProcessOutside } from '@emissor/cloud/virtual';
+import type { FunctionDefinition, InvocationContext, ProcessRuntime } from '@emissor/cloud/virtual';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import type { WorldRuntime } from '../process-runtime.ts';
 import { countCosts } from '../request-costs.ts';
@@ -9,11 +9,11 @@ import type { WorldTelemetry } from '../world-telemetry.ts';
 /** Returns the two functions behind {base_url}. */
 export function baseApiFunctions({
   compositions,
-  outsideOf,
+  runtimeOf,
   telemetryOf,
   tokens,
   costs,
-}: Stage): readonly FunctionDefinition<ProcessOutside>[] {
+}: Stage): readonly FunctionDefinition<ProcessRuntime>[] {
   return [
     apiFunction('webhooks-api', (runtime, telemetry) => compositions.webhooksApi(environment, runtime, telemetry)),
     apiFunction('deliveries-api', (runtime, telemetry) =>
@@ -21,13 +21,13 @@ export function baseApiFunctions({
     ),
   ];
 
-  function apiFunction(name: string, compose: Compose): FunctionDefinition<ProcessOutside> {
+  function apiFunction(name: string, compose: Compose): FunctionDefinition<ProcessRuntime> {
     return {
       name,
       timeout: 15 * second,
       start: process => {
         const telemetry = telemetryOf(name, process);
-        const counted = countCosts(outsideOf(process));
+        const counted = countCosts(runtimeOf(process));
         const api = compose(counted.runtime, telemetry);
         return (event: HttpRequest, context: InvocationContext) => {
           telemetry.beginInvocation(context, event.requestContext.requestId);

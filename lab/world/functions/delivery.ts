@@ -1,4 +1,4 @@
-import type { FunctionDefinition, ProcessOutside, VirtualCloud } from '@emissor/cloud/virtual';
+import type { FunctionDefinition, ProcessRuntime, VirtualCloud } from '@emissor/cloud/virtual';
 import type { SQSEvent } from 'aws-lambda';
 import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
@@ -6,7 +6,7 @@ import { consumerTimeout, deliveryEnvironment, operationsTopic, queueOf, type St
 import { minute, second } from '../times.ts';
 
 /** Returns the consumers of the lanes and the sweeper. */
-export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<ProcessOutside>[] {
+export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<ProcessRuntime>[] {
   return [...lanes.map(lane => consumerOf(lane, stage)), sweeperOf(stage)];
 }
 
@@ -19,8 +19,8 @@ export function repeatSweeps({ now, at, function: functionOf }: VirtualCloud, se
   }
 }
 
-function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside> {
-  const { compositions, values, outsideOf, telemetryOf, concurrencyOf } = stage;
+function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessRuntime> {
+  const { compositions, values, runtimeOf, telemetryOf, concurrencyOf } = stage;
   const standstill = stage.standstill?.lane === lane ? stage.standstill : undefined;
   const name = `deliver-${lane}`;
   return {
@@ -30,7 +30,7 @@ function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside
     start: process => {
       const telemetry = telemetryOf(name, process);
       const environment = { ...consumers, ...values, lane, queueUrl: queueOf[lane] };
-      const consume = compositions.deliver(environment, outsideOf(process), telemetry);
+      const consume = compositions.deliver(environment, runtimeOf(process), telemetry);
       return (event: SQSEvent, context: Parameters<typeof consume>[1] & { readonly awsRequestId: string }) => {
         telemetry.beginInvocation(context);
         return consume(event, context);
@@ -39,13 +39,13 @@ function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside
   };
 }
 
-function sweeperOf(stage: Stage): FunctionDefinition<ProcessOutside> {
-  const { compositions, values, outsideOf, telemetryOf, sweepEvery = minute } = stage;
+function sweeperOf(stage: Stage): FunctionDefinition<ProcessRuntime> {
+  const { compositions, values, runtimeOf, telemetryOf, sweepEvery = minute } = stage;
   return {
     name: 'sweep',
     timeout: 55 * second,
     schedule: { every: sweepEvery },
-    start: process => compositions.sweep({ ...sweeper, ...values }, outsideOf(process), telemetryOf('sweep', process)),
+    start: process => compositions.sweep({ ...sweeper, ...values }, runtimeOf(process), telemetryOf('sweep', process)),
   };
 }
 

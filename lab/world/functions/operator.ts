@@ -7,7 +7,7 @@ import {
 import { KMSClient } from '@aws-sdk/client-kms';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
-import type { FunctionDefinition, ProcessOutside } from '@emissor/cloud/virtual';
+import type { FunctionDefinition, ProcessRuntime } from '@emissor/cloud/virtual';
 import { makeDocumentClient } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeEncryption } from '../../../lambdas/platform/encryption.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
@@ -44,15 +44,15 @@ export interface Encrypted {
 /** Returns the operators as a function, which runs the code of their own commands. */
 export function operatorFunction({
   compositions,
-  outsideOf,
+  runtimeOf,
   tokens,
   searchLogs,
-}: Stage): FunctionDefinition<ProcessOutside> {
+}: Stage): FunctionDefinition<ProcessRuntime> {
   return {
     name: operatorName,
     timeout: 10 * minute,
     start: process => {
-      const runtime = outsideOf(process);
+      const runtime = runtimeOf(process);
       const task = taskOn(targetOf(compositions.operators(process), searchLogs));
       const admission = makeAdmission(runtime, tokens);
       const keyring = makeKeyring({ ...runtime.time, dynamo: runtime.dynamo, kms: runtime.kms, table: 'Keyring' });
@@ -103,7 +103,7 @@ function taskOn(target: Target): Task {
   };
 }
 
-function targetOf(process: ProcessOutside, searchLogs: Stage['searchLogs']): Target {
+function targetOf(process: ProcessRuntime, searchLogs: Stage['searchLogs']): Target {
   const { time, random, dynamodb } = process;
   return makeTarget(
     { label: 'the world', outputs, unreachable: 'the world does not answer' },

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProcessOutside } from '@emissor/cloud/virtual';
+import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
 import { newDelivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.ts';
@@ -42,7 +42,7 @@ export interface RunResult {
 }
 
 /** Changes the runtime of a process: tests check that a run detects the fault. */
-export type Alter = (runtime: ProcessOutside) => ProcessOutside;
+export type Alter = (runtime: ProcessRuntime) => ProcessRuntime;
 
 /** Runs tenants in a world without faults, by the seed. */
 export async function runTenants(
@@ -66,7 +66,7 @@ export async function runTenants(
         retrySchedule: schedule,
         attemptTimeoutMs: 15_000,
       },
-      outsideOf: runtime => makeWorldRuntime(alter(runtime), receivers.side),
+      runtimeOf: runtime => makeWorldRuntime(alter(runtime), receivers.side),
       telemetryOf: service => ({ ...quiet, log: receivers.logOf(service) }),
       standstill,
     },

@@ -117,7 +117,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
         waiting.left(message);
         messages.delete(message);
         changes += 1;
-        note('message', `${name} ${message.id} becomes a dead letter`);
+        note('message', `${name} ${message.id} moves to the dead-letter queue`);
         deadLetters()?.take(message);
         continue;
       }

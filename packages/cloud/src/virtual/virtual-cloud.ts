@@ -29,7 +29,7 @@ export interface VirtualCloudDefinition extends RecordOptions {
   readonly queues?: readonly QueueDefinition[];
   /** Creates the tables. They respond at once: the virtual cloud adds the duration of calls. */
   readonly tables?: () => Tables;
-  readonly functions: readonly FunctionDefinition<ProcessOutside>[];
+  readonly functions: readonly FunctionDefinition<ProcessRuntime>[];
   /** The concurrent executions of all functions together. @default - no limit */
   readonly concurrency?: number | undefined;
   readonly faults?: FaultPlan;
@@ -42,7 +42,7 @@ interface Tables {
 }
 
 /** A process's access to everything outside. */
-export interface ProcessOutside {
+export interface ProcessRuntime {
   readonly process: Process;
   readonly time: ProcessTime;
   readonly random: Pick<SeededRandom, 'number' | 'bytes'>;
@@ -140,7 +140,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     return found;
   }
 
-  function deploy(each: FunctionDefinition<ProcessOutside>): VirtualFunction {
+  function deploy(each: FunctionDefinition<ProcessRuntime>): VirtualFunction {
     const ids = randomOf(`invocations of ${each.name}`);
     const target = makeFunction(each, { time, costs, note, ids, account, startProcess: processes.start, runtimeOf });
     for (const source of each.sources ?? []) {
@@ -161,7 +161,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     }
   }
 
-  function runtimeOf(process: Process): ProcessOutside {
+  function runtimeOf(process: Process): ProcessRuntime {
     const call = callsOf(process);
     return {
       process,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Fate } from '../../src/faults.ts';
 import {
   makeVirtualCloud,
-  type ProcessOutside,
+  type ProcessRuntime,
   ServiceError,
   type VirtualCloudDefinition,
 } from '../../src/virtual/virtual-cloud.ts';
@@ -11,10 +11,10 @@ import {
 /** Returns the outcome of a function's calls, whose attempts have these faults. */
 async function run(
   fates: readonly Fate[],
-  act: (runtime: ProcessOutside) => Promise<unknown>,
+  act: (runtime: ProcessRuntime) => Promise<unknown>,
   others: Partial<VirtualCloudDefinition> = {},
 ) {
-  const functions = [{ name: 'f', timeout: 30_000, start: (runtime: ProcessOutside) => () => act(runtime) }];
+  const functions = [{ name: 'f', timeout: 30_000, start: (runtime: ProcessRuntime) => () => act(runtime) }];
   const left = [...fates];
   const faults = { fateOf: () => left.shift() };
   return makeVirtualCloud({ seed: 1, faults, functions, ...others }).invoke('f', {});

@@ -2,7 +2,7 @@ import { GenerateDataKeyWithoutPlaintextCommand } from '@aws-sdk/client-kms';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import { type FaultPlan, makeVirtualCloud, type ProcessOutside } from '../../src/virtual/virtual-cloud.ts';
+import { type FaultPlan, makeVirtualCloud, type ProcessRuntime } from '../../src/virtual/virtual-cloud.ts';
 
 // The worlds of the laboratory test that two programs produce the same events.
 
@@ -21,7 +21,7 @@ async function runWorld(seed: number) {
     name: `from-${queue}`,
     timeout: 10_000,
     sources: [{ queue, concurrency: 10 }],
-    start: ({ time, random, log, kms, sqs }: ProcessOutside) =>
+    start: ({ time, random, log, kms, sqs }: ProcessRuntime) =>
       async function passOn(event: SQSEvent) {
         await kms.send(new GenerateDataKeyWithoutPlaintextCommand({ KeyId: 'key' }));
         await Promise.all(

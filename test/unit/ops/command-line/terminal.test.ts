@@ -22,7 +22,7 @@ describe('a command that ends sessions or cannot be undone', () => {
   });
 
   it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('does not run after %j', async typed => {
-    expect((await ask(typed)).answer).toBe('CliError: Cancelled. Nothing was changed.');
+    expect((await ask(typed)).answer).toBe('CliError: Cancelled. No changes were made.');
   });
 
   it('is refused without a terminal, whatever standard input contains', async () => {

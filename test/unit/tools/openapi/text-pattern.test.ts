@@ -29,10 +29,10 @@ describe('a pattern of a text', () => {
     ['has a negated class, which counts UTF-16 units in JavaScript', /^[^a]$/, 'is more than'],
     ['has other characters than ASCII', /^[à-ú]+$/, 'is more than'],
     ['has a lazy count', /^[a-z]+?$/, 'is more than'],
-    ['repeats a class right after itself', /^[a-z]+[a-z]+$/, '"[a-z]+" ends'],
-    ['repeats it after what may be absent', /^[a-z]{1,9}-?[a-z0-9]{1,9}$/, '"[a-z]{1,9}" ends'],
-    ['lets it go on with a character of its own', /^x[a-z]*z$/, '"[a-z]*" ends'],
-    ['may leave out either of two that are the same', /^a?a?$/, '"a?" ends'],
+    ['repeats a class right after itself', /^[a-z]+[a-z]+$/, '"[a-z]+" may continue it'],
+    ['repeats it after what may be absent', /^[a-z]{1,9}-?[a-z0-9]{1,9}$/, '"[a-z]{1,9}" may continue it'],
+    ['lets it go on with a character of its own', /^x[a-z]*z$/, '"[a-z]*" may continue it'],
+    ['may leave out either of two that are the same', /^a?a?$/, '"a?" may continue it'],
   ])('is refused if it %s', (_case, pattern, reason) => {
     expect(reasonOf(pattern)).toContain(
       `The pattern of canal ${reason.startsWith('"') ? 'is ambiguous: the part after ' : ''}${reason}`,

@@ -4,10 +4,10 @@ import {
   type FaultPlan,
   type FunctionDefinition,
   makeVirtualCloud,
-  type ProcessOutside,
+  type ProcessRuntime,
 } from '../../../src/virtual/virtual-cloud.ts';
 
-type Definition = Partial<FunctionDefinition<ProcessOutside>>;
+type Definition = Partial<FunctionDefinition<ProcessRuntime>>;
 
 function makeCloud(definition: Definition, faults: FaultPlan = {}) {
   const functions = [{ name: 'f', timeout: 10_000, start: () => () => undefined, ...definition }];
