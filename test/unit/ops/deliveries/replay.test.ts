@@ -104,7 +104,11 @@ describe('the replays of many webhooks', () => {
   });
 
   it('stop after a failure that concerns all webhooks', async () => {
-    const replayOne = vi.fn(async () => fail());
+    const replayOne = vi.fn(async ({ account }: { account: string }) => {
+      if (account === '3') fail();
+      await new Promise(setImmediate);
+      return { id: `reenvio_${account}`, state: 'completed' as const, sent: 2 };
+    });
     await expect(replayEach(webhooks, task, replayOne)).rejects.toThrow('half-way');
     expect(replayOne.mock.calls.length).toBeLessThanOrEqual(10);
   });
