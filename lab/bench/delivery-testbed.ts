@@ -65,15 +65,15 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
       endpoints: { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint },
     };
     const variables = environmentOf(outputs, QueueUrl);
-    let begun = 0;
+    let started = 0;
 
     return {
       outputs,
       dynamo: makeDynamo(client),
       received: receiver.received,
       begin: () => {
-        begun += 1;
-        const consumer = makeConsumer(`deliver-${begun}`, code, variables, runtimeContext);
+        started += 1;
+        const consumer = makeConsumer(`deliver-${started}`, code, variables, runtimeContext);
         undo.push(consumer.end);
         return consumer;
       },

@@ -125,8 +125,8 @@ function makeNotingDynamo(call: Dynamo, now: () => number) {
 
   function note({ RequestItems = {} }: BatchGetCommand['input'], output: object): void {
     const { Responses = {}, UnprocessedKeys = {} }: BatchGetOutput = output;
-    const begun = unfinished.get(RequestItems) ?? { at: now(), asked: RequestItems, found: [] };
-    const reading = { ...begun, found: [...begun.found, Responses] };
+    const started = unfinished.get(RequestItems) ?? { at: now(), asked: RequestItems, found: [] };
+    const reading = { ...started, found: [...started.found, Responses] };
     if (Object.keys(UnprocessedKeys).length > 0) unfinished.set(UnprocessedKeys, reading);
     keep(reading);
   }

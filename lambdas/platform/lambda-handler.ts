@@ -11,13 +11,13 @@ import { describeError, type Telemetry } from './telemetry.ts';
  * @param checkItself - runs before the version receives traffic. By default, the version only has to start with its environment.
  */
 export function makeHandler<Event, Result>(
-  { log, beginInvocation, metrics }: Telemetry,
+  { log, startInvocation, metrics }: Telemetry,
   run: (event: Event, context: Context) => Promise<Result>,
   checkItself: () => Promise<unknown> = async () => {},
 ) {
   // No early response on timeout: the unfinished work would continue when Lambda thaws the process.
   return middy<Event, Result | undefined>({ timeoutEarlyInMillis: 0 })
-    .use({ before: ({ event, context }) => beginInvocation(context, requestIdOf(event)) })
+    .use({ before: ({ event, context }) => startInvocation(context, requestIdOf(event)) })
     .use({ onError: ({ error }) => log.error('invocation.failed', describeError(error)) })
     .use(logMetrics(metrics))
     .handler(async (event, context) => {

@@ -22,7 +22,7 @@ export const logNames = {
   message: ['deferred', 'not_deleted', 'not_received', 'visibility_unchanged'],
   notice: ['not_sent'],
   password: ['not_judged'],
-  replay: ['ended', 'not_begun'],
+  replay: ['ended', 'not_started'],
   request: ['failed'],
   retry: ['rejected'],
   revoke: ['granted', 'refused'],

@@ -15,10 +15,10 @@ export function makeLog(service: string, now: Clock) {
   let requestId: string | undefined;
   let traceId: string | undefined;
   const log: Log = { info: writer('INFO'), warn: writer('WARN'), error: writer('ERROR') };
-  return { log, beginInvocation };
+  return { log, startInvocation };
 
   /** Sets the invocation of the following lines and, for an HTTP API, the gateway's id of its request. */
-  function beginInvocation({ awsRequestId }: { readonly awsRequestId: string }, gatewayRequestId?: string): void {
+  function startInvocation({ awsRequestId }: { readonly awsRequestId: string }, gatewayRequestId?: string): void {
     invocationId = awsRequestId;
     requestId = gatewayRequestId;
     traceId = sampledTrace.exec(process.env._X_AMZN_TRACE_ID ?? '')?.[1];

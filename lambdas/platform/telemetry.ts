@@ -16,10 +16,10 @@ export function makeTelemetry<Service extends string>(
   countedAs: string = serviceName,
   now = systemClock,
 ) {
-  const { log: written, beginInvocation } = makeLog(serviceName, now);
+  const { log: written, startInvocation } = makeLog(serviceName, now);
   const log: Log = { ...written, warn: countingThrottles(written.warn), error: countingThrottles(written.error) };
   const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // the environment contains the namespace, one per stage
-  return { service: serviceName, log, beginInvocation, metrics, count, measure };
+  return { service: serviceName, log, startInvocation, metrics, count, measure };
 
   /** Adds to a metric, which the handler's middleware writes. */
   function count(metric: string, by = 1): void {

@@ -99,23 +99,23 @@ export function openAuditLog(target: Target) {
   return {
     begin: async function beginLine(command: string, subject: Subject, change: Change = {}) {
       const caller = await findCaller(); // and the time
-      const begun: AuditRecord = {
-        message: 'operator.begun',
+      const started: AuditRecord = {
+        message: 'operator.started',
         id: makeId(22),
         at: isoTime(clock.now()),
         caller,
         command,
         target: shown(subject),
         ...(Object.values(change).some(value => value !== undefined) && { change: known(change) }),
-        outcome: 'begun',
+        outcome: 'started',
       };
-      await write(begun);
+      await write(started);
       let named: { readonly kind: Listed; readonly ids: string[] } = { kind: 'messages', ids: [] };
 
       /** Writes a further line with targets that did not fit in the first one. */
       function continueLine(subject: Subject): Promise<void> {
         const [id, target] = [makeId(22), shown(subject)];
-        return write({ ...begun, message: 'operator.continued', id, target, of: begun.id, outcome: 'done' });
+        return write({ ...started, message: 'operator.continued', id, target, of: started.id, outcome: 'done' });
       }
 
       /** Writes a further line with the targets collected so far. */
@@ -136,9 +136,9 @@ export function openAuditLog(target: Target) {
         /** Writes how the command ended. It records the name of an error, never its message. */
         complete: (outcome: 'done' | 'failed', more: Subject, error?: unknown): Promise<void> =>
           write({
-            ...begun,
+            ...started,
             message: 'operator.ended',
-            target: { ...begun.target, ...shown(more) },
+            target: { ...started.target, ...shown(more) },
             outcome,
             endedAt: isoTime(clock.now()),
             ...(error instanceof Error ? { errorName: error.name } : {}),
@@ -171,7 +171,7 @@ export function openAuditLog(target: Target) {
           else parts.set(of, [target]);
         } else if (!found.has(id) && found.size < limit) {
           found.set(id, line); // the last line of a command is above its first one
-          if (line.outcome !== 'begun') open.add(id);
+          if (line.outcome !== 'started') open.add(id);
         } else open.delete(id);
         if (found.size === limit && open.size === 0) break;
       }
@@ -184,7 +184,7 @@ export function openAuditLog(target: Target) {
 const linesPerCommand = 200;
 
 const auditLine = z.object({
-  message: z.enum(['operator.begun', 'operator.continued', 'operator.ended']),
+  message: z.enum(['operator.started', 'operator.continued', 'operator.ended']),
   id: z.string(),
   /** The id of the line that a further one belongs to. */
   of: z.string().optional(),
@@ -194,8 +194,8 @@ const auditLine = z.object({
   command: z.string(),
   target: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
   change: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
-  /** `begun` if it was never completed: the command was killed or is still running. */
-  outcome: z.enum(['begun', 'done', 'failed']),
+  /** `started` if it was never completed: the command was killed or is still running. */
+  outcome: z.enum(['started', 'done', 'failed']),
   endedAt: z.string().optional(),
   errorName: z.string().optional(),
 });

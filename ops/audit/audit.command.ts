@@ -26,7 +26,7 @@ const list = command('audit list', {
   description: 'list the commands that changed data or showed a body, newest first',
   notes: `
 Without --since it shows the last 7 days. A line has ids only: never an e-mail address, a secret or a body. The outcome
-"begun" means that the command is still running or was killed. A command that failed may have made some of its changes.
+"started" means that the command is still running or was killed. A command that failed may have made some of its changes.
 The text shows the number of ids if there are many, and shortens long values (…). --json shows everything; its "parts" have
 the ids that did not fit in one line, such as each imported user and each message that was moved or discarded.
 

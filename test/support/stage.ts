@@ -45,7 +45,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
       concurrencyOf: { first: concurrency, retry: concurrency, slow: concurrency },
       telemetryOf: () => ({
         log: telemetry.log,
-        beginInvocation: () => undefined,
+        startInvocation: () => undefined,
         count: (metric, by) => telemetry.count(metric as DeliveryMetric, by),
         measure: (metric, by) => telemetry.measure(metric as 'OldestDue', by),
       }),

@@ -41,7 +41,7 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
         return async function handle({ requestId }: Asked, context: { readonly awsRequestId: string }) {
           const request = stage.journal.find(requestId);
           calls.begin(request);
-          telemetry.beginInvocation(context, requestId);
+          telemetry.startInvocation(context, requestId);
           return respond(await answer(formRequestOf(request)));
         };
       },

@@ -30,7 +30,7 @@ export function baseApiFunctions({
         const counted = countCosts(runtimeOf(process));
         const api = compose(counted.runtime, telemetry);
         return (event: HttpRequest, context: InvocationContext) => {
-          telemetry.beginInvocation(context, event.requestContext.requestId);
+          telemetry.startInvocation(context, event.requestContext.requestId);
           const cost = { method: event.requestContext.http.method, path: event.rawPath, calls: 0, read: 0 };
           costs.push(cost);
           counted.begin(cost);

@@ -32,7 +32,7 @@ function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessRuntime
       const environment = { ...consumers, ...values, lane, queueUrl: queueOf[lane] };
       const consume = compositions.deliver(environment, runtimeOf(process), telemetry);
       return (event: SQSEvent, context: Parameters<typeof consume>[1] & { readonly awsRequestId: string }) => {
-        telemetry.beginInvocation(context);
+        telemetry.startInvocation(context);
         return consume(event, context);
       };
     },

@@ -154,6 +154,6 @@ const productLimits: Partial<Compositions> = {
 };
 
 /** Ignores all measurements. */
-const quiet = { beginInvocation: ignore, count: ignore, measure: ignore };
+const quiet = { startInvocation: ignore, count: ignore, measure: ignore };
 
 function ignore(): void {}

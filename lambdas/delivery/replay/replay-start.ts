@@ -44,7 +44,7 @@ export function makeStartReplay(dependencies: {
     try {
       return (await run(replay, firstPage, () => pages++ === 0)) ?? replay;
     } catch (error) {
-      log.warn('replay.not_begun', { replayId: replay.id, ...describeError(error) });
+      log.warn('replay.not_started', { replayId: replay.id, ...describeError(error) });
       return replay;
     }
   }

@@ -125,24 +125,24 @@ export function makeDeliveryStore({
 
   /** Stores an outcome if a condition holds: first the receiver's answer, if it is not in the head, then the head, which is the commit. */
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
-    const begun = now();
+    const started = now();
     const { settledAt } = delivery;
     const { head, answers } = partAnswers(delivery, settledAt && cleanUpAt(settledAt));
     for (const Item of answers) {
-      await untilAnswered(begun, () => dynamo(new PutCommand({ TableName: table, Item })));
+      await untilAnswered(started, () => dynamo(new PutCommand({ TableName: table, Item })));
     }
     const item = itemFromDelivery(head);
-    const write = { begun, item, condition: conditionOf(when) };
+    const write = { started, item, condition: conditionOf(when) };
     return isTogether ? insertTogether(item, earlier => putHead(write, earlier)) : putHead(write);
   }
 
   /** Puts a head. If it was written more than once and is then rejected, the condition may have failed because of its own first try. */
   function putHead(
-    { begun, item, condition }: HeadWrite,
+    { started, item, condition }: HeadWrite,
     { mayBeStored = false, failure }: EarlierInsert = {},
   ): Promise<boolean> {
     let isRepeated = mayBeStored || failure !== undefined;
-    return untilAnswered(begun, putOnce, failure);
+    return untilAnswered(started, putOnce, failure);
 
     async function putOnce(): Promise<boolean> {
       try {
@@ -157,11 +157,11 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Repeats a write that gets no response, with backoff, for as long as the store allows since `begun`: an unstored outcome causes another
+   * Repeats a write that gets no response, with backoff, for as long as the store allows since `started`: an unstored outcome causes another
    * POST. `failure` is that of an earlier try. Throws the last failure.
    */
   async function untilAnswered<Result>(
-    begun: number,
+    started: number,
     write: () => Promise<Result>,
     failure?: unknown,
   ): Promise<Result> {
@@ -169,7 +169,7 @@ export function makeDeliveryStore({
     let wait = firstPause;
     for (;;) {
       if (failed !== undefined) {
-        if (!isUnavailable(failed) || now() - begun + wait > retryForMs) throw failed;
+        if (!isUnavailable(failed) || now() - started + wait > retryForMs) throw failed;
         await pause(wait);
         wait *= 2;
       }
@@ -207,7 +207,7 @@ function isAsRead(read: Delivery): Expression {
 
 interface HeadWrite {
   /** The moment when the first write of its outcome started. */
-  readonly begun: number;
+  readonly started: number;
   readonly item: Item;
   readonly condition: ReturnType<typeof conditionOf>;
 }

@@ -25,8 +25,8 @@ afterEach(() => {
 const lines = () => written.map(text => JSON.parse(text));
 
 const logDelivered = () => {
-  const { log, beginInvocation } = makeLog('deliver-first', now);
-  beginInvocation({ awsRequestId: requestId });
+  const { log, startInvocation } = makeLog('deliver-first', now);
+  startInvocation({ awsRequestId: requestId });
   log.info('delivery.attempt', {
     ...describeDelivery(aDelivery({ messageId: requestId, accountId: 'acme', eventName: 'proposta.recebida' })),
     ...describeAttempt(aRecord({ result: 'delivered', status: 200, durationMs: 123 })),
@@ -72,11 +72,11 @@ describe('a line of the log', () => {
   });
 
   it('has the id of the request in its answer, and the id of the invocation if something failed', () => {
-    const { log, beginInvocation } = makeLog('webhooks', now);
-    beginInvocation({ awsRequestId: 'one' }, 'AbCdEfGhIjKlMnO=');
+    const { log, startInvocation } = makeLog('webhooks', now);
+    startInvocation({ awsRequestId: 'one' }, 'AbCdEfGhIjKlMnO=');
     log.info('api.request');
     log.warn('api.refused');
-    beginInvocation({ awsRequestId: 'two' });
+    startInvocation({ awsRequestId: 'two' });
     log.info('keys.rotated');
     log.error('keys.rotated');
     expect(lines().map(line => [line.requestId, line.function_request_id])).toEqual([
@@ -93,8 +93,8 @@ describe('a line of the log', () => {
     ['', undefined],
   ])('has the trace of its invocation if that is recorded: %j', (header, expected) => {
     vi.stubEnv('_X_AMZN_TRACE_ID', header);
-    const { log, beginInvocation } = makeLog('x', now);
-    beginInvocation({ awsRequestId: 'one' });
+    const { log, startInvocation } = makeLog('x', now);
+    startInvocation({ awsRequestId: 'one' });
     log.info('keys.rotated');
     expect(lines()[0].xray_trace_id).toBe(expected);
   });

@@ -59,10 +59,10 @@ it('a change that loses every race is refused within 3 s, and its log line names
     ['DELETE', path, {}],
     ['POST', `${path}/reenvios`, { body: range }],
   ] as const) {
-    const begun = stage.now();
+    const started = stage.now();
     expect(await stage.request(method, at, sent)).toMatchObject(busy);
-    expect(stage.now() - begun).toBeGreaterThan(0);
-    expect(stage.now() - begun).toBeLessThan(3_000);
+    expect(stage.now() - started).toBeGreaterThan(0);
+    expect(stage.now() - started).toBeLessThan(3_000);
     expect(JSON.parse(stage.lines.at(-1) ?? '')).toMatchObject(['api.refused', { reason: 'contended' }]);
   }
 });

@@ -21,14 +21,14 @@ const countClients = async () => (await ask('clients list')).length;
 describe('the line of a command', () => {
   it('is started before the write with the change, and completed with the target', async () => {
     await ask(create);
-    let begun: unknown;
+    let started: unknown;
     const look = async () => {
-      begun = (await trail())[0];
+      started = (await trail())[0];
     };
     const { clientId } = await under({ before: ['Put', 1, look] }).ask(create);
     const change = { grants: ['password'], anyAccount: true };
     const line = { command: 'clients create', caller: `local:${userInfo().username}`, parts: [], change };
-    expect(begun).toMatchObject({ ...line, target: {}, outcome: 'begun' });
+    expect(started).toMatchObject({ ...line, target: {}, outcome: 'started' });
     const completed = { target: { client: clientId }, outcome: 'done', errorName: null };
     const times = { at: expect.any(String), endedAt: expect.any(String) };
     expect(await trail()).toEqual([{ ...line, ...completed, ...times, id: expect.stringMatching(/^\w{22}$/) }]);
@@ -184,7 +184,7 @@ describe('the audit trail', () => {
 
     const records = await trail(1_000);
     expect([...new Set(records.map(({ command }) => command))].sort()).toEqual(await auditedCommands());
-    expect(records.filter(({ outcome }) => outcome === 'begun')).toEqual([]);
+    expect(records.filter(({ outcome }) => outcome === 'started')).toEqual([]);
     const told = JSON.stringify(records);
     for (const secret of [canary, password, clientSecret, email]) expect(told).not.toContain(secret);
     expect(told).toContain(clientId);

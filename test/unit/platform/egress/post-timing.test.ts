@@ -45,16 +45,16 @@ describe('the timing of a POST', () => {
 describe('a POST that is given up', () => {
   const silent: Play = () => {};
 
-  it.each<[string, Situation, (begun: Awaited<ReturnType<typeof start>>) => boolean]>([
+  it.each<[string, Situation, (started: Awaited<ReturnType<typeof start>>) => boolean]>([
     ['resolving', { resolve: () => new Promise(() => {}) }, () => true],
     ['connecting', { fates: new Map([[publicAddress, 'silent']]) }, ({ meant }) => meant.length === 1],
     ['waiting for headers', {}, ({ receiver }) => receiver.requests.length === 1],
   ])('ends at once while %s', async (_case, situation, isThere) => {
     useVirtualTime();
-    const begun = await start(silent, situation);
+    const started = await start(silent, situation);
     const abort = new AbortController();
-    const outcome = begun.post({ ...request, signal: abort.signal });
-    await turnsUntil(() => isThere(begun));
+    const outcome = started.post({ ...request, signal: abort.signal });
+    await turnsUntil(() => isThere(started));
     vi.advanceTimersByTime(100);
     abort.abort();
     expect(await outcome).toMatchObject({ outcome: 'given_up', durationMs: 100 });

@@ -95,10 +95,10 @@ describe('an invocation', () => {
   });
 
   it('is started by a schedule', async () => {
-    const begun: number[] = [];
-    const start: Definition['start'] = runtime => () => begun.push(runtime.time.now());
+    const started: number[] = [];
+    const start: Definition['start'] = runtime => () => started.push(runtime.time.now());
     await makeCloud({ schedule: { every: 60_000 }, start }).run(200_000);
-    expect(begun).toEqual([60_420, 120_020, 180_020]);
+    expect(started).toEqual([60_420, 120_020, 180_020]);
   });
 });
 
