@@ -5,7 +5,7 @@ import { makeApi } from '../api/router.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { makeCountRegistration } from '../delivery/api/request-limits.ts';
 import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
-import { makeReadSlowSince } from '../delivery/lanes/slow-since.ts';
+import { makeSlowSinceReader } from '../delivery/lanes/slow-since.ts';
 import { makeEncryption } from '../platform/encryption.ts';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
@@ -46,7 +46,7 @@ export function composeWebhooksApi(
         makeWebhookHandlers({
           ...time,
           store: makeWebhookStore({ dynamo, table: environment.webhooksTable }),
-          readSlowSince: makeReadSlowSince(deliveries),
+          readSlowSince: makeSlowSinceReader(deliveries),
           readWithoutWebhook: makeReadWithoutWebhook(deliveries),
           encryption: makeEncryption(keyring, random),
           urls: makeUrlValidation({ ...time, resolve, ownHosts: environment.ownHosts }),

@@ -51,7 +51,7 @@ export async function readDeliveries(
   progress: ShowProgress,
   isWanted: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
-  const most = event === undefined ? maxPage / 4 : maxPage; // of eight webhooks most pages are not needed
+  const most = event === undefined ? maxPageSize / 4 : maxPageSize; // of eight webhooks most pages are not needed
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
     newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
   );
@@ -62,7 +62,7 @@ export async function readDeliveries(
     const delivery = next[newest]?.value;
     if (!delivery) break;
     if (isWanted(delivery)) found.push(delivery);
-    if (found.length % maxPage === 0) {
+    if (found.length % maxPageSize === 0) {
       progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
     }
     const following = await pages[newest]?.next();
@@ -183,7 +183,7 @@ function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number 
 }
 
 /** The page size of the history. */
-const maxPage = 100;
+const maxPageSize = 100;
 
 const refusals: Record<ResendRefusal, string> = {
   webhook_suspended: 'its webhook is suspended. Run "webhooks reactivate" first.',

@@ -4,7 +4,7 @@ import type { Connect } from './ops-runtime.ts';
  * Reads which addresses receive the mails of a topic (`confirmed`), and which have not confirmed yet. It leaves out
  * addresses without a subscription and ended subscriptions, which SNS lists as `Deleted` for up to three days.
  */
-export async function readMailboxes(connect: Connect, topicArn: string) {
+export async function listEmailSubscriptions(connect: Connect, topicArn: string) {
   const { paginateListSubscriptionsByTopic, SNSClient } = await import('@aws-sdk/client-sns');
   const pages = paginateListSubscriptionsByTopic({ client: connect(SNSClient) }, { TopicArn: topicArn });
   const found = new Map<string, 'confirmed' | 'not confirmed'>();

@@ -3,7 +3,7 @@ import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
-import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/lanes/slow-since.ts';
+import { makeSlowSinceReader, type SlownessOwner } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { makeRunReplay } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
@@ -111,7 +111,7 @@ export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
 ): Promise<readonly (number | undefined)[]> {
-  const read = makeReadSlowSince({ dynamo: target.dynamo, table: requireOutput(target, 'DeliveriesTable') });
+  const read = makeSlowSinceReader({ dynamo: target.dynamo, table: requireOutput(target, 'DeliveriesTable') });
   const found: (number | undefined)[] = [];
   for await (const some of inBatches(owners, batchGetLimit)) found.push(...(await read(some)));
   return found;

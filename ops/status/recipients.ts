@@ -1,4 +1,4 @@
-import { readMailboxes } from '../stage/mailboxes.ts';
+import { listEmailSubscriptions } from '../stage/mailboxes.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { listed } from '../stage/sentences.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
@@ -15,7 +15,7 @@ export async function readRecipients(target: Target): Promise<readonly Recipient
   const addresses = target.deployed?.configuration.alarmRecipients ?? [];
   if (addresses.length === 0) return [];
   const read = async (mail: Recipient['mail'], output: string) => {
-    const mailboxes = await readMailboxes(target.connect, requireOutput(target, output));
+    const mailboxes = await listEmailSubscriptions(target.connect, requireOutput(target, output));
     return addresses.map(address => ({ mail, address, state: mailboxes.get(address) ?? ('not subscribed' as const) }));
   };
   return (await Promise.all([read('page', 'PagesTopicArn'), read('ticket', 'TicketsTopicArn')])).flat();

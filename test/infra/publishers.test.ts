@@ -44,7 +44,7 @@ it('the policies for roles of the same account allow one action each, and keep t
 });
 
 describe('the policy of the events queue', () => {
-  it('allows the roles of the stage’s file, SNS for its topics and EventBridge for its rules; by default no one', () => {
+  it('allows only the roles, SNS topics and EventBridge rules that the stage file lists, and denies everyone by default', () => {
     const bySource = (source: readonly string[]) => ({ ArnEquals: { 'aws:SourceArn': source } });
     expect(statementsOf(closed, 'SQS::QueuePolicy', 'EventsQueue')).toMatchObject([plainHttp]);
     expect(statementsOf(open, 'SQS::QueuePolicy', 'EventsQueue')).toEqual([

@@ -51,7 +51,7 @@ export async function readHistory(
   { id: account }: Account,
   { request }: Pick<IntegratorsWorld, 'request'>,
 ): Promise<void> {
-  const list = `${webhook}/entregas?limite=${maxPage}`;
+  const list = `${webhook}/entregas?limite=${maxPageSize}`;
   let cursor: unknown;
   let isFirst = true;
   do {
@@ -150,7 +150,7 @@ function makeActs(
   }
 
   async function list(): Promise<void> {
-    await ask('GET', `${webhook}/entregas?limite=${maxPage}`);
+    await ask('GET', `${webhook}/entregas?limite=${maxPageSize}`);
   }
 
   /** Repeats a request until it is answered, at most four times. */
@@ -183,7 +183,7 @@ const unknownReplay = `reenvio_${'a'.repeat(22)}`;
 
 const maxTries = 4;
 
-const maxPage = 100;
+const maxPageSize = 100;
 
 /** The number of an account's deliveries that are read one by one. */
 const lookedAt = 8;

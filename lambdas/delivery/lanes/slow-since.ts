@@ -19,7 +19,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
 }
 
 /** Creates the reader of table `Deliveries` that returns since when the attempts of events are made in the slow lane. */
-export function makeReadSlowSince({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
+export function makeSlowSinceReader({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];
     const items = await batchGet(

@@ -27,12 +27,12 @@ interface CallTry {
 }
 
 /** The share (0 to 1) of attempts with each outcome: `failed` for all services, `sns.failed` for one. */
-export type Shares = Readonly<Record<string, number>>;
+export type FaultRates = Readonly<Record<string, number>>;
 
 /** The faults of a cloud, in real and in virtual time. */
 export interface FaultPlan {
-  /** Shares of all attempts. */
-  readonly shares?: Shares;
+  /** FaultRates of all attempts. */
+  readonly shares?: FaultRates;
   /** Periods with more faults, of one service or one of its resources. */
   readonly spells?: readonly Spells[];
   /** The share of sent messages, and of other batch entries, that a queue rejects individually. */
@@ -52,7 +52,7 @@ interface Spells {
   readonly count: number;
   readonly length: number;
   readonly within: number;
-  readonly shares: Shares;
+  readonly shares: FaultRates;
 }
 
 /** Decides which faults occur. */
@@ -97,7 +97,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   }
 
   /** One draw decides between all outcomes, so that their shares add up. */
-  function draw(shares: Shares, service: string): Fate {
+  function draw(shares: FaultRates, service: string): Fate {
     let left = random.number();
     return (
       fates.find(fate => {

@@ -112,7 +112,7 @@ describe('a failure', () => {
   });
 });
 
-it('a test that is ended at any call deletes its webhook, even if registering it was not answered', async () => {
+it('a test that is interrupted during any call deletes its webhook, even if the registration got no response', async () => {
   const whole = makeFakeService();
   await runSmokeTest(whole.effects, never);
   const beforeDeletion = whole.calls.length - 1;

@@ -106,7 +106,7 @@ describe('a rollback', () => {
     expect(versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
-  it('leaves functions that the release does not have unchanged, and names them', async () => {
+  it('skips functions that are not in the release, and lists them', async () => {
     const stage = makeStage();
     expect(await stage.to('r1')).toMatchObject({ moved: [{ function: 'Token', to: 1 }], without: ['Sweep'] });
     expect(stage.versions()).toEqual({ Token: '1', Sweep: '2' });

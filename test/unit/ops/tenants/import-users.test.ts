@@ -100,7 +100,7 @@ describe('a line', () => {
     ['Django with unused bits', `pbkdf2_sha256$1000$seasalt2017AB$${tag.replace(/.$/, 'V')}=`, false],
     ['Django with a salt that is too short', `pbkdf2_sha256$1000$seasalt$${tag}=`, false],
     ['Django with SHA-1', `pbkdf2_sha1$1000$seasalt2017AB$${tag}=`, false],
-  ])('with a hash of %s: %s', (_case, password_hash, isTaken) => {
+  ])('a password hash of %s is accepted: %s', (_case, password_hash, isTaken) => {
     expect(parseUserLine(userLine('a@b.example', { password_hash })).user !== undefined).toBe(isTaken);
   });
 
