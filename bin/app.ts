@@ -1,4 +1,4 @@
-/** The CDK app, as `cdk.json` starts it. */
+/** The CDK app, which `cdk.json` starts. */
 import { makeApp } from '../lib/app.ts';
 
 makeApp();

@@ -1,5 +1,5 @@
 /**
- * Reports missing packages in one line instead of a stack trace: "npm ci" has not run since the dependencies changed. The operator's
+ * Reports missing packages in one line instead of a stack trace, if "npm ci" has not run since the dependencies changed. The operator's
  * command line and the CDK app need no development dependencies.
  */
 const { existsSync } = require('node:fs');

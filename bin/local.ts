@@ -1,4 +1,4 @@
-/** The local run: `npm start -- --help`. The version of Node is checked before anything else is loaded. */
+/** The local run: `npm start -- --help`. It checks the version of Node before it loads anything else. */
 import './node-version.cjs';
 
 const { runLocally } = await import('../ops/local/command.ts');

@@ -1,6 +1,6 @@
 /**
- * Excludes this machine from the environment's proxy, because the local run listens here. Node has read `NO_PROXY` by now, so it
- * has to read it again. Child processes inherit it.
+ * Excludes this machine from the environment's proxy, because the local run listens here. Node has already read `NO_PROXY`, so it
+ * has to read the variable again. Child processes inherit the setting.
  */
 const { setGlobalProxyFromEnv } = require('node:http');
 

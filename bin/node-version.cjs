@@ -1,7 +1,7 @@
 /**
- * Reports in one line that Node is too old or that dependencies are missing. It is CommonJS and plain JavaScript, because an old
- * Node cannot load the TypeScript entries: `npm start`, `npm run ops` and the CDK preload it with --require. The entries also import
- * it, for starts without npm. Development programs do without.
+ * Reports in one line that Node is too old or that dependencies are missing. This file is CommonJS and plain JavaScript, because an old
+ * Node cannot load the TypeScript entry points. `npm start`, `npm run ops` and the CDK preload it with --require. The entry points also
+ * import it, for starts without npm. Development programs do not use it.
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(

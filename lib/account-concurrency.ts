@@ -6,12 +6,12 @@ import type { StageValues } from './stage-values.ts';
  */
 export const unreservedConcurrency = 100;
 
-/** The minimum concurrency that the lanes leave to functions without a reservation: one for the sweeper, one for a request. */
+/** The minimum concurrency that the lanes leave to functions without a reservation: 1 for the sweeper and 1 for a request. */
 export const minOtherLanes = 2;
 
 /**
  * Returns the reserved concurrency of the receiver of smoke tests, so that a flood of requests to its URL cannot affect the service.
- * `undefined` if the stage has no receiver, or if its account has too little concurrency to reserve any: a new account has 10.
+ * Returns `undefined` if the stage has no receiver, or if its account has too little concurrency (a new one has 10).
  */
 export function receiverConcurrency(values: StageValues): number | undefined {
   const hasRoom = values.accountConcurrency >= reservedConcurrency(values) + unreservedConcurrency;
@@ -23,5 +23,5 @@ export function reservedConcurrency({ tokenConcurrency, smokeReceiverUrl }: Stag
   return tokenConcurrency + (smokeReceiverUrl === undefined ? receiverReservation : 0);
 }
 
-/** Enough for all tests that run at once: each sends one event, which the receiver answers in milliseconds. */
+/** Enough for all tests that run at once. Each test sends one event, and the receiver responds in milliseconds. */
 const receiverReservation = 2;

@@ -65,7 +65,7 @@ export function webhooksAlarms(configuration: StageConfiguration): AlarmRows {
       severity: 'page',
       impact: 'Functions of {auth_url} or {base_url} return 500 or 503: requests fail because of an internal error.',
       command: 'smoke',
-      // Not the gateway's 5xx: an account that changes one webhook many times at once gets 503, too.
+      // Not the gateway's 5xx, because an account that changes one webhook many times at once receives 503, too.
       rule: repeated(own(configuration, 'RequestFailed', { functions: 'http' })),
     },
   };
@@ -152,7 +152,7 @@ export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration
       impact: `The certificate of ${url} expires within 30 days and was not renewed: after that no client can connect.`,
       command: 'status',
       section: 'CertificateExpires',
-      // ACM renews 45 days before the end. It stops reporting the remaining days at the end.
+      // ACM renews a certificate 45 days before it expires. It stops reporting the remaining days when the certificate expires.
       rule: {
         metric: new cloudwatch.Metric({
           namespace: 'AWS/CertificateManager',
@@ -175,7 +175,7 @@ export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration
 
 /** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
 export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
-  // Each period contains a completed test: it may start 5 minutes late, takes up to 3, and CloudWatch counts it a little later.
+  // Each period contains a completed test, which may start 5 minutes late and take up to 3. CloudWatch counts it slightly later.
   const period = Duration.minutes(interval.toMinutes() + Math.max(interval.toMinutes(), 10));
   return {
     SmokeFailed: {
@@ -198,7 +198,7 @@ export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
 }
 
 /**
- * Returns the alarms of a function's new version. It fails if invocations throw, run out of memory or time out, or if it returns
+ * Returns the alarms of a function's new version. The version fails if invocations throw, run out of memory or time out, or if it returns
  * status 500, which Lambda does not count as an error. Lambda reports metrics by version while an alias points to two versions.
  */
 export function releaseAlarms(
@@ -248,12 +248,12 @@ export function own(configuration: StageConfiguration, metricName: string, dimen
   });
 }
 
-/** Returns the rule of a fault that may pass by itself: the alarm fires if it happens in 3 of the last 15 minutes. */
+/** Returns the rule for a fault that may end without action. The alarm fires if the fault occurs in 3 of the last 15 minutes. */
 function repeated(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), periods: 3, among: 15 };
 }
 
-/** Returns the rule of a single occurrence. Further ones within 15 minutes send no mail, because strangers can cause them. */
+/** Returns the rule for a single occurrence. Further occurrences within 15 minutes send no mail, because strangers can cause them. */
 function once(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
 }

@@ -27,7 +27,7 @@ export interface AuthStackProps extends StageProps {
 
 /** {auth_url}: the endpoints that issue and verify tokens, their metadata documents, and the key rotation. */
 export class AuthStack extends Stack {
-  /** The logs of the functions that answer requests. */
+  /** The logs of the functions that handle requests. */
   readonly requestLogs: readonly ILogGroup[];
   readonly #props: AuthStackProps;
 
@@ -52,7 +52,7 @@ export class AuthStack extends Stack {
     data.auth.addStage(this, 'auth');
 
     this.requestLogs = Object.values(services).map(({ logGroup }) => logGroup);
-    // The operator's command line applies the stage's password rule, and invokes the rotation and uses its settings.
+    // The operator's command line applies the stage's password rule, invokes the rotation and uses its settings.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });
     new CfnOutput(this, 'RotateKeysFunction', { value: rotateKeys.live.functionArn });
     new CfnOutput(this, 'RotateKeysSettings', { value: this.toJsonString(rotateKeys.variables) });

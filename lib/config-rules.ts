@@ -2,7 +2,7 @@ import { minOtherLanes, reservedConcurrency, unreservedConcurrency } from './acc
 import { type LaneConcurrency, laneConcurrency } from './lane-concurrency.ts';
 import type { StageValues } from './stage-values.ts';
 
-/** Returns a text for each rule that a stage's values break: the key to change, and what its value must be. */
+/** Returns a text for each rule that a stage's values violate. The text has the key to change and the valid values. */
 export function brokenRules(values: StageValues): readonly string[] {
   return rules.map(rule => rule(values)).filter(problem => problem !== false);
 }

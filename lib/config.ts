@@ -5,11 +5,11 @@ import { type LaneConcurrency, laneConcurrency } from './lane-concurrency.ts';
 import { ConfigurationError, isStageName, knownStage, readStageFile, type StageName } from './stage-files.ts';
 import { requiredWithCustomers, type StageValues, stageValues } from './stage-values.ts';
 
-/** All values that may differ between stages; durations are in milliseconds. */
+/** All values that may differ between stages. Durations are in milliseconds. */
 export type StageConfiguration = StageValues & LaneConcurrency & { readonly stage: StageName };
 
 /**
- * Returns the configuration of one stage: the defaults, overridden by its file, and then by `overrides`.
+ * Returns the configuration of one stage. `overrides` take precedence over the stage's file, and the file over the defaults.
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
@@ -33,7 +33,7 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
  */
 export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
   const { stage = 'dev', release: _, ...others } = context;
-  // The CDK's own keys all contain a colon or a slash. A key without one is meant for Emissor, perhaps misspelt.
+  // The CDK's own keys all contain a colon or a slash. Any other key is meant for Emissor, perhaps misspelt.
   const overrides = Object.fromEntries(Object.entries(others).filter(([key]) => !/[:/]/.test(key)));
   const keys = Object.keys(overrides).filter(key => key !== 'gradual');
   if (keys.length > 0 && isStageName(stage) && hasCustomers({ stage })) {
@@ -49,14 +49,14 @@ export function hasCustomers({ stage }: Pick<StageConfiguration, 'stage'>): bool
   return !trialStages.includes(stage);
 }
 
-/** Returns the CloudWatch namespace of a stage's own metrics: stages may share an account. */
+/** Returns the CloudWatch namespace of a stage's own metrics. It is separate, because stages may share an account. */
 export function metricsNamespace({ stage }: Pick<StageConfiguration, 'stage'>): string {
   return `Emissor/${stage}`;
 }
 
 /**
  * Returns the values that a function reads in variables of the same names: `registrationLimit` in `REGISTRATION_LIMIT`,
- * `attemptTimeout` in `ATTEMPT_TIMEOUT_MS`. The stacks set variables with other units or names themselves.
+ * `attemptTimeout` in `ATTEMPT_TIMEOUT_MS`. The stacks themselves set the variables that have other names or units.
  */
 export function stageVariables<Schema extends z.core.$ZodObject>(
   schema: Schema,
@@ -68,7 +68,7 @@ export function stageVariables<Schema extends z.core.$ZodObject>(
   return Object.fromEntries(variables);
 }
 
-/** Returns whether a stage has a stack for smoke tests: for its own receiver, or for scheduled tests. */
+/** Returns whether a stage has a stack for smoke tests, which contains its own receiver or scheduled tests. */
 export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
 }
@@ -117,5 +117,5 @@ function refusal(stage: StageName, problems: readonly string[]): ConfigurationEr
   return new ConfigurationError(`Stage ${stage}: ${[...new Set(problems)].join('; ')}.`);
 }
 
-/** Stages for experiments: they have no customers and require no values. */
+/** Stages for experiments, which have no customers and require no values. */
 const trialStages: readonly StageName[] = ['local', 'dev'];

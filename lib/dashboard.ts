@@ -20,8 +20,8 @@ export interface StageDashboardProps {
 
 /**
  * The dashboard of a stage: tokens, API, events in and out, failing webhooks, and waiting messages. Next to the counts of each part
- * are graphs of the alarms' metrics with their thresholds, from the alarms' own table. A stage without customers has no dashboard: it
- * would double the stage's cost.
+ * are graphs of the alarms' metrics with their thresholds, from the alarms' own table. A stage without customers has no dashboard,
+ * because it would double the stage's cost.
  */
 export class StageDashboard extends Construct {
   readonly #props: StageDashboardProps;

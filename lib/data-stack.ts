@@ -18,7 +18,7 @@ import { retentionOf, type StageProps } from './stage-props.ts';
 export class DataStack extends Stack {
   readonly clients: Table;
   readonly users: Table;
-  /** Password hashes, apart from the users: only the token function may read them. */
+  /** Password hashes, in a table apart from the users, because only the token function may read them. */
   readonly credentials: Table;
   readonly sessions: Table;
   readonly lockouts: Table;
@@ -106,7 +106,7 @@ export class DataStack extends Stack {
     if (configuration.stage !== 'local') {
       new CfnOutput(this, 'SmokeCredentialsParameter', { value: this.smokeCredentials.parameterName });
     }
-    // Functions do not write to it, only the operators' command line does.
+    // Functions do not write to it. Only the operators' command line does.
     const auditTrail = new logs.LogGroup(this, 'AuditLogs', {
       retention: logs.RetentionDays.THIRTEEN_MONTHS,
       deletionProtectionEnabled: configuration.protection,

@@ -13,7 +13,7 @@ import { retentionOf } from './stage-props.ts';
 export interface DeliveryLanesProps {
   readonly configuration: StageConfiguration;
   readonly data: DataStack;
-  /** Receivers see it in `User-Agent`. */
+  /** The version that receivers see in `User-Agent`. */
   readonly serviceVersion: string;
   /** The topic of notices about events that the first lane rejects. */
   readonly rejectedEvents: RejectedEventsTopic;
@@ -44,15 +44,15 @@ const lanes: Readonly<Record<Lane, LaneSettings>> = {
   slow: {
     queueId: 'SlowQueue',
     functionId: 'DeliverSlow',
-    // Its retries go to the retry queue and come back: a loop of two functions, which the same limits end.
+    // Its retries return through the retry queue. The same limits end this loop of two functions.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
 };
 
-/** The lanes differ by their environment: one handler serves all of them. */
+/** The lanes differ by their environment, because one handler serves all of them. */
 const entry = 'lambdas/delivery/consumer/deliver.handler.ts';
 
-/** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has its own concurrency. */
+/** Adds a queue and a consumer for each lane. The lanes are bulkheads, so each has its own concurrency. */
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
   const { configuration } = props;
   const { removalPolicy } = retentionOf(configuration);

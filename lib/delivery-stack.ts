@@ -21,18 +21,18 @@ import type { StageProps } from './stage-props.ts';
 
 export interface DeliveryStackProps extends StageProps {
   readonly data: DataStack;
-  /** Receivers see it in `User-Agent`. */
+  /** The version that receivers see in `User-Agent`. */
   readonly serviceVersion: string;
 }
 
 /**
- * The delivery of events: a queue and a consumer for each lane, the sweeper, which sends messages that wait longer than a queue
- * can delay them, and the routes of {base_url} that show and resend deliveries.
+ * The delivery of events: a queue and a consumer for each lane, the sweeper, which sends the messages of waits that exceed the maximum
+ * delay of a queue, and the routes of {base_url} that show and resend deliveries.
  */
 export class DeliveryStack extends Stack {
-  /** Publishers send to it. */
+  /** The queue that publishers send to. */
   readonly eventsQueue: WorkQueue;
-  /** The log of the function that answers requests. */
+  /** The log of the function that handles requests. */
   readonly requestLog: ILogGroup;
   readonly #props: DeliveryStackProps;
   readonly #rejectedEvents: RejectedEventsTopic;
@@ -72,7 +72,7 @@ export class DeliveryStack extends Stack {
     addPublishers(this, { configuration, queue: queues.first, rejectedEvents: this.#rejectedEvents });
     this.eventsQueue = queues.first;
     this.requestLog = deliveriesApi.logGroup;
-    // The stack for smoke tests imports them if the stage has a schedule. Without these exports, AWS would refuse to remove the schedule.
+    // The stack for smoke tests imports them if the stage has a schedule. Without these exports, AWS would not remove the schedule.
     this.exportValue(queues.first.queueArn);
     this.exportValue(queues.first.queueUrl);
 

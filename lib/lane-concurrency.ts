@@ -2,8 +2,8 @@
 export type LaneConcurrency = Readonly<Record<keyof typeof laneShares, number>>;
 
 /**
- * Returns the concurrency of a stage's lanes. Each lane has a share of the account's concurrency, so that hanging receivers leave
- * the rest to logins and the API.
+ * Returns the concurrency of a stage's lanes. Each lane has a share of the account's concurrency, so that receivers that hang leave
+ * the rest for logins and the API.
  */
 export function laneConcurrency(accountConcurrency: number): LaneConcurrency {
   const limited = (share: number, most = maxConcurrency) =>
@@ -19,7 +19,7 @@ export function laneConcurrency(accountConcurrency: number): LaneConcurrency {
 /** The minimum and maximum concurrency of an SQS event source. */
 const [minConcurrency, maxConcurrency] = [2, 1_000];
 
-/** Each process of the slow lane may make two attempts of a slow webhook: 120 in all, the limit of one webhook. */
+/** Each process of the slow lane may make two attempts of a slow webhook, which is 120 in all, the limit of one webhook. */
 const maxSlowConcurrency = 60;
 
 /** Percentages of the account's concurrency. */

@@ -61,14 +61,14 @@ function publishersOf({ publishers }: StageConfiguration, service: 'iam' | 'sns'
   return publishers.filter(arn => arn.split(':')[2] === service);
 }
 
-/** Services send as service principals; `aws:SourceArn` identifies the topic or rule. */
+/** Services send as service principals. `aws:SourceArn` identifies the topic or rule. */
 function serviceSource(service: 'sns' | 'events', arns: readonly string[]): readonly Source[] {
   if (arns.length === 0) return [];
   const conditions = { ArnEquals: { 'aws:SourceArn': arns } };
   return [{ principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions }];
 }
 
-/** A notice is not an event: it would be rejected, which would cause another notice. CloudFormation chooses the end of a topic's name. */
+/** A notice is not an event, so it would be rejected and cause another notice. CloudFormation chooses the end of a topic's name. */
 function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack }: ITopic): void {
   const { Ref: logicalId } = stack.resolve(topicArn);
   const beginning = `:${stack.stackName}-${logicalId}-`;
@@ -112,5 +112,5 @@ function refusalOfPlainHttp(): iam.PolicyStatement {
 /** CloudFormation's names of queues have at most 80 characters. */
 const maxQueueArn = `arn:aws:sqs:ap-southeast-2:${'0'.repeat(12)}:${'x'.repeat(80)}`;
 
-/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html; a list of values is one condition. */
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html. A list of values is one condition. */
 const queuePolicyQuotas = { bytes: 8_192, principals: 50, conditions: 10 };

@@ -41,7 +41,7 @@ function commit(): readonly string[] {
   return [head, hash.digest('hex').slice(0, 8)];
 }
 
-/** Returns the commit, the changes of tracked files, and the new files. Nested repositories and links are left out. */
+/** Returns the commit, the changes of tracked files, and the new files. Nested repositories and links are omitted. */
 function readGit(): readonly [head: string, changes: string, added: readonly string[]] {
   try {
     const added = git('ls-files', '--others', '--exclude-standard', '-z').split('\0');

@@ -24,7 +24,7 @@ const refusedRequests: Query = {
   ...newest,
 };
 
-/** The CloudWatch Logs Insights queries of each stack, by name; the runbook describes when to use them. */
+/** The CloudWatch Logs Insights queries of each stack, by name. The runbook describes when to use them. */
 export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Readonly<Record<string, Query>>>> = {
   auth: {
     'refused tokens': {
@@ -99,7 +99,7 @@ export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, {
   }
 }
 
-/** Saves the query that finds a request by its id, in the access logs and in the logs of the functions that answer requests. */
+/** Saves the query that finds a request by its id, in the access logs and in the logs of the functions that handle requests. */
 export function addRequestQuery(stack: Stack, { stage }: StageConfiguration, logGroups: logs.ILogGroup[]): void {
   new logs.QueryDefinition(stack, 'Query one request', {
     queryDefinitionName: `Emissor/${stage}/one request`,

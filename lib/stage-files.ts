@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The name of a stage: that of its file in `stages/`. */
+/** The name of a stage, which is the name of its file in `stages/`. */
 export type StageName = string;
 
 /** An unknown stage, an unknown key, or an invalid or missing value. The message is one line for the operator. */
@@ -10,7 +10,7 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** Returns the stages that have a file; `npm start` runs `local`. */
+/** Returns the stages that have a file. `npm start` runs `local`. */
 export function stageNames(): readonly StageName[] {
   return readdirSync(stagesDirectory)
     .filter(file => file.endsWith('.ts'))
@@ -22,7 +22,7 @@ export function stageNames(): readonly StageName[] {
 /**
  * Returns a text as the name of a stage that has a file.
  *
- * @throws {ConfigurationError} for any other text; the message explains how to create a stage.
+ * @throws {ConfigurationError} for any other text. The message explains how to create a stage.
  */
 export function knownStage(name: unknown): StageName {
   const stages = stageNames();
@@ -40,7 +40,7 @@ export function isStageName(name: unknown): name is StageName {
 /**
  * Returns the export `stage` of a stage's file, unchecked.
  *
- * @throws {ConfigurationError} if the file cannot be loaded, or does not have this export.
+ * @throws {ConfigurationError} if the file cannot be loaded or does not have this export.
  */
 export function readStageFile(stage: StageName): object {
   const { stage: file } = loadStageFile(stage);

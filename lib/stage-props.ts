@@ -13,8 +13,8 @@ export interface Retention {
 }
 
 /**
- * Returns the retention of a stage as CDK properties. A failed first deployment deletes what it created even if resources are
- * retained: they are empty, and each further attempt would leave more behind.
+ * Returns the retention of a stage as CDK properties. A failed first deployment deletes the resources that it created, even if resources
+ * are retained, because they are empty and each further attempt would leave more of them.
  */
 export function retentionOf(configuration: StageConfiguration): Retention {
   return {

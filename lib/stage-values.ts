@@ -17,18 +17,18 @@ import {
   waits,
 } from './value-schemas.ts';
 
-/** The values that a stage's file sets. One that has a default may be left out. Durations are text with a unit. */
+/** The values that a stage's file sets. Values that have a default may be omitted. Durations are text with a unit. */
 export type StageFile = z.input<typeof stageValues>;
 
-/** The values of a stage, with the defaults; durations are in milliseconds. */
+/** The values of a stage, including the defaults. Durations are in milliseconds. */
 export type StageValues = z.output<typeof stageValues>;
 
-/** The values that each stage with customers must set, because no default fits, with a description of each. */
+/** The values that each stage with customers must set, because no default is suitable, with a description of each. */
 export const requiredWithCustomers = z.registry<{ readonly what: string }>();
 
 /**
- * The values of a stage, a row each: description, bounds, and default (`prefault`), in the notation of the files. A stage's file must
- * set each value that is not `optional` and has no default; otherwise it does not compile. `config-rules.ts` has the rules between
+ * The values of a stage. Each row has the description, bounds and default (`prefault`), in the notation of the files. A stage's file must
+ * set each value that is not `optional` and has no default. Otherwise, it does not compile. `config-rules.ts` has the rules between
  * values.
  */
 export const stageValues = z.object({
@@ -36,7 +36,7 @@ export const stageValues = z.object({
   account: accountNumber().optional().register(requiredWithCustomers, { what: 'the AWS account: 12 digits' }),
   /** The AWS Region of the stage. A deployment to another Region fails. @default - the Region of the CDK's command line */
   region: regionName.optional().register(requiredWithCustomers, { what: 'the AWS Region, such as sa-east-1' }),
-  /** Public URL of the demands pages. Links in events start with it. */
+  /** The public URL of the demands pages. Links in events start with it. */
   demandsUrl: httpsUrl().register(requiredWithCustomers, {
     what: 'the public https URL of the demands pages, with which links in events start',
   }),
@@ -48,25 +48,25 @@ export const stageValues = z.object({
   tags: tags.prefault({}),
 
   /**
-   * The ARNs of publishers without the managed policy. Roles and users of other accounts must exist: AWS refuses a policy that names
-   * a missing one. SNS topics need raw message delivery. EventBridge rules must be in the stage's own account, with the events queue
-   * as their target: a rule of another account sends by a role.
+   * The ARNs of publishers without the managed policy. Roles and users of other accounts must exist, because AWS rejects a policy that
+   * names a missing one. SNS topics need raw message delivery. EventBridge rules must be in the stage's own account, with the events queue
+   * as their target, because a rule of another account sends with a role.
    */
   publishers: list(publisherArn, 100).prefault([]),
   /**
-   * Accounts, in addition to the stage's own, that may subscribe to the notices of rejected events. An account that is removed
-   * keeps its existing subscriptions until `aws sns unsubscribe` ends them.
+   * Accounts, in addition to the stage's own, that may subscribe to the notices of rejected events. The existing subscriptions of an
+   * account that is removed continue until `aws sns unsubscribe` ends them.
    */
   noticeAccounts: list(accountNumber('must be AWS accounts: 12 digits each, in quotes'), 100).prefault([]),
 
   /**
-   * The page where integrators read `docs/pt/erros.md`: the `type` of a problem of {base_url} is this URL, `#` and the code, which
+   * The page where integrators read `docs/pt/erros.md`. The `type` of a problem of {base_url} is this URL, `#` and the code, which
    * is a heading of the page. @default - `type` is about:blank
    */
   docsUrl: pageUrl.optional(),
   /**
-   * Custom domain of {auth_url} and its certificate, in the stage's account and Region. Set both domains before the first integrator:
-   * tokens contain them, and integrators store them. API Gateway's own hosts respond, too. @default - API Gateway's own host
+   * Custom domain of {auth_url} and its certificate, in the stage's account and Region. Set both domains before the first integrator
+   * starts, because tokens contain them and integrators store them. API Gateway's own hosts respond, too. @default - API Gateway's own host
    */
   authDomain: domain.optional(),
   /** Custom domain of {base_url} and its certificate, like `authDomain`. */
@@ -75,7 +75,7 @@ export const stageValues = z.object({
   /** The algorithm of the keys that sign access tokens. */
   signingAlgorithm: choice('ES256', 'RS256').prefault('ES256'),
   /**
-   * Wrong passwords that one client may send in a minute, not counting those during a lock. Above the limit its password grants are
+   * The number of wrong passwords that one client may send in a minute, except during a lock. Above the limit, its password grants are
    * rejected. Refreshes are not affected.
    */
   clientFailureLimit: count(1, 1_000_000).prefault(300),
@@ -83,8 +83,8 @@ export const stageValues = z.object({
   passwordMinimumLength: count(8, 256).prefault(15),
 
   /**
-   * The backoff: waits between attempts, before jitter, at most 9 days in total. n waits make n + 1 attempts. If there are more than n
-   * waits, some may stay unused: `Retry-After` extends each to at most a day, and a delayed delivery ends 10 days after its event.
+   * The waits between attempts, before jitter, at most 9 days in total. n waits allow n + 1 attempts. Some waits may remain unused, because
+   * `Retry-After` extends each to at most a day, and a delayed delivery ends 10 days after its event.
    */
   retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** Timeout of one delivery attempt, from resolving the name to the last response header. */
@@ -94,8 +94,8 @@ export const stageValues = z.object({
   registrationLimit: count(1, 1_000_000).prefault(30),
 
   /**
-   * Concurrent executions of the account in this Region (Lambda quota L-B99A9384): 10 in a new account. `lane-concurrency.ts` divides
-   * it between the lanes.
+   * Concurrent executions of the account in this Region (Lambda quota L-B99A9384), which are 10 in a new account. `lane-concurrency.ts`
+   * divides them between the lanes.
    */
   accountConcurrency: count(10, 1_000_000).prefault(10),
   /**
@@ -108,15 +108,15 @@ export const stageValues = z.object({
   logRetentionDays: logRetention.prefault(30),
   /** The policy for tables, keys, queues and logs when a stack is deleted. */
   removalPolicy: choice('retain', 'destroy').prefault('retain'),
-  /** Protects stacks and tables from deletion. Leave it off for the first deployment: a stack whose first deployment failed must be deleted. */
+  /** Protects stacks and tables from deletion. Enable it after the first deployment, because a failed first stack must be deleted. */
   protection: flag.prefault(false),
   /**
-   * Releases by CodeDeploy: a hook checks each new version before it gets traffic, and on a stage with customers traffic shifts gradually. Off
-   * (`-c gradual=false`) for the deployment after `ops rollback`.
+   * Releases by CodeDeploy. A hook checks each new version before it receives traffic. On a stage with customers, traffic shifts gradually.
+   * Disable it (`-c gradual=false`) for the deployment after `ops rollback`.
    */
   gradual: flag.prefault(true),
 
-  /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage */
+  /** A receiver for the smoke test, which responds with 2xx. @default - a function of the stage */
   smokeReceiverUrl: httpsUrl().optional(),
   /** The interval of the scheduled smoke test, in whole minutes. @default - no scheduled test */
   smokeSchedule: duration('5m', '12h')

@@ -15,7 +15,7 @@ import { WebhooksStack } from './webhooks-stack.ts';
  * Adds the stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`, and `-Smoke` if smoke
  * tests need resources on the stage.
  *
- * @param release - the label of the release (`release.ts`), which every function carries
+ * @param release - the label of the release (`release.ts`), which is stored in every function
  */
 export function addStage(app: App, configuration: StageConfiguration, release: string): void {
   setRelease(app, release);
@@ -25,7 +25,7 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
   const props = () => ({
     configuration,
-    // If the stage has an account and a Region, the CDK refuses to deploy it to any other.
+    // If the stage has an account and a Region, the CDK does not deploy it to any other.
     ...(account && region ? { env: { account, region } } : {}),
     analyticsReporting: false,
     terminationProtection: configuration.protection,
@@ -40,10 +40,10 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   const smoke = hasSmokeStack(configuration)
     ? [new SmokeStack(app, name('Smoke'), { ...props(), ...unprotected, data, eventsQueue: delivery.eventsQueue })]
     : [];
-  // `ops status` compares them: a deployment that failed halfway leaves two versions.
+  // `ops status` compares them, because a deployment that failed halfway leaves two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });
-  // A global table has the tags of its replicas, not those of its stack.
+  // A global table has the tags of its replicas, not the tags of its stack.
   for (const table of app.node.findAll().filter(child => child instanceof Table))
     for (const [key, value] of Object.entries(tags)) Tags.of(table).add(key, value);
   for (const stack of [auth, webhooks, delivery, ...smoke]) new CfnOutput(stack, 'Release', { value: release });
@@ -59,7 +59,7 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   ]);
 }
 
-/** The stack holds no data, and a stage may get it at any time: if its first deployment fails, it must be deleted first. */
+/** The stack has no data, and can be added to a stage at any time. If its first deployment fails, the stack must be deleted first. */
 const unprotected = { terminationProtection: false };
 
 const packageFile = join(import.meta.dirname, '../package.json');

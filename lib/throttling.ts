@@ -7,12 +7,12 @@ export interface RouteLimits {
   readonly burstLimit: number;
 }
 
-/** Returns the limits of each route of a class. The gateway of a local run shares no account quota, so its limits are never reached. */
+/** Returns the limits of each route of a class. A local run has no account quota, so its limits are never reached. */
 export function limitsOf({ stage }: Pick<StageConfiguration, 'stage'>, throttle: ThrottleClass): RouteLimits {
   return stage === 'local' ? { rateLimit: 10_000, burstLimit: 5_000 } : limits[throttle];
 }
 
-/** Together the routes use at most half of the lowest regional account quota: an infrastructure test adds them up. */
+/** Together, the routes use at most half of the lowest regional account quota. An infrastructure test checks the sum. */
 const limits: Readonly<Record<ThrottleClass, RouteLimits>> = {
   token: { rateLimit: 300, burstLimit: 150 },
   auth: { rateLimit: 100, burstLimit: 40 },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * Returns the schema of a duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`), from `least` up to `most`, parsed to
+ * Returns the schema of a duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`), from `least` up to `most`. It parses to
  * milliseconds.
  */
 export function duration(least: string, most: string) {
@@ -28,7 +28,7 @@ export function choice<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be ${list.format(words)}`);
 }
 
-/** Returns the schema of up to `most` distinct texts: an array, or one text with commas between them. */
+/** Returns the schema of up to `most` distinct texts, which are an array or one text with commas between them. */
 export function list(item: z.ZodType<string, string>, most: number) {
   return z
     .union([z.array(z.string()), z.string().transform(split)], 'must be an array of strings, or one string with commas')
@@ -36,7 +36,7 @@ export function list(item: z.ZodType<string, string>, most: number) {
     .refine(items => new Set(items).size === items.length, 'must not repeat an entry');
 }
 
-/** Returns the schema of waits in one text, with commas between them, parsed to milliseconds. */
+/** Returns the schema of waits in one text, with commas between them. It parses to milliseconds. */
 export function waits(wait: z.ZodType<number, string>, most: number) {
   return z
     .string('must be one string with commas, such as 5s,5m,30m')

@@ -19,7 +19,7 @@ export interface WebhooksStackProps extends StageProps {
 
 /** {base_url}: the management of webhooks, and the response to all paths without a route. */
 export class WebhooksStack extends Stack {
-  /** The log of the function that answers requests. */
+  /** The log of the function that handles requests. */
   readonly requestLog: ILogGroup;
 
   constructor(scope: Construct, id: string, props: WebhooksStackProps) {

@@ -11,8 +11,8 @@ export const stage: StageFile = {
   alarmRecipients: [],
 
   /**
-   * Lambda's quota of concurrent executions in this account and Region; `npm run preflight` compares it. For a new account, which has
-   * 10, write 10, and 0 for the value below.
+   * Lambda's quota of concurrent executions in this account and Region. `npm run preflight` compares it. In a new account, the quota is
+   * 10. Then write 10 here, and 0 for the value below.
    */
   accountConcurrency: 1_000,
   tokenConcurrency: 100,
@@ -21,6 +21,6 @@ export const stage: StageFile = {
   removalPolicy: 'retain',
   /** Switch this on after the first deployment: CloudFormation must be able to delete a deployment that failed. */
   protection: false,
-  /** The stage tests itself and pages somebody if a test fails. The test needs credentials: docs/runbook.md, "Smoke test". */
+  /** The stage tests itself and pages an operator if a test fails. The test needs credentials: docs/runbook.md, "Smoke test". */
   smokeSchedule: '15m',
 };

@@ -2,8 +2,8 @@
 export const maxRetryAfter = 24 * 60 * 60_000;
 
 /**
- * Returns the wait in milliseconds of a delivery that found the slow lane full: one to two times its age, so that a backlog of any
- * size spreads out with few waits each.
+ * Returns the wait in milliseconds of a delivery for which the slow lane had no free slot. The wait is one to two times the delivery's
+ * age, so that a backlog of any size spreads out after a few waits for each delivery.
  */
 export function slowLaneWait(age: number, random: () => number): number {
   return Math.min(Math.max(2 * age, 30_000), 24 * 60 * 60_000) * (0.5 + 0.5 * random());
@@ -14,7 +14,7 @@ export function webhookLimitWait(random: () => number): number {
   return 2_000 * (1 + random());
 }
 
-/** Draws from [0, 1). Tests pass a fixed sequence. */
+/** Returns a random number in [0, 1). Tests pass a fixed sequence. */
 export type Random = () => number;
 
 /**
@@ -28,7 +28,7 @@ export function backoffWait(
     charged,
     retryAfterMs = 0,
   }: {
-    /** Attempts charged against the schedule so far, including the failed one: 1 after the first failure. */
+    /** The attempts charged against the schedule so far. The failed attempt counts, so this is 1 after the first failure. */
     readonly charged: number;
     /** The wait that the receiver requested, in milliseconds. */
     readonly retryAfterMs?: number | undefined;
@@ -40,14 +40,14 @@ export function backoffWait(
   return Math.max(withJitter(wait, random), Math.min(retryAfterMs, maxRetryAfter));
 }
 
-/** Returns the wait after an internal error, in milliseconds: exponential from 1 to 15 min. `count`: consecutive errors, this one included. */
+/** Returns the wait after `count` consecutive internal errors, in milliseconds. It grows exponentially from 1 to 15 min. */
 export function internalErrorWait(count: number): number {
   return Math.min(minute * 2 ** (count - 1), 15 * minute);
 }
 
 /**
- * Returns the wait of a `Retry-After` header, in milliseconds (RFC 9110 section 10.2.3: seconds or a date). It counts only with
- * 429 and 503; malformed and past values are ignored.
+ * Returns the wait of a `Retry-After` header, in milliseconds (RFC 9110 section 10.2.3: seconds or a date). The header counts only
+ * with 429 and 503. Malformed and past values are ignored.
  */
 export function retryAfterWait(status: number, retryAfter: string | undefined, now: number): number | undefined {
   if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;
@@ -64,7 +64,7 @@ function withJitter(wait: number, random: Random): number {
   return Math.round(wait * (0.8 + 0.2 * random()));
 }
 
-/** Parses the three forms of RFC 9110 section 5.6.7. The oldest does not name its time zone, which is GMT. */
+/** Parses the three date forms of RFC 9110 section 5.6.7. The oldest form does not name its time zone, which is GMT. */
 function parseHttpDate(value: string): number {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return Number.NaN;
   return Date.parse(value.endsWith(' GMT') ? value : `${value} GMT`);

@@ -2,7 +2,7 @@ import type { FailureCause } from '../platform/egress/network-error.ts';
 import type { ErrorDescription } from '../platform/telemetry.ts';
 import type { EventName } from '../webhooks/webhook.ts';
 
-/** The states of a delivery. `pending` waits for its next attempt. The others are settled; a resend or replay may reopen them. */
+/** The states of a delivery. `pending` waits for its next attempt. The others are settled, but a resend or replay may reopen them. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'held' | 'cancelled';
 
 /** The results of an attempt, as its record and the history show them. */
@@ -17,7 +17,7 @@ export type AttemptResult =
   | 'slow'
   | 'internal';
 
-/** One attempt, as it is stored and as the history shows it. */
+/** One attempt, in the form that is stored and that the history shows. */
 export interface AttemptRecord {
   /** Starts at 1 and grows over the delivery's whole life. */
   readonly number: number;
@@ -31,7 +31,7 @@ export interface AttemptRecord {
   readonly status: number | null;
   /** The first KiB of the response's body. The `Authorization` value that we sent is masked. */
   readonly response: string | null;
-  /** The id of the response's own item, if it has one; `response` is null until that is read. */
+  /** The id of the response's own item, if it has one. `response` is null until that item is read. */
   readonly answerId?: string;
 }
 
@@ -39,8 +39,8 @@ export interface AttemptRecord {
  * The outcome of one attempt:
  * - `delivered`: complete 2xx headers, regardless of the body;
  * - `gone`: 410, the receiver rejects further events;
- * - `failed`: any other response or network failure, or blocked by the URL policy or the SSRF guard; charged;
- * - `given_up`: no response in time in a busy fast lane; repeated in the slow one, not charged;
+ * - `failed`: any other response, a network failure, or an attempt that the URL policy or the SSRF guard blocked; charged;
+ * - `given_up`: no response in time in a busy fast lane; repeated in the slow lane, not charged;
  * - `internal_error`: a failure of our own keys, sockets or network; not charged.
  *
  * `errorCode` and `fault` are for the log only.
@@ -51,28 +51,28 @@ export type AttemptOutcome = { readonly record: AttemptRecord; readonly errorCod
   | { readonly outcome: 'internal_error'; readonly fault?: ErrorDescription }
 );
 
-/** The times of a pending delivery. Milliseconds since the epoch. */
+/** The times of a pending delivery, in milliseconds since the epoch. */
 export interface Wait {
   readonly nextAttemptAt: number;
   /** The moment when the sweeper checks the delivery, unless its next attempt is recorded by then. */
   readonly sweepAt: number;
-  /** Set when the sweeper sends the message of a long wait, until its next check: one sweeper sends, and a lost message is replaced. */
+  /** Set when the sweeper sends the message of a long wait, until its next check. So one sweeper sends, and a lost message is resent. */
   readonly claimedUntil?: number;
-  /** How often the sweeper found this attempt overdue: it waits twice as long each time, so that a backlog does not multiply. */
+  /** How often the sweeper found this attempt overdue. The wait doubles each time, so that a backlog does not multiply. */
   readonly overdueCount: number;
 }
 
-/** The delivery of one event to the webhook that was registered for it. Times in milliseconds since the epoch. */
+/** The delivery of one event to the webhook that was registered for it. Times are in milliseconds since the epoch. */
 export interface Delivery {
   readonly id: string;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The registration that the event belongs to: a later registration of the same name never gets it. */
+  /** The registration that the event belongs to. A later registration for the same event name never receives the event. */
   readonly webhookId: string;
   /** The request body. */
   readonly body: string;
   readonly state: DeliveryState;
-  /** The id of the publisher's message, which log lines contain; tests have no such id. */
+  /** The id of the publisher's message, which log lines contain. Tests have no such id. */
   readonly messageId?: string;
   /** The moment when the event was accepted on the queue. */
   readonly createdAt: number;
@@ -80,19 +80,19 @@ export interface Delivery {
   readonly scheduledAt: number;
   /** The number of the next attempt. It grows with every attempt, charged or not, so a message with a lower number is stale. */
   readonly attempt: number;
-  /** Failed attempts charged against the present schedule. */
+  /** The failed attempts that are charged against the present schedule. */
   readonly charged: number;
-  /** Consecutive internal errors: each doubles the wait and is not charged. */
+  /** The consecutive internal errors. Each doubles the wait and is not charged. */
   readonly internalErrors: number;
-  /** The latest attempts, oldest first; see `keptAttempts`. */
+  /** The latest attempts, oldest first. `keptAttempts` limits their number. */
   readonly attempts: readonly AttemptRecord[];
   /** Set while `pending`. */
   readonly wait?: Wait;
-  /** The moment when the delivery reached its state; not set while `pending`. */
+  /** The moment when the delivery reached its state. It is not set while `pending`. */
   readonly settledAt?: number;
-  /** Set while the next attempt is expedited by a resend, and so not charged. */
+  /** Set while a resend expedites the next attempt, which is therefore not charged. */
   readonly expedited?: Expedited;
-  /** Grows with each stored change, so that a resend, a sweep and a deferral do not undo each other. Only the store sets it. */
+  /** Increases with each stored change, so that a resend, a sweep and a deferral do not undo each other. Only the store sets it. */
   readonly version?: number;
 }
 
@@ -105,8 +105,8 @@ export function testIdOf(unique: string): string {
 }
 
 /**
- * Returns whether a delivery is a test: a sample event that gets one attempt, even if its webhook is suspended, and does not affect
- * the webhook's health.
+ * Returns whether a delivery is a test. A test is a sample event that is attempted once, even if its webhook is suspended, and does not
+ * affect the webhook's health.
  */
 export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
   return id.startsWith(testPrefix);
@@ -117,14 +117,14 @@ export function isResent({ createdAt, scheduledAt, expedited }: Delivery): boole
   return scheduledAt !== createdAt || expedited !== undefined;
 }
 
-/** The form of the id of a delivery: an event's or a test's. */
+/** The form of the id of an event's or a test's delivery. */
 export const deliveryIdForm = /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/;
 
 export function isDeliveryId(text: string): boolean {
   return deliveryIdForm.test(text);
 }
 
-/** The number of latest attempts that a delivery keeps. It bounds the size of the item. */
+/** The maximum number of latest attempts that are stored with a delivery. It bounds the size of the item. */
 export const keptAttempts = 30;
 
 export type NewDelivery = Pick<
@@ -151,11 +151,11 @@ export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pendi
   return { ...rest, state, settledAt: at };
 }
 
-/** An attempt that a resend expedited. Milliseconds since the epoch. */
+/** An attempt that a resend expedited. Times are in milliseconds since the epoch. */
 interface Expedited {
-  /** The moment of the resend. The attempt's message contains it: a message without it is older and stale. */
+  /** The moment of the resend. The attempt's message contains it. A message without it is older and stale. */
   readonly at: number;
-  /** The original due time of the attempt; unless it succeeds, the next one is due then. */
+  /** The original due time of the attempt. Unless the attempt succeeds, the next one is due at this time. */
   readonly originalDueAt: number;
 }
 

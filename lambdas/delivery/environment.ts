@@ -3,7 +3,7 @@ import { list, text, wholeNumber } from '../platform/environment.ts';
 import { baseApiEnvironment } from '../webhooks/environment.ts';
 import { lanes } from './lane-routing.ts';
 
-/** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
+/** The waits between attempts, in milliseconds, separated by commas. n waits allow n + 1 attempts. */
 const retrySchedule = z.pipe(list, z.array(wholeNumber));
 
 const demandsUrl = z.pipe(
@@ -23,14 +23,14 @@ export const deliverEnvironment = z.object({
   SLOW_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
   REJECTED_EVENTS_TOPIC_ARN: text,
-  /** The public address of demands, with which links start; a trailing slash makes no difference. */
+  /** The public address of demands, with which links start. A trailing slash makes no difference. */
   DEMANDS_URL: demandsUrl,
   RETRY_SCHEDULE: retrySchedule,
-  /** From resolving the name to the last response header. */
+  /** The timeout of an attempt, from resolving the name to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
   /** The concurrency of the slow lane, whose processes share a slow webhook's attempts. */
   SLOW_CONCURRENCY: wholeNumber,
-  /** Host names of this service's own APIs, to which deliveries are not allowed. */
+  /** Host names of this service's own APIs. Deliveries to them are not allowed. */
   OWN_HOSTS: list,
   /** The version in the `User-Agent` that receivers see. */
   SERVICE_VERSION: text,
@@ -39,7 +39,7 @@ export const deliverEnvironment = z.object({
 /** The variables of the sweeper. */
 export const sweepEnvironment = z.object({
   DELIVERIES_TABLE: text,
-  /** The table of webhooks, whose state ends replays and contains announcements of suspensions. */
+  /** The table of webhooks. The sweeper reads which registrations exist and which suspensions must be announced. */
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
   /** The topic for announcements of suspensions. */

@@ -1,7 +1,7 @@
 import type { FailureCause } from '../platform/egress/network-error.ts';
 import type { AttemptResult } from './delivery.ts';
 
-/** The causes of failed attempts: the results that they explain, their word in the API, and advice for the receiver's owner. */
+/** The causes of failed attempts, with the results that they explain, their name in the API, and advice for the receiver's owner. */
 export const failureCauses = {
   refused: {
     results: ['connection'],

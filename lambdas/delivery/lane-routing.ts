@@ -4,9 +4,9 @@ import type { Webhook } from '../webhooks/webhook.ts';
 export const failingForLong = 60_000;
 
 /**
- * The lanes are bulkheads: each has its own queue, consumer and concurrency. `first` makes first attempts; `retry` makes further
- * attempts, and first ones of webhooks that keep failing; `slow` makes all attempts of slow webhooks, since each of them takes a
- * slot for up to the timeout of an attempt.
+ * The lanes are bulkheads. Each has its own queue, consumer and concurrency. `first` makes first attempts. `retry` makes further
+ * attempts, and the first attempts of webhooks that keep failing. `slow` makes all attempts of slow webhooks, because each of these
+ * attempts occupies a slot for up to the timeout.
  */
 export const lanes = ['first', 'retry', 'slow'] as const;
 

@@ -9,15 +9,15 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import { maxQueueDelay, waitsInQueue } from './transitions.ts';
 
 /**
- * A message of the retry queue or of the slow queue, which names an attempt. The consumer reads all else from the store when it makes
- * the attempt. Queues deliver at least once; if the attempt is recorded, its message is stale.
+ * A message of the retry queue or of the slow queue, which names an attempt. The consumer reads everything else from the store when it
+ * makes the attempt. Queues deliver at least once. If the attempt is recorded already, its message is stale.
  */
 export const attemptMessage = z.object({
   id: z.string(),
   accountId: z.string(),
   eventName: eventNameSchema,
   attempt: z.int().check(z.positive()),
-  /** The moment when a resend expedited the attempt: of two messages for one attempt only the later one is valid. */
+  /** The moment when a resend expedited the attempt. Of two messages for one attempt, only the later message is valid. */
   expeditedAt: z.optional(z.int()),
 });
 
@@ -28,7 +28,7 @@ export const maxMessagesOfCall = 10;
 
 export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
 
-/** Creates the sender to one of the two queues. Each message arrives when its attempt is due. */
+/** Creates a sender for the retry queue or the slow queue. Each message arrives when its attempt is due. */
 export function makeAttemptQueue({
   sqs,
   queueUrl,
@@ -42,7 +42,7 @@ export function makeAttemptQueue({
   let nextCalls: Promise<SendCalls> | undefined;
   return { send, sendAll };
 
-  /** Sends one message, in a call with others of the same turn of the event loop. Throws if the queue rejects it. */
+  /** Sends one message, together with others of the same turn of the event loop. Throws if the queue rejects the message. */
   async function send(delivery: WaitingDelivery): Promise<void> {
     waiting.push(delivery);
     nextCalls ??= sendWaiting();
@@ -64,7 +64,7 @@ export function makeAttemptQueue({
   }
 
   /**
-   * Sends up to ten messages in one call. Returns the deliveries whose messages the queue rejected; throws if the queue does not
+   * Sends up to ten messages in one call. Returns the deliveries whose messages the queue rejected. Throws if the queue does not
    * respond.
    */
   async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<WaitingDelivery[]> {
@@ -76,12 +76,12 @@ export function makeAttemptQueue({
   }
 }
 
-/** The call that sends each delivery, and that returns the rejected ones. */
+/** Sends each delivery in one call, and returns the rejected deliveries. */
 type SendCalls = ReadonlyMap<WaitingDelivery, Promise<readonly WaitingDelivery[]>>;
 
 /**
- * Sends the message of a stored delivery. If the queue rejects it, this is logged, and the sweeper sends it when it finds the
- * delivery overdue. Returns whether the queue accepted it. Never throws.
+ * Sends the message of a stored delivery. If the queue rejects the message, the rejection is logged, and the sweeper sends it when the
+ * delivery is overdue. Returns whether the queue accepted it. Never throws.
  */
 export async function sendOrLeave(
   queue: Pick<AttemptQueue, 'send'>,
@@ -97,7 +97,7 @@ export async function sendOrLeave(
   }
 }
 
-/** Sends the messages of up to ten stored deliveries in one call. Returns those that the queue did not accept, as far as is known. */
+/** Sends the messages of up to ten stored deliveries in one call. Returns the deliveries whose messages may not have been accepted. */
 export async function sendAllOrLeave(
   queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],

@@ -51,7 +51,7 @@ export const deliveryRecord = z.object({
   proxima_tentativa_em: z.nullable(time),
   /** Attempts made so far. */
   tentativas: z.int().check(z.nonnegative()),
-  /** The result of the latest attempt; `null` before the first. */
+  /** The result of the latest attempt, or `null` before the first. */
   ultimo_resultado: z.nullable(result),
   /** The status code of the latest attempt, if it has a response. */
   ultimo_status: z.nullable(z.int()),
@@ -71,7 +71,7 @@ export const attemptRecord = z.object({
 /** A delivery in lists. Times are RFC 3339 in UTC. */
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
-/** A single delivery, with its body as signed, and its latest attempts. */
+/** A single delivery, with its body as it is signed, and its latest attempts. */
 export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tentativas: z.array(attemptRecord) });
 
 export type DeliveryDetail = z.infer<typeof deliveryDetail>;
@@ -99,8 +99,8 @@ export function toDeliveryDetail(delivery: Delivery): DeliveryDetail {
 }
 
 /**
- * Returns the function that shows a delivery while `webhookId` is registered: a pending delivery of an earlier registration is never
- * sent and is cancelled when its attempt is due, so it is shown as cancelled.
+ * Returns the function that shows a delivery while `webhookId` is registered. A pending delivery of an earlier registration is shown as
+ * cancelled, because it is never sent and is cancelled when its attempt is due.
  */
 export function asShown(webhookId: string | undefined) {
   return function shown(delivery: Delivery): Delivery {

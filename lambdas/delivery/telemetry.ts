@@ -4,17 +4,17 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 
 export type DeliveryMetric =
   /**
-   * Attempts: one for each that delivered, zero for each that did not, so its sample count is the number of attempts. Of smoke tests it
+   * Attempts: one for each that delivered, zero for each that did not, so its sample count is the number of attempts. For smoke tests, it
    * includes only failures. It excludes tests and resends, because their owner may fail as often as they like.
    */
   | 'Delivered'
-  /** Attempts by any other result; `Blocked` are those that the URL policy or the SSRF guard blocked. */
+  /** Attempts by any other result. `Blocked` counts attempts that the URL policy or the SSRF guard blocked. */
   | 'Blocked'
   /** Attempts that failed because of an internal error, and messages that return to their queue because a store or a queue failed. */
   | 'InternalError'
   /** Events that are dropped because their account has no webhook for them. */
   | 'EventWithoutWebhook'
-  /** Rejected events of which publishers could not be notified. */
+  /** Rejected events whose publishers could not be notified. */
   | 'NoticeNotSent';
 
 /** The log and the metrics of delivery functions. */
@@ -31,14 +31,14 @@ export interface SweepTelemetry {
 }
 
 /**
- * Returns false for smoke tests: they run in every hour, and CloudWatch bills each metric-hour. Their failures are counted like all
+ * Returns false for smoke tests. They run every hour, and CloudWatch bills each metric-hour. Their failures are counted like all
  * others, because alarms depend on these metrics.
  */
 export function countsSuccess({ accountId }: Pick<Delivery, 'accountId'>): boolean {
   return !isReservedAccount(accountId);
 }
 
-/** Returns the loggable fields of a delivery: never its body, its webhook's URL or a receiver's answer. */
+/** Returns the loggable fields of a delivery, without its body, its webhook's URL and its receiver's responses. */
 export function describeDelivery({ id, messageId, accountId, eventName, attempt }: Delivery) {
   return {
     deliveryId: id,

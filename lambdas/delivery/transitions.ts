@@ -22,7 +22,7 @@ export const overdueAfter = 120_000;
 export const maxAge = 10 * 24 * 60 * 60_000;
 
 /*
- * The transitions of a delivery from one state to the next. Everything here is pure; times and waits are in milliseconds.
+ * The transitions of a delivery from one state to the next. All functions are pure. Times and waits are in milliseconds.
  */
 
 /** Returns the delivery after an attempt. */
@@ -31,12 +31,12 @@ export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Deli
 /**
  * Returns the function that applies the outcome of an attempt to its delivery:
  * - `delivered` and `gone` (410) end it;
- * - `failed` is charged: the next attempt comes after the backoff of the retry schedule. After the schedule's last wait the
+ * - `failed` is charged, and the next attempt is due after the backoff of the retry schedule. After the schedule's last wait, the
  *   delivery fails;
- * - `given_up` is repeated at once in the slow lane, not charged;
- * - `internal_error` is repeated with its own backoff, not charged, for up to 10 days.
+ * - `given_up` is repeated at once in the slow lane, and is not charged;
+ * - `internal_error` is repeated with its own backoff for up to 10 days, and is not charged.
  *
- * A test gets one attempt. An expedited attempt is not charged. If it does not succeed, the original due time applies, with its
+ * A test has one attempt. An expedited attempt is not charged. If it does not succeed, the original due time applies, with its
  * entry in the table.
  */
 export function makeApplyOutcome({
@@ -89,7 +89,7 @@ export function isTooOld(delivery: Delivery, now: number): boolean {
   return now - delivery.scheduledAt >= maxAge;
 }
 
-/** Returns whether a wait is a delayed message in the queue. During a longer wait the message is not sent yet; the sweeper sends it. */
+/** Returns whether a wait is a delayed message in the queue. The sweeper sends the message of a longer wait near its end. */
 export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
 }
@@ -98,8 +98,8 @@ export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
 export type SkipReason = 'cancelled' | 'held';
 
 /**
- * Returns the state in which a delivery ends without an attempt: `cancelled` if its registration is gone, `held` if that is suspended.
- * `undefined`: it may be attempted.
+ * Returns the state in which a delivery ends without an attempt, or `undefined` if it may be attempted. It is `cancelled` if its
+ * registration no longer exists, and `held` if the webhook is suspended.
  */
 export function skipReason(delivery: Delivery, webhook: Webhook | undefined): SkipReason | undefined {
   if (webhook?.webhookId !== delivery.webhookId) return 'cancelled';
@@ -118,13 +118,13 @@ export function scheduled(delivery: Delivery, now: number, waitMs: number): Wait
   return { ...delivery, wait: waitOf(waitMs, now) };
 }
 
-/** Returns a delivery whose next attempt is due now: the consumer that receives its message makes it. */
+/** Returns a delivery whose next attempt is due now. The consumer that receives its message makes the attempt. */
 export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
   return scheduled(delivery, now, 0);
 }
 
 /**
- * Returns a delivery that starts a new schedule: due after `waitMs`, with no charged attempts. Its attempt numbers continue, so that
+ * Returns a delivery that starts a new schedule, due after `waitMs`, with no charged attempts. Its attempt numbers continue, so that
  * messages of its earlier schedule remain stale.
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
@@ -133,8 +133,8 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * Returns a waiting delivery whose next attempt is due now, for a resend. Returns `undefined` while the attempt is due and may be in
- * flight: for 2 min after its latest message became available.
+ * Returns a waiting delivery whose next attempt is due now, for a resend. Returns `undefined` if the attempt is due and may be in flight,
+ * which is until 2 min after its latest message became available.
  */
 export function expedited(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;
@@ -145,8 +145,8 @@ export function expedited(delivery: WaitingDelivery, now: number): WaitingDelive
 }
 
 /**
- * Returns the wait after the sweeper sends a delivery's message: the due time stays. After a long wait it is only claimed. If the
- * attempt was overdue, `sweepAt` advances, by twice as long each time.
+ * Returns the wait after the sweeper sends a delivery's message. The due time does not change. After a long wait, the delivery is only
+ * claimed. If the attempt was overdue, `sweepAt` advances, by twice as long each time.
  */
 export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
@@ -156,12 +156,12 @@ export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wa
   return { ...next, sweepAt: now + leftAloneFor(next) };
 }
 
-/** Returns for how long the sweeper waits for an attempt's latest message, once that can be received. */
+/** Returns how long the sweeper waits for an attempt after its latest message becomes available. */
 function leftAloneFor({ overdueCount }: Wait): number {
   return overdueAfter * 2 ** overdueCount;
 }
 
-/** Adds a record. Consecutive internal errors are one line of the history, so that ten days of them do not displace all others. */
+/** Adds a record. Consecutive internal errors share one record, so that ten days of them do not displace all other records. */
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
   const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
@@ -173,5 +173,5 @@ function waitOf(waitMs: number, now: number): Wait {
   return { nextAttemptAt, sweepAt, overdueCount: 0 };
 }
 
-/** The sweeper runs every minute: it sends the message of a long wait in the last minute before the attempt is due. */
+/** The sweeper runs every minute. It sends the message of a long wait in the last minute before the attempt is due. */
 const sentBeforeDue = 60_000;

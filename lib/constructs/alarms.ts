@@ -12,23 +12,23 @@ export interface AlarmRule {
   readonly metric: cloudwatch.IMetric;
   /** @default 0 */
   readonly threshold?: number;
-  /** The side of the threshold on which it fires. @default above */
+  /** The side of the threshold on which the alarm fires. @default above */
   readonly comparison?: 'above' | 'below';
   /** Number of breaching periods. @default 1 */
   readonly periods?: number;
-  /** The breaching periods may be any of this many latest ones. @default - they must be consecutive */
+  /** The number of latest periods that may contain the breaching ones. @default - the breaching periods must be consecutive */
   readonly among?: number;
   /** The meaning of a period without a value. @default notBreaching */
   readonly missing?: 'breaching' | 'notBreaching';
 }
 
-/** An alarm, and the text of its mail. */
+/** An alarm and the text of its mail. */
 export interface AlarmRow {
-  /** A page wakes somebody; a ticket waits for the morning. */
+  /** A page wakes an operator, but a ticket waits until the morning. */
   readonly severity: Severity;
   /** The impact on users, in one sentence. */
   readonly impact: string;
-  /** The first command to run, of the operator's command line. */
+  /** The first command that the operator should run. */
   readonly command: string;
   readonly rule: AlarmRule;
   /** The alarm's section in the runbook. @default - its name */
@@ -44,8 +44,8 @@ export interface AlarmsProps {
 }
 
 /**
- * The alarms of one stack. Each publishes to the topic of its severity when it fires. There is no action on OK: a new alarm
- * becomes OK too, so every deployment would send mails.
+ * The alarms of one stack. Each publishes to the topic of its severity when it fires. There is no action on OK, because a new alarm
+ * also changes to OK, so every deployment would send mails.
  */
 export class Alarms extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
@@ -69,7 +69,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** The topics that alarms publish to: the stage's recipients get the mails of both. */
+/** The topics that alarms publish to. The stage's recipients receive the mails of both. */
 export class AlarmTopics extends Construct {
   readonly page: sns.Topic;
   readonly ticket: sns.Topic;

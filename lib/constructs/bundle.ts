@@ -21,7 +21,7 @@ export function bundleOptions() {
   } satisfies BuildOptions;
 }
 
-/** Returns the esbuild options of a function's bundle: without SDK modules that the functions do not use. */
+/** Returns the esbuild options of a function's bundle, which omits SDK modules that the functions do not use. */
 export function handlerOptions() {
   const options = bundleOptions();
   return { ...options, alias: { ...options.alias, ...Object.fromEntries(unused.map(name => [name, standIn])) } };
@@ -30,7 +30,7 @@ export function handlerOptions() {
 const unused = ['@smithy/node-http-handler', '@smithy/signature-v4', '@smithy/core/event-streams'];
 const standIn = './lambdas/platform/aws/unused-sdk.ts';
 
-/** The files of a handler's bundle by name: `index.mjs`, and those of packages that it imports on demand. */
+/** The files of a handler's bundle by name: `index.mjs`, and the files of packages that it imports on demand. */
 export type HandlerBundle = ReadonlyMap<string, string | Uint8Array>;
 
 /**

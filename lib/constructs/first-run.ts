@@ -7,8 +7,8 @@ import { retentionOf } from '../stage-props.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /**
- * Invokes a function at the first deployment of its stage only. A trigger that followed the function's versions would invoke an
- * earlier one when the stack rolls back, and a failure there would leave the stack stuck (ADR 17).
+ * Invokes a function only at the first deployment of its stage. A trigger that followed the function's versions would invoke an
+ * earlier version when the stack rolls back. A failure of that version would block the stack (ADR 17).
  */
 export class FirstRun extends Trigger {
   constructor(

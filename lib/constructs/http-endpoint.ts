@@ -20,12 +20,12 @@ export interface HttpEndpointProps {
 }
 
 /**
- * A bare HTTP API, without routes and stage. The stacks that own functions add their routes, and one of them adds the `$default`
- * stage. This way two stacks can use each other's URL without depending on each other.
+ * An HTTP API without routes and stage. The stacks that own functions add their routes, and one of them adds the `$default`
+ * stage. So two stacks can use each other's URL without depending on each other.
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
-  /** `https://host`, without a trailing slash: the custom domain if there is one, otherwise API Gateway's own host. */
+  /** `https://host` without a trailing slash. The host is the custom domain if there is one, otherwise API Gateway's own host. */
   readonly url: string;
   /** The host names of the API. */
   readonly hosts: readonly string[];
@@ -62,7 +62,7 @@ export class HttpEndpoint extends Construct {
   }
 
   /**
-   * Routes every method of each path of a table to a function, which answers 405 itself. The routes belong to `scope`, because the
+   * Routes every method of each path of a table to a function, which returns 405 itself. The routes belong to `scope`, because the
    * function's stack depends on the endpoint's stack.
    */
   addRoutes<Table extends RouteTable>(
@@ -77,8 +77,8 @@ export class HttpEndpoint extends Construct {
    * Adds the `$default` stage, with the custom domain, to the stack of the routes added so far. Each route has its own token bucket
    * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-throttling.html).
    *
-   * Routes of another throttle class get settings, and must then remain: API Gateway refuses every update of a stage that has
-   * settings of a missing route, and CloudFormation does not remove settings (docs/runbook.md, "A route with settings was removed").
+   * Routes of another throttle class have settings, and must then remain. API Gateway rejects every update of a stage that has settings
+   * of a missing route, and CloudFormation does not remove settings (docs/runbook.md, "A route with settings was removed").
    *
    * @param throttle - the class of all other routes, including those that later stacks add.
    */
@@ -143,7 +143,7 @@ function deliveredLogsName(name: string): string {
   return `/aws/vendedlogs/${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
-/** One line per request: caller, request and result. It omits query strings and headers, because they may contain secrets. */
+/** Each line has the caller, the request and the result. It omits query strings and headers, because they may contain secrets. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',

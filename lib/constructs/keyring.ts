@@ -4,13 +4,13 @@ import type { KeyKind } from '../../lambdas/platform/keyring.ts';
 import { number, type Permission, Table, TableAccess, type TableProps, text } from './table.ts';
 
 export interface KeyringProps extends Omit<TableProps, 'partitionKey' | 'sortKey'> {
-  /** Wraps the keys, each kind with its own encryption context. */
+  /** Wraps the keys. Each kind has its own encryption context. */
   readonly key: kms.IKey;
 }
 
 /** The kinds of keys that a function may use, and its permissions. */
 export interface KeyUse {
-  /** The function may read the keys of these kinds only. Their secret halves stay wrapped. */
+  /** The function may read only the keys of these kinds. Their secret halves stay wrapped. */
   readonly list: readonly KeyKind[];
   /** The function may also unwrap keys of these kinds. @default - none */
   readonly unwrap?: readonly KeyKind[];

@@ -15,16 +15,16 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
   /** Path of the `*.handler.ts`, from the project's root. */
   readonly entry: string;
-  /** The tables by the variables that contain their names: each sets its variable and grants its permissions. */
+  /** The tables by the variables that contain their names. Each table sets its variable and grants its permissions. */
   readonly tables: Readonly<Record<TableVariable<Environment>, TableAccess>>;
-  /** Exactly the other variables that the handler reads; the handler declares the type. */
+  /** Exactly the other variables that the handler reads. The handler declares the type. */
   readonly environment: Omit<Environment, TableVariable<Environment>>;
   readonly timeout: Duration;
-  /** In MiB. CPU grows with it: 1,769 MiB are one full vCPU. */
+  /** In MiB. CPU increases with memory: 1,769 MiB are one full vCPU. */
   readonly memorySize: number;
   /** @default - shares the account's unreserved concurrency */
   readonly reservedConcurrentExecutions?: number | undefined;
-  /** `ALLOW` for a function that sends to its own queue: by default Lambda ends such a loop after some 16 invocations. */
+  /** `ALLOW` for a function that sends to its own queue. By default, Lambda ends such a loop after about 16 invocations. */
   readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
 }
 
@@ -32,8 +32,8 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
 type TableVariable<Environment> = Extract<keyof Environment, `${string}_TABLE`>;
 
 /**
- * A Lambda function: Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in its own log group, and its own
- * role. The role may write to the log group and access tables as far as `tables` grants. The owners of other resources grant
+ * A Lambda function with Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in its own log group, and its own
+ * role. The role may write to the log group and use tables as `tables` allows. The owners of other resources grant
  * further permissions.
  */
 export class NodeFunction<Environment extends Record<string, string> = Record<string, string>> extends lambda.Function {
@@ -95,20 +95,20 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
   }
 }
 
-/** Returns the path of a role. Roles are global: by the path, preflight detects a stage of the same name in another Region. */
+/** Returns the path of a role. Roles are global, so preflight detects a stage of the same name in another Region by the path. */
 function rolePath(scope: Construct, { stage }: StageConfiguration): string {
   return `/emissor/${stage}/${Stack.of(scope).region}/`;
 }
 
 /**
- * Returns the description of a function in the console. It includes account and Region of the stage's file: they change the hash that
- * names a version, so the description must change too, because Lambda refuses to publish a version of an unchanged function.
+ * Returns the description of a function in the console. It includes account and Region of the stage's file, which change the hash that
+ * names a version. Lambda does not publish a version of an unchanged function, so the description must change with the hash.
  */
 function describe(id: string, { stage, account, region }: StageConfiguration): string {
   return `Emissor ${stage}: ${id}${account ? ` (${account}, ${region})` : ''}`;
 }
 
-/** Bundles in this process: the CDK's own Node.js construct starts a package manager for each function. */
+/** Bundles in this process, because the CDK's own Node.js construct starts a package manager for each function. */
 function bundle(app: IConstruct, entry: string): lambda.Code {
   return lambda.Code.fromAsset(join(root, 'lambdas'), {
     assetHashType: AssetHashType.OUTPUT,

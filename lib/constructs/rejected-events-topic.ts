@@ -10,8 +10,8 @@ export interface RejectedEventsTopicProps {
 }
 
 /**
- * The topic that notifies publishers of rejected events. Services of this account subscribe with the managed policy, other accounts
- * if the stage names them. Only queues and functions can subscribe, because their own policies control who sends to them: notices
+ * The topic that notifies publishers of rejected events. Services of this account subscribe with the managed policy, and other accounts
+ * if the stage names them. Only queues and functions can subscribe, because their own policies control who sends to them. So notices
  * cannot be sent to an arbitrary address on the Internet.
  */
 export class RejectedEventsTopic extends sns.Topic {

@@ -18,14 +18,14 @@ export interface ReleasesProps {
 }
 
 /**
- * Releases the functions of a stack with CodeDeploy. A hook checks each new version before it gets traffic. On a stage with customers
- * a function behind an API then gets a tenth of the requests for 5 minutes, and CodeDeploy rolls it back if it fails. All other
- * functions get all traffic at once. If a deployment fails, CloudFormation rolls the stack back.
+ * Releases the functions of a stack with CodeDeploy. A hook checks each new version before it receives traffic. On a stage with customers,
+ * a function behind an API receives a tenth of the requests for 5 minutes, and CodeDeploy rolls it back if it fails. All other
+ * functions receive all traffic at once. If a deployment fails, CloudFormation rolls the stack back.
  *
- * The alarms watch the new version only: failures of the earlier version must not stop the release that fixes them. Response times
+ * The alarms watch only the new version, because failures of the earlier version must not stop the release that fixes them. Response times
  * are not watched, because each process of a new version is slow at first.
  *
- * With `gradual: false` CloudFormation moves the aliases itself. CodeDeploy starts from the version in the last template, so it refuses
+ * With `gradual: false` CloudFormation moves the aliases itself. CodeDeploy starts from the version in the last template, so it rejects
  * an alias that `ops rollback` moved.
  */
 export class Releases extends Construct {
@@ -49,7 +49,7 @@ export class Releases extends Construct {
       });
       allow(hook, group, target);
       targets.push([group, target]);
-      // The alarms must watch the new version, and the hook must know it, before it gets traffic.
+      // The alarms must watch the new version, and the hook must know it, before it receives traffic.
       target.live.node.addDependency(...alarms, hook, role);
     };
     for (const [service, target] of Object.entries(services)) {
@@ -98,7 +98,7 @@ export class Releases extends Construct {
   }
 }
 
-/** Allows the hook to read the deployments of a group, and to invoke all versions of its function: each deployment publishes another. */
+/** Allows the hook to read a group's deployments and to invoke all versions of its function, because each deployment publishes one. */
 function allow(hook: NodeFunction, { deploymentGroupArn }: LambdaDeploymentGroup, { functionArn }: NodeFunction): void {
   hook.addToRolePolicy(
     new iam.PolicyStatement({ actions: ['codedeploy:GetDeployment'], resources: [deploymentGroupArn] }),

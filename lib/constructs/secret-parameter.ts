@@ -11,8 +11,8 @@ export interface SecretParameterProps {
 }
 
 /**
- * A SecureString parameter of Parameter Store. CloudFormation cannot create one, so the operator's command line does; the stack only
- * refers to its name. The key is a customer managed key, which controls who reads the value: the AWS managed key (`aws/ssm`) would
+ * A SecureString parameter of Parameter Store. CloudFormation cannot create one, so the operator's command line does. The stack only
+ * refers to its name. The key is a customer managed key, so that it controls who reads the value. The AWS managed key (`aws/ssm`) would
  * decrypt it for everybody in the account who may read parameters
  * (https://docs.aws.amazon.com/systems-manager/latest/userguide/ps-restrict-decryption.html).
  */
@@ -32,7 +32,7 @@ export class SecretParameter extends Construct {
     this.#key = key;
   }
 
-  /** Grants permission to read this parameter and to use the key for it only. */
+  /** Grants permission to read this parameter, and to use the key only for it. */
   grantRead(grantee: iam.IGrantable): void {
     iam.Grant.addToPrincipal({ grantee, actions: ['ssm:GetParameter'], resourceArns: [this.parameterArn] });
     iam.Grant.addToPrincipal({

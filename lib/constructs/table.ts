@@ -39,8 +39,8 @@ export class Table extends dynamodb.TableV2 {
 }
 
 /**
- * A table together with a function's permissions on it. It grants exactly the named permissions: the CDK's own grants include the
- * table's indexes.
+ * A table together with a function's permissions on it. It grants exactly the named permissions, because the CDK's own grants include
+ * the table's indexes.
  */
 export class TableAccess {
   readonly table: dynamodb.ITable;
@@ -62,7 +62,7 @@ export class TableAccess {
   }
 }
 
-/** Actions on resources, with conditions if there are any. */
+/** Actions on resources, with conditions if any. */
 export type Permission = Pick<iam.GrantOnPrincipalOptions, 'actions' | 'resourceArns' | 'conditions'>;
 
 /** Returns a key attribute that holds text. */
@@ -75,7 +75,7 @@ export function number(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.NUMBER };
 }
 
-/** Returns an index that holds only the keys of its items: readers fetch the items from the table. */
+/** Returns an index that contains only the keys of its items. Readers read the items from the table. */
 export function keysOnlyIndex(
   indexName: string,
   partitionKey: string,

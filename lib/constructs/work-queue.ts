@@ -11,9 +11,9 @@ export interface WorkQueueProps extends QueueProps {
 }
 
 /**
- * A standard queue for one consumer. A message stays hidden for one minute, the maximum duration of its consumer, so messages of a
+ * A standard queue for one consumer. A message stays hidden for 1 minute, the maximum duration of its consumer, so that messages of a
  * crashed process return soon. The retention is the maximum, so that messages survive days without a consumer. A message's age does
- * not restart when SQS moves it to the dead-letter queue.
+ * not restart when SQS moves the message to the dead-letter queue.
  */
 export class WorkQueue extends sqs.Queue {
   constructor(scope: Construct, id: string, { deadLetterQueue, removalPolicy }: WorkQueueProps) {
@@ -45,11 +45,11 @@ export class DeadLetterQueue extends sqs.Queue {
 /** The visibility timeout of a received message, and the maximum duration of its consumer's invocation. */
 export const visibilityTimeout = Duration.minutes(1);
 
-/** The retention of messages in any queue: the maximum of SQS. */
+/** The retention of messages in any queue, which is the maximum of SQS. */
 const retentionPeriod = Duration.days(14);
 
-/** A dead-letter message carries its reason, and both must fit into the 1 MiB that SQS accepts. In bytes. */
+/** The maximum size in bytes. A dead-letter message also contains its reason, and both must fit into the 1 MiB that SQS accepts. */
 const maxMessageSizeBytes = 1_048_576 - 8_192;
 
-/** Receives of one message before SQS itself moves it: many, because messages wait here while the tables are unavailable. */
+/** The receives of one message before SQS moves it. The number is high, because messages wait here while the tables are unavailable. */
 const maxReceiveCount = 1_000;

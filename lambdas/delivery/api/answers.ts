@@ -2,14 +2,14 @@ import * as z from 'zod/mini';
 import { deliveryRecord, wireReplayStates } from '../representation.ts';
 
 /*
- * The responses of the API of deliveries, except a delivery's record. The API's functions import only the types: the schemas are for
- * clients and for the OpenAPI document.
+ * The responses of the API of deliveries, except a delivery's record. The API's functions import only the types. Clients and the
+ * OpenAPI document use the schemas.
  */
 
 /** A page of deliveries, newest first. */
 export const deliveryPage = z.object({
   entregas: z.array(deliveryRecord),
-  /** The start of the next page; `null` at the end. */
+  /** The start of the next page, or `null` at the end. */
   proximo_cursor: z.nullable(z.string()),
 });
 

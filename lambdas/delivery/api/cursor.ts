@@ -4,8 +4,8 @@ export function encodeCursor(listKey: string): string {
 }
 
 /**
- * Returns the range key in a cursor; `undefined` if the cursor is malformed. A cursor is neither secret nor signed: it is a position
- * in a list, and the list is always the caller's own.
+ * Returns the range key in a cursor, or `undefined` if the cursor is malformed. A cursor is neither secret nor signed, because it is
+ * only a position in a list, and the list always belongs to the caller.
  */
 export function decodeCursor(text: string): string | undefined {
   const listKey = Buffer.from(text, 'base64url').toString('latin1');

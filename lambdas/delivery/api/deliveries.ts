@@ -78,7 +78,7 @@ export function makeDeliveryHandlers(dependencies: {
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 
-  /** Finds the delivery in the path, if it belongs to the account and the event, and the webhook that is registered now. */
+  /** Finds the delivery that the path names, if it belongs to the account and the event, and the webhook that is currently registered. */
   async function findDelivery(
     context: RequestContext<'webhook_not_found' | 'delivery_not_found'>,
   ): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> {
@@ -93,7 +93,7 @@ export function makeDeliveryHandlers(dependencies: {
     throw context.refuse('delivery_not_found');
   }
 
-  /** Throws only if there is neither a webhook nor a history, which outlives its webhook. A page may be empty before the end of the list. */
+  /** Throws only if there is neither a webhook nor a history, because the history outlives its webhook. Any page may be empty. */
   async function requireWebhookOrHistory(
     context: RequestContext<'webhook_not_found'>,
     eventName: EventName,

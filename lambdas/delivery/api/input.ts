@@ -40,7 +40,7 @@ const rangeRule = {
   when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(concernsRange),
 };
 
-/** The query of a history; every parameter is optional. */
+/** The query of a history. Every parameter is optional. */
 export const historyQuery = z
   .strictObject({
     estado: z.optional(z.pipe(z.enum(Object.values(wireStates)), z.transform(stateFromWire))),
@@ -51,13 +51,13 @@ export const historyQuery = z
   })
   .check(z.refine(isRange, rangeRule));
 
-/** The body that starts a replay; `desde` and `ate` limit the time at which events were accepted. */
+/** The body that starts a replay. `desde` and `ate` limit the time at which events were accepted. */
 export const replayRequest = z
   .strictObject({ desde: dateTime, ate: dateTime, estado: replayedState })
   .check(z.refine(isRange, rangeRule));
 
 /**
- * Parses a query string strictly: unknown and repeated parameters are rejected, empty ones count as absent.
+ * Parses a query string strictly. Unknown and repeated parameters are rejected, and empty parameters count as absent.
  *
  * @throws {Problem} 422 with every finding.
  */
@@ -97,7 +97,7 @@ function isRange({ desde, ate }: { desde?: number | undefined; ate?: number | un
   return desde === undefined || ate === undefined || desde < ate;
 }
 
-/** Replaces the JSON Pointer of a finding, which escapes slash and tilde (RFC 6901 section 3), by the name of a query parameter. */
+/** Replaces the JSON Pointer of a finding, which escapes slash and tilde (RFC 6901 section 3), with the name of a query parameter. */
 function aboutParameter(found: Finding): Finding {
   if (!('pointer' in found)) return found;
   const { pointer, ...reason } = found;

@@ -9,7 +9,7 @@ import { expedited, restarted } from '../transitions.ts';
 /** The reason why a delivery cannot be resent. */
 export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
-/** Returns the reason why a delivery cannot be resent, if any: its webhook must be active and unchanged, and a test is not an event. */
+/** Returns why a delivery cannot be resent, if so. Its webhook must be active and unchanged, and the delivery must not be a test. */
 export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
   if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
@@ -17,9 +17,9 @@ export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefus
 }
 
 /**
- * Resends a delivery that passed `resendRefusal`. A delivery in a final state starts a new schedule. If it waits, its next attempt is
- * made now, without being charged. If an attempt may be in flight, the delivery does not change, because that outcome counts. Returns
- * whether the delivery changed.
+ * Resends a delivery that passed `resendRefusal`. A delivery in a final state starts a new schedule. The next attempt of a waiting
+ * delivery is made now and is not charged. If an attempt may be in flight, the delivery does not change, because the outcome of that
+ * attempt counts. Returns whether the delivery changed.
  */
 export type Resend = (delivery: Delivery) => Promise<boolean>;
 

@@ -3,7 +3,7 @@ import type { ProblemTable } from '../../api/problem.ts';
 import type { RouteTable } from '../../platform/route-table.ts';
 import type { webhookProblems } from '../../webhooks/routes.ts';
 
-/** The routes of a webhook's deliveries, tests and replays; their problems are below. */
+/** The routes of a webhook's deliveries, tests and replays. */
 export const deliveryRoutes = {
   Test: {
     path: '/v1/webhooks/{evento}/teste',

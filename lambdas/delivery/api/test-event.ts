@@ -16,8 +16,8 @@ import type { RequestLimits } from './request-limits.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 /**
- * Returns the function that sends a sample event to a webhook. It stores the delivery, then sends it to the retry lane: if the
- * message is lost, the sweeper sends it. This function needs neither the receiver's credentials nor access to its network.
+ * Returns the function that sends a sample event to a webhook. It stores the delivery, then sends it to the retry lane. If the
+ * message is lost, the sweeper sends another. This function needs neither the receiver's credentials nor access to its network.
  * The write to the webhook fails if an operator has suspended it.
  */
 export function makeSendTest(

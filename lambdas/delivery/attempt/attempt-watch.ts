@@ -8,30 +8,30 @@ import type { SlownessTracker } from '../lanes/slowness-tracker.ts';
 /** An attempt that takes longer than this, from resolving the name to the last header, is slow. In milliseconds. */
 export const slowAfter = 2_000;
 
-/** Watches one attempt: records whether it is slow, and may cancel it. The timeout is not its task. */
+/** Watches one attempt. It records whether the attempt is slow and may cancel it, but does not enforce the timeout. */
 export interface AttemptWatch {
   /** Aborted when the watch cancels the attempt. */
   readonly signal: AbortSignal;
-  /** Called before the name is resolved: our own work before that does not make a webhook slow. */
+  /** Called before the name is resolved. Our own work before that does not make a webhook slow. */
   onResolving(): void;
   /** Called when the last header has arrived. */
   onAnswered(): void;
-  /** Ends the watch; resolves once its records are stored. Never throws. */
+  /** Ends the watch. Resolves once its records are stored. Never throws. */
   end(outcome: AttemptOutcome): Promise<void>;
 }
 
-/** @param isBusy - returns whether others may wait for the attempt's slot. */
+/** @param isBusy - returns whether other messages may wait for the attempt's slot. */
 export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness, isBusy: () => boolean) => AttemptWatch;
 
 export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'elapsed' | 'after' | 'turn'> {
   readonly tracker: SlownessTracker;
-  /** The consumer's lane: in the slow lane attempts are not cancelled. */
+  /** The consumer's lane. Attempts in the slow lane are not cancelled. */
   readonly lane: Lane;
 }
 
 /**
- * Returns the function that starts a watch. It records a webhook as slow while the attempt is in flight, without waiting for the
- * timeout: until then every further attempt would occupy another slot.
+ * Returns the function that starts a watch. It records a webhook as slow while the attempt is in flight. If it waited for the timeout,
+ * every further attempt would occupy another slot until then.
  */
 export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
   const { tracker, now, elapsed, lane } = dependencies;
@@ -90,5 +90,5 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
   };
 }
 
-/** The interval of further checks of a slow attempt, in milliseconds: the process may become busy later. */
+/** The interval of further checks of a slow attempt, in milliseconds, because the process may become busy later. */
 const lookAgainAfter = 1_000;

@@ -17,11 +17,11 @@ export const connectTimeouts = { first: 700, retry: 700, slow: 4_000 } as const;
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
 export interface AttemptDependencies {
-  /** The guarded client: it prevents server-side request forgery (SSRF) by checking every address before it connects. */
+  /** The guarded client. It prevents server-side request forgery (SSRF), because it checks every address before it connects. */
   readonly post: GuardedPost;
   readonly encryption: Pick<Encryption, 'decrypt'>;
   readonly now: Clock;
-  /** Milliseconds from resolving the name to the last response header. */
+  /** The timeout from resolving the name to the last response header, in milliseconds. */
   readonly attemptTimeoutMs: number;
   /** The timeout of a connection to each address of a receiver, in milliseconds. */
   readonly connectTimeoutMs: number;
@@ -29,7 +29,7 @@ export interface AttemptDependencies {
 }
 
 /**
- * Returns the function that makes an attempt: it decrypts the webhook's credentials, signs the body, posts it through the SSRF guard
+ * Returns the function that makes an attempt. It decrypts the webhook's credentials, signs the body, posts it through the SSRF guard
  * and returns the outcome.
  */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
@@ -77,7 +77,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   }
 }
 
-/** The part of a watch that an attempt uses: it reports its progress, and stops when the signal is aborted. */
+/** The part of a watch that an attempt uses. The attempt reports its progress, and stops when the signal is aborted. */
 type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAnswered'>;
 
 interface Credentials {

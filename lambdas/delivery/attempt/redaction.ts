@@ -1,9 +1,9 @@
 import type { Redact } from '../../platform/egress/body-text.ts';
 
 /**
- * Creates the function that replaces the credential in a receiver's response by `***`: the `Authorization` value, its part after the
- * scheme, and the password that `Basic` encodes. It finds each as it was sent, with `\/` for `/` as JSON writers escape it, and as a
- * prefix at a truncated end.
+ * Creates the function that replaces the credential in a receiver's response with `***`. The credential is the `Authorization` value,
+ * its part after the scheme, and the password that `Basic` encodes. The function finds each in the form that was sent, with `\/` for `/`
+ * as JSON writers escape it, and as a prefix at a truncated end.
  */
 export function makeRedaction(authorization: string | undefined): Redact {
   return function redact(text, isTruncated) {
@@ -32,11 +32,11 @@ function passwordsIn(base64: string): readonly string[] {
   return passwords.filter(password => [...password].length >= minPasswordLength);
 }
 
-/** Shorter passwords are words that occur in any text. */
+/** Shorter passwords are not redacted, because they occur as words in any text. */
 const minPasswordLength = 8;
 
 /**
- * Stores the end of each occurrence at its start, unless a longer one starts there. Takes linear time for any text (the algorithm
+ * Stores the end of each occurrence at its start, unless a longer one starts there. Runs in linear time for any text (the algorithm
  * of Knuth, Morris and Pratt).
  */
 function markOccurrences(secret: string, text: string, isTruncated: boolean, ends: Uint32Array): void {
@@ -65,7 +65,7 @@ function extend(secret: string, borders: Uint16Array, matched: number, character
   return secret[length] === character ? length + 1 : 0;
 }
 
-/** Replaces overlapping occurrences by one `***`. */
+/** Replaces overlapping occurrences with one `***`. */
 function mask(text: string, ends: Uint32Array): string {
   let masked = '';
   for (let index = 0; index < text.length; ) {

@@ -9,8 +9,8 @@ export interface SignedContent {
 }
 
 /**
- * Returns the `webhook-signature` header of Standard Webhooks: one `v1` signature (HMAC-SHA-256 over `id.timestamp.body`) for each
- * secret, separated by spaces, so that receivers can switch to a new secret at any time. Secrets are `whsec_` and base64.
+ * Returns the `webhook-signature` header of Standard Webhooks. It has one `v1` signature (HMAC-SHA-256 over `id.timestamp.body`) for
+ * each secret, separated by spaces, so that receivers can switch to a new secret at any time. Secrets are `whsec_` and base64.
  */
 export function signatureHeader({ id, timestamp, body }: SignedContent, secrets: readonly string[]): string {
   return secrets

@@ -8,21 +8,21 @@ import { type ConsumerState, type InFlightMessages, makeInFlightMessages } from 
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
 import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 
-/** The time that an invocation needs in addition to the attempt, for reads before and writes after it. The timeout leaves more. */
+/** The time that an invocation needs besides the attempt, for reads before and writes after it. The timeout exceeds their sum. */
 export const timeAroundAttempt = 10_000;
 
 /**
- * A process stops receiving at a random time before the last moment at which an attempt can start: between these two durations
- * earlier. The shorter one exceeds a typical receive. All messages in flight must end before Lambda invokes the process again, and
- * processes that a burst started together must not all stop at the same moment.
+ * A process stops receiving some time before the last moment at which an attempt can start, because all its messages in flight must end
+ * before Lambda invokes it again. The time is random between these two durations, so that processes that a burst started together do not
+ * all stop at the same moment. The shorter duration exceeds a typical receive.
  */
 const minStopsEarlier = 2_000;
 export const maxStopsEarlier = 10_000;
 
-/** Processes one message of a queue. A `processed` message is acknowledged; if the function throws, the message is deferred. */
+/** Processes one message of a queue. A `processed` message is acknowledged. If the function throws, the message is deferred. */
 export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
 
-/** The outcome of a message. `shed`: it returns in a moment. `hiddenFor`: it returns after that many milliseconds. */
+/** The outcome of a message. A `shed` message returns in a moment, and a message with `hiddenFor` after that many milliseconds. */
 export type RecordOutcome = 'processed' | 'shed' | { readonly hiddenFor: number };
 
 /** The handler of a queue's batches. */
@@ -34,18 +34,18 @@ export type Consumer = (
 /**
  * Creates the consumer of a queue. It processes all messages of a batch at once and acknowledges or reports each separately.
  *
- * A batch takes as long as its slowest receiver, and only then does Lambda invoke the process with the next batch. Meanwhile the
- * process receives further messages itself, up to 300, or 500 in the slow lane, so that a receiver that hangs takes a fraction of a
- * process. It deletes, defers or sheds these messages itself.
+ * A batch lasts as long as its slowest receiver, and only then does Lambda invoke the process with the next batch. Meanwhile the process
+ * receives more messages itself, up to 300, or 500 in the slow lane, so that a receiver that hangs occupies only a fraction of the
+ * process. The process deletes, defers or sheds these messages itself.
  *
- * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. A message that is shed
- * is hidden only for a moment. A poison message can never be processed: its processing moves it to the dead-letter queue.
+ * A message that cannot be processed now is deferred by its visibility timeout, which grows with each receive. A message that is shed
+ * is hidden only for a moment. A poison message can never be processed, so it is moved to the dead-letter queue.
  */
 export function makeConsumer(
   dependencies: {
     readonly process: ProcessRecord;
     readonly describe: DescribeMessage;
-    /** Resolves when no background work is left: Lambda freezes the process after the response. */
+    /** Resolves when no background work is left, because Lambda freezes the process after the response. */
     readonly settled?: () => Promise<void>;
     readonly sqs: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
@@ -63,7 +63,7 @@ export function makeConsumer(
   const visibility = makeMessageVisibility(dependencies);
   const queue = makeQueueReceiver({ ...dependencies, visibilityMs: attemptTimeoutMs + timeAroundAttempt });
 
-  // Failures are reported message by message: if the invocation threw, Lambda would slow down the whole queue.
+  // Failures are reported for each message. If the invocation threw, Lambda would slow down the whole queue.
   return async function consume(event, context) {
     const batchItemFailures: SQSBatchItemFailure[] = [];
     const inFlight = makeInFlightMessages();
@@ -89,7 +89,7 @@ export function makeConsumer(
     }
   };
 
-  /** Receives and processes further messages until no message is in flight; `wait` is the pause before the first receive. */
+  /** Receives and processes more messages until no message is in flight. `wait` is the pause before the first receive. */
   async function receiveMeanwhile(invocation: Invocation, wait: number): Promise<void> {
     const { inFlight } = invocation;
     const deletions: Promise<void>[] = [];
@@ -158,7 +158,7 @@ export function makeConsumer(
 interface Invocation {
   readonly inFlight: InFlightMessages;
   readonly remainingTime: () => number;
-  /** How much earlier than necessary it stops receiving, in milliseconds: random, so that processes do not stop together. */
+  /** How much earlier than necessary the process stops receiving, in milliseconds. It is random, so that processes do not stop together. */
   readonly stopsEarlier: number;
   /** True once a message had to be deferred. */
   hasFailed: boolean;
@@ -170,19 +170,19 @@ function mayReceive({ hasFailed, remainingTime, stopsEarlier }: Invocation): boo
   return !hasFailed && remainingTime() >= stopsEarlier;
 }
 
-/** Returns the first pause. More messages often wait behind a full batch, rarely behind a single one, and an empty receive is billed. */
+/** Returns the first pause. More messages often wait behind a full batch but rarely behind one message, and empty receives are billed. */
 function pauseBeforeReceiving(given: number): number {
   if (given === receiveBatch) return pauseWhileMessages;
   return given === 1 ? receivePauseOfOne : firstReceivePause;
 }
 
-/** A process stops receiving while this many of its messages wait for our own work, not for a receiver. */
+/** A process stops receiving while this many of its messages wait for the process itself, not for a receiver. */
 const messagesInOwnWork = 30;
 
-/** A consumer that waits for receivers polls for further messages after this pause, which doubles with each empty receive. */
+/** A consumer that waits for receivers polls for more messages after this pause, which doubles with each empty receive. */
 const firstReceivePause = 100;
 
-/** The pause of a consumer that was given one message: by then most receivers have answered, and no receive is needed. */
+/** The pause after a batch of one message. Most receivers respond within it, so that no receive is needed. */
 const receivePauseOfOne = 250;
 
 /** The upper limit of the doubling pause. */
@@ -191,7 +191,7 @@ const maxReceivePause = 1_000;
 /** The pause after a receive that returned messages, and before the first receive if the batch was full. */
 const pauseWhileMessages = 1;
 
-/** A process that cannot take more messages checks again after this pause. */
+/** A process that has no capacity for more messages checks again after this pause. */
 const pauseWithoutRoom = 10;
 
 /** A pause that takes this much longer than requested shows that the event loop lags. */

@@ -29,7 +29,7 @@ import { makeProcessDelivery } from './process-delivery.ts';
 import { describeAttemptMessage, makeRetry } from './retry.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
 
-/** Assembles the consumer of a lane: of events in the first lane, of attempts in the others. */
+/** Assembles the consumer of a lane. The first lane consumes events, and the other lanes consume attempts. */
 export function composeDeliver(
   environment: Environment<typeof deliverEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,
@@ -96,5 +96,5 @@ export function composeDeliver(
   });
 }
 
-/** The time for which the write of an outcome is retried if DynamoDB does not respond. An unstored outcome causes another POST. */
+/** How long the write of an outcome is retried if DynamoDB does not respond. An outcome that is not stored causes another POST. */
 const storeRetryTime = 2_000;

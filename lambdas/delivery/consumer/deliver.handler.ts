@@ -12,10 +12,10 @@ import { deliverEnvironment } from '../environment.ts';
 import { composeDeliver } from './deliver.composition.ts';
 
 const environment = readEnvironment(deliverEnvironment);
-/** The metrics of all lanes are added up as `delivery`; the log names the lane. */
+/** All lanes write their metrics as `delivery`. The log names the lane. */
 const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
 const runtime = { ...systemRuntime, ...services, resolve: makeResolver(), post: makePinnedPost() };
 
-/** Makes attempts. The consumers of three queues are three functions with this entry; `LANE` names the lane. */
+/** Makes attempts. The consumers of the three queues are three functions with this handler, and `LANE` names the lane. */
 export const handler = makeHandler(telemetry, composeDeliver(environment, runtime, telemetry));

@@ -15,8 +15,8 @@ import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './p
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the first attempt of an event: it parses the message, admits it, finds the webhook and processes
- * the delivery. Copies of an event have the same id; a second copy is dropped.
+ * Returns the function that makes the first attempt of an event. It parses the message, admits it, finds the webhook and processes
+ * the delivery. Copies of an event have the same id, and all copies after the first are dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
@@ -71,7 +71,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
     await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inFlight);
 
-    /** Stores the delivery. If an earlier copy is stored that was not there before the attempt and differs, its publisher is notified. */
+    /** Stores the delivery. If a copy that differs was stored during the attempt, notifies the publisher of this event. */
     async function create(delivery: Delivery): Promise<boolean> {
       if (await store.create(delivery)) return true;
       const [first] = await store.read([id]);
@@ -118,7 +118,7 @@ interface Described {
   readonly messageId: string;
 }
 
-/** The origin of a message, and the time since which it has waited. */
+/** The origin of a message, and the time since when it has waited. */
 interface Origin {
   readonly messageId: string;
   readonly acceptedAt: number;
@@ -130,5 +130,5 @@ interface Origin {
 const idReused =
   'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped';
 
-/** SQS names the sender of every message; a subscription cannot filter by an empty text. */
+/** SQS names the sender of every message. A subscription cannot filter by an empty text. */
 const unknownSender = 'unknown';

@@ -1,11 +1,11 @@
-/** The consumer's state, as the processing of a message reads it. */
+/** The consumer's state that the processing of a message reads. */
 export interface ConsumerState {
   readonly onAttempt: OnAttempt;
   /** Returns whether the process of a busy lane has stopped receiving until its messages in flight are processed. */
   readonly hasStopped: () => boolean;
 }
 
-/** Called when an attempt starts. From then on it only waits for the receiver. Returns the function to call when it ends. */
+/** Called when an attempt starts. After that, the message only waits for its receiver. Returns the function to call when it ends. */
 export type OnAttempt = () => () => void;
 
 export type InFlightMessages = ReturnType<typeof makeInFlightMessages>;
@@ -45,7 +45,7 @@ export function makeInFlightMessages() {
     return started;
   }
 
-  /** Counts the messages that this process works on itself: all others wait for receivers. */
+  /** Counts the messages that do not wait for a receiver. */
   function countOwnWork(): number {
     return messages - attempts;
   }

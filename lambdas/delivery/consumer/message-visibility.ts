@@ -13,7 +13,7 @@ import { maxMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Leaves messages in their queue for later, by their visibility timeout. It does not store anything and never throws: a message
+ * Leaves messages in their queue for later, by their visibility timeout. It does not store anything and never throws. A message
  * whose timeout could not be changed returns when its original timeout is over.
  */
 export interface MessageVisibility {
@@ -21,7 +21,7 @@ export interface MessageVisibility {
   defer(record: SQSRecord, error: unknown): Promise<void>;
   /** Hides a message for a moment. Messages that are hidden together share a call. */
   shed(record: SQSRecord): Promise<void>;
-  /** Hides a message for at least this long: SQS counts whole seconds. */
+  /** Hides a message for at least this long, because SQS counts whole seconds. */
   hide(record: SQSRecord, milliseconds: number): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function makeMessageVisibility({
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** Until a delivery is stored, only the log has its event: operators find the line by these ids. */
+  /** Until a delivery is stored, only the log has its event. Operators find the line by these ids. */
   readonly describe: DescribeMessage;
   readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {
@@ -86,7 +86,7 @@ export function makeMessageVisibility({
     await Promise.all(chunksOf(messages, maxMessagesOfCall).map(hide));
   }
 
-  /** Hides messages. If the queue rejects one, it is retried once: otherwise it would stay hidden for its whole visibility timeout. */
+  /** Hides messages. A message that the queue rejects is retried once. Otherwise it would stay hidden for its whole visibility timeout. */
   async function hide(messages: readonly HiddenMessage[]): Promise<void> {
     try {
       const refused = await change(messages);
@@ -97,7 +97,7 @@ export function makeMessageVisibility({
     }
   }
 
-  /** Returns the messages that the queue rejected, with its reason. */
+  /** Returns the messages that the queue rejected, with the reason for each. */
   async function change(messages: readonly HiddenMessage[]): Promise<Map<HiddenMessage, string | undefined>> {
     const Entries = messages.map(({ record, seconds }, index): ChangeMessageVisibilityBatchRequestEntry => {
       return { Id: String(index), ReceiptHandle: record.receiptHandle, VisibilityTimeout: seconds };
@@ -115,7 +115,7 @@ export function makeMessageVisibility({
   }
 }
 
-/** The minimum of SQS, in seconds. By then a receiver that responds has freed slots. */
+/** The minimum of SQS, in seconds. After that time, receivers that respond have freed slots. */
 const shedFor = 1;
 
 /** A message that is about to be hidden, and the time in seconds. */
@@ -125,8 +125,8 @@ interface HiddenMessage {
 }
 
 /**
- * Returns the time in seconds for which a message that could not be processed is deferred: 5, doubling from the sixth receive to
- * 15 min. Earlier receives may be those that shed it: its event is not stored yet, and its first attempt waits.
+ * Returns the time in seconds for which a message that could not be processed is deferred. It is 5, and doubles from the sixth receive
+ * up to 15 min. Earlier receives may have shed the message, whose event is not stored yet and waits for its first attempt.
  */
 export function deferral(receiveCount: number): number {
   const doublings = Math.max(0, receiveCount - storedFromReceive.first);
@@ -138,7 +138,7 @@ export function receiveCountOf({ attributes }: SQSRecord): number {
   return Number(attributes.ApproximateReceiveCount) || 1;
 }
 
-/** The first deferral of a message that cannot be processed; beyond `storedFromReceive`, it doubles with each receive. */
+/** The first deferral of a message that cannot be processed. It doubles with each receive beyond `storedFromReceive`. */
 const firstDeferral = 5_000;
 
 /** The maximum deferral of a message. */

@@ -26,11 +26,11 @@ import type { WebhookState } from './webhook-state.ts';
 
 /**
  * Processes a delivery whose attempt is due: routes it to its lane, makes the attempt, records the outcome and sends the message of
- * the next attempt. If its webhook is gone, it is cancelled; if that is suspended, it is held, except a test. An attempt that belongs
- * to another lane moves there: this changes who makes it, but not its schedule.
+ * the next attempt. If the webhook is gone, the delivery is cancelled. If the webhook is suspended, the delivery is held, except a test.
+ * An attempt that belongs to another lane moves to that lane, on the same schedule.
  *
- * At least once: the outcome is stored after the POST, so if the process dies in between, the attempt is made again with the same
- * `webhook-id`. Throws if a write or a message that it requires fails.
+ * Attempts are made at least once. The outcome is stored after the POST, so if the process dies in between, the attempt is repeated with
+ * the same `webhook-id`. Throws if a write or a message that the delivery requires fails.
  */
 export type ProcessDelivery = (
   delivery: Delivery,
@@ -41,7 +41,7 @@ export type ProcessDelivery = (
 
 /** An admitted message. */
 export interface InFlightMessage extends Pick<AdmittedMessage, 'mayAttempt'> {
-  /** Returns whether others may wait for its slot. */
+  /** Returns whether other messages may wait for its slot. */
   readonly isBusy: () => boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
@@ -100,7 +100,7 @@ export function makeProcessDelivery(
     return isStored ? { after, outcome } : undefined;
   }
 
-  /** Stores an outcome, or logs it: before an event's first outcome is stored, only the log has a record of its POST. */
+  /** Stores an outcome, or logs it if that fails. Before an event's first outcome is stored, only the log has a record of its POST. */
   async function storeOrLog<Result>(
     delivery: Delivery,
     { record }: AttemptOutcome,
@@ -115,7 +115,7 @@ export function makeProcessDelivery(
     }
   }
 
-  /** Continues after an outcome is stored. The webhook's health is recorded after it, because a lost outcome causes another POST. */
+  /** Continues after an outcome is stored. It records the webhook's health last, because a lost outcome causes another POST. */
   async function goOn(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
     await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
@@ -128,7 +128,7 @@ export function makeProcessDelivery(
     return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
   }
 
-  /** Moves an attempt to another lane. For a stored delivery only the message moves; a new one is stored first. */
+  /** Moves an attempt to another lane. A new delivery is stored first. For a stored delivery, only the message moves. */
   async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane): Promise<void> {
     const waiting = dueNow(delivery, now());
     if (delivery.wait) await queues[to].send(waiting);
@@ -138,7 +138,7 @@ export function makeProcessDelivery(
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
-  /** Defers a delivery beyond its webhook's share: it waits as for a retry, uncharged. */
+  /** Defers a delivery that exceeds its webhook's share of the slots. The delivery waits like a retry, but is not charged. */
   async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     if (isTooOld(delivery, now())) return health.failTooOld(delivery, webhook, storeChange);
     const isSlowLane = lane === 'slow';

@@ -41,7 +41,7 @@ export function makeQueueReceiver({
     }
   }
 
-  /** Deletes messages, ten in a call. A message that is not deleted returns and is dropped as stale. Never throws. */
+  /** Deletes messages, ten in a call. A message that was not deleted returns later and is dropped as stale. Never throws. */
   async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
     await Promise.all(chunksOf(records, receiveBatch).map(deleteBatch));
   }

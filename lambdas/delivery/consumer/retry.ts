@@ -13,8 +13,8 @@ import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './p
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the attempt that a message of the retry or slow queue names: it parses the message, admits it,
- * finds the delivery and its webhook, and processes the delivery. It is idempotent: if the attempt is recorded, the message is stale.
+ * Returns the function that makes the attempt that a message of the retry or slow queue names. It parses the message, admits it,
+ * reads the delivery and its webhook, and processes the delivery. It drops a message whose attempt is recorded already.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
@@ -32,7 +32,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     }
     const { id, accountId, eventName, attempt } = message;
     const key = `${id} ${attempt}`;
-    // Not acknowledged, because there is no outcome yet. When the message returns there is one, and it is stale.
+    // Not acknowledged, because there is no outcome yet. When the message returns, there is an outcome, and the message is stale.
     if (inFlight.has(key)) return { hiddenFor: attemptTimeoutMs };
     const receiveCount = receiveCountOf(record);
     const isAskedFor = message.expeditedAt !== undefined || isTest(message);
@@ -49,7 +49,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     });
   };
 
-  /** Reads the delivery again if it changed before it was moved, held or ended: there may be no other message. */
+  /** Reads the delivery again if it changed before it was moved, held or ended, because there may be no other message. */
   async function attemptDelivery(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
@@ -119,8 +119,8 @@ function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is Wai
   return wait !== undefined && attempt === message.attempt && message.expeditedAt === expedited?.at;
 }
 
-/** The maximum difference between the clocks of processes: a message that is early by up to this is on time. Milliseconds. */
+/** The maximum difference between the clocks of processes, in milliseconds. A message that is early by at most this is on time. */
 export const clockTolerance = 500;
 
-/** A message that is earlier than this was sent before its delivery was rescheduled, and has a successor. Milliseconds. */
+/** A message that is earlier than this, in milliseconds, is stale. Its delivery was rescheduled later, with another message. */
 const maxEarliness = 5_000;

@@ -5,7 +5,7 @@ import { slownessOf } from '../lanes/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** The state that determines how an attempt is made: the webhook that is registered now, and the slowness of its receiver. */
+/** The state that determines how an attempt is made: the webhook that is currently registered, and the slowness of its receiver. */
 export interface WebhookState {
   readonly webhook: Webhook | undefined;
   readonly slowness: Slowness;

@@ -6,13 +6,13 @@ import type { RejectedMessage } from './event.ts';
 import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 
 /**
- * Moves a poison message, which can never be processed, to the dead-letter queue: its body unchanged, with the reason, its origin,
- * and its sender according to SQS. Throws if the queue rejects it: the message then stays.
+ * Moves a poison message, which can never be processed, to the dead-letter queue. It adds the reason, the origin of the message and its
+ * sender according to SQS, and does not change the body. If the queue rejects the message, it stays in its queue, and the function throws.
  *
- * The message is deleted at once: the invocation may take as long as the slowest receiver, and if the process died meanwhile, the
+ * The message is deleted at once, because the invocation may last as long as the slowest receiver. If the process died meanwhile, the
  * message would be moved again. Copies are still possible, with the same origin and body.
  *
- * @param logMove - called before the deletion; afterwards only the log has a record of the message
+ * @param logMove - called before the deletion, after which only the log has a record of the message
  */
 export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage, logMove: () => void) => Promise<void>;
 

@@ -5,7 +5,7 @@ import { type EventLink, type EventRow, makeEventFormat } from './event-format.t
 
 /**
  * The fields that events may have in addition to their envelope, in the order of the documents. A row defines everything about a
- * field: schemas, documents, tests and the command line are generated from it.
+ * field. Schemas, documents, tests and the command line are generated from it.
  */
 const eventFields = {
   id_demanda: { kind: 'integer', example: 10, description: 'The demand', option: 'demand' },

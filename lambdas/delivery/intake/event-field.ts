@@ -16,18 +16,18 @@ interface TextField extends AnyField, TextLimits {
 }
 
 interface AnyField {
-  /** True if publishers may omit the field. Receivers then do not get it. */
+  /** True if publishers may omit the field. Receivers then do not receive it. */
   readonly optional?: true;
   /** The value in documents. */
   readonly example: FieldValue;
-  /** The meaning of the field: a sentence without its full stop. */
+  /** The meaning of the field, as a sentence without its full stop. */
   readonly description: string;
-  /** The name of its option of `ops publish`. */
+  /** The name of its option in `ops publish`. */
   readonly option: string;
 }
 
 export interface TextLimits {
-  /** The maximum number of characters, in code points as in JSON Schema; JavaScript counts UTF-16 units. */
+  /** The maximum number of characters, in code points as in JSON Schema. JavaScript counts UTF-16 units. */
   readonly maxLength: number;
   /** The pattern of the whole text, restricted as `checkPattern` in `tools/openapi` requires. */
   readonly pattern?: RegExp;
@@ -41,7 +41,7 @@ export function sentField(field: EventField): z.ZodMiniType<FieldValue | undefin
   return field.optional ? z.optional(value) : value;
 }
 
-/** Returns the schema of a field as receivers get it, in an event or a test. */
+/** Returns the schema of a field as receivers see it, in an event or a test. */
 export function deliveredField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
   const value = field.kind === 'integer' ? z.int().check(z.gte(sampleInteger)) : textSchema(field);
   return field.optional ? z.optional(value) : value;
@@ -62,14 +62,14 @@ export function textSchema({ maxLength, pattern }: TextLimits) {
   );
 }
 
-/** The number in tests: events never have it. */
+/** The number in tests. Events never have it. */
 const sampleInteger = 0;
 
 const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
 
 const positiveInteger = z.int(notPositiveInteger).check(z.gte(1, notPositiveInteger));
 
-/** Returns whether a text has at most that many code points, of up to two UTF-16 units each. A far longer text is not counted. */
+/** Returns whether a text has at most that many code points. It does not count a text that has over twice as many UTF-16 units. */
 function isWithin(text: string, maxLength: number): boolean {
   return text !== '' && text.length <= 2 * maxLength && [...text].length <= maxLength;
 }

@@ -10,16 +10,16 @@ export interface EventCatalogue {
 }
 
 export interface EventRow<FieldName extends string = string> {
-  /** The meaning of the event: a sentence. */
+  /** The meaning of the event, as a sentence. */
   readonly description: string;
-  /** Its fields in the order of delivery. */
+  /** The fields of the event in the order of delivery. */
   readonly fields: readonly FieldName[];
   readonly link?: EventLink<FieldName>;
 }
 
 /** The link of an event, which the service builds from the values of its fields. */
 export interface EventLink<FieldName extends string> {
-  /** The fields of the link: whole numbers that the event always has, because a text could change the destination of a URL. */
+  /** The fields of the link. They are whole numbers that the event always has, because a text could change the destination of a URL. */
   readonly of: readonly FieldName[];
   readonly build: (demandsUrl: string, values: EventValues<FieldName>) => string;
   readonly schema: z.ZodMiniString;
@@ -50,7 +50,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     bodySchema,
     message,
     body,
-    /** The fields, in addition to `event`, that every message has. */
+    /** The fields that every message has in addition to `event`. */
     requiredFields: ['id_conta', ...Object.keys(fields).filter(isInEveryMessage)],
     /** The values in tests. */
     sampleValues: valuesOf(sampleOf),
@@ -67,14 +67,14 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     return z.object({ ...envelope, id_conta, event: z.literal(event), ...schemasOf(event, sentField) });
   }
 
-  /** Returns the schema of an event's body: exactly these fields in this order. Samples match it, too. */
+  /** Returns the schema of an event's body, which has exactly these fields in this order. Samples match it, too. */
   function bodySchema(event: EventName) {
     const { link } = rows[event];
     const own = schemasOf(event, deliveredField);
     return z.strictObject({ event: z.literal(event), ...own, ...(link && { link: link.schema }) });
   }
 
-  /** Returns the message of an event, as publishers send it, with those of the values that the event has. */
+  /** Returns the message of an event in the form that publishers send, with the values of the fields that the event has. */
   function message(
     event: EventName,
     { id_conta, id }: { readonly id_conta: string; readonly id?: string | undefined },
@@ -85,7 +85,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     return { id_conta, event, ...Object.fromEntries(own), ...(id !== undefined && { id }) };
   }
 
-  /** Returns the body of an event's delivery: its fields in the order of its row. `demandsUrl` has no slash at its end. */
+  /** Returns the body of an event's delivery, with the fields in the order of the event's row. `demandsUrl` has no slash at its end. */
   function body(event: EventName, values: EventValues, demandsUrl: string): string {
     const { fields: names, link } = rows[event];
     const own = Object.fromEntries(names.map(name => [name, values[name]]));

@@ -18,14 +18,14 @@ export type ParsedMessage =
 interface RejectedEvent {
   /** The id of the delivery for a valid event. */
   readonly deliveryId: string | undefined;
-  /** The publisher's own `id`, as it came. */
+  /** The publisher's own `id`, unchanged. */
   readonly publisherId: string | undefined;
-  /** The account and the event in the message, if they are possible ones. */
+  /** The account and the event in the message, if they are valid. */
   readonly accountId: string | undefined;
   readonly eventName: EventName | undefined;
 }
 
-/** Returns the id of an event's delivery, and its `webhook-id`: the same for every copy of the event with the publisher's `id`. */
+/** Returns the id of an event's delivery, which is its `webhook-id` and the same for every copy of the event with the publisher's `id`. */
 export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
   const digest = hash('sha256', JSON.stringify([accountId, eventName, id]), 'base64url');
   return `evt_${digest.slice(0, 27)}`;
@@ -36,16 +36,16 @@ export function sampleBody(eventName: EventName, demandsUrl: string): string {
   return businessEvents.body(eventName, businessEvents.sampleValues, demandsUrl);
 }
 
-/** Returns whether two bodies are equal except the link: it follows from the ids, and from an address that the stage may change. */
+/** Returns whether two bodies are equal except for the link, which depends on the ids and on an address that the stage may change. */
 export function haveSameContent(stored: string, copy: string): boolean {
   return stored === copy || withoutLink(stored) === withoutLink(copy);
 }
 
 /**
- * Reads a message of the events queue. `messageId` is used if the publisher set no `id`: it is the same each time the queue
+ * Reads a message of the events queue. `messageId` is used if the publisher set no `id`, because it is the same each time the queue
  * delivers the message.
  *
- * @param events - the catalogue: that of the product, except in tests of other catalogues.
+ * @param events - the catalogue of the product, except in tests of other catalogues.
  */
 export function parseEventMessage(
   text: string,
@@ -95,13 +95,13 @@ export function parseEventMessage(
 }
 
 export interface BusinessEvent {
-  /** `evt_…`: the same for every copy of the event; the delivery's id and the `webhook-id` header. */
+  /** `evt_…`, the same for every copy of the event. It is the delivery's id and the `webhook-id` header. */
   readonly deliveryId: string;
   /** The publisher's own `id`, if set. */
   readonly publisherId: string | undefined;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The request body: exactly `event` and the event's fields in the order of the catalogue. */
+  /** The request body, which has exactly `event` and the event's fields in the order of the catalogue. */
   readonly body: string;
 }
 
@@ -109,8 +109,8 @@ export interface BusinessEvent {
 export const smokeTestIdLength = 22;
 
 /**
- * Returns whether a message has the form of a smoke test. Other messages in its account are rejected, such as those sent by mistake;
- * one that imitates the form reaches at most the receiver of a test.
+ * Returns whether a message has the form of a smoke test. Other messages in its account, such as messages sent by mistake, are rejected.
+ * A message that imitates the form reaches at most the receiver of a test.
  */
 function isSmokeTest(message: object): boolean {
   const { id_conta, id } = message as Readonly<Record<string, unknown>>;
@@ -138,7 +138,7 @@ function rejected(reason: RejectedMessage['reason'], detail: string, refused?: R
   return { outcome: 'rejected', reason, detail, ...refused };
 }
 
-/** Returns the ids of a rejected message, by which its publisher finds it: its delivery's id and the publisher's id. */
+/** Returns the ids by which the publisher finds a rejected message: its delivery's id and the publisher's id. */
 function rejectedEvent(message: object, messageId: string): RejectedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';
@@ -156,7 +156,7 @@ function envelopeHint(message: object): string {
   return hint === undefined ? '' : `; ${hint}`;
 }
 
-/** The hints; the first match applies, because a subscription confirmation has all fields of a notification. */
+/** The hints. The first match applies, because a subscription confirmation has all fields of a notification. */
 const envelopeHints: Readonly<Record<string, string>> = {
   'TopicArn,SubscribeURL':
     'an SNS topic asks to confirm its subscription, which Emissor does not do: let the account of the events queue subscribe',

@@ -6,11 +6,11 @@ import type { Webhook } from '../../webhooks/webhook.ts';
 /** The id and time of a message when it was first published. A redrive assigns new ones. */
 export interface Origin {
   readonly messageId: string;
-  /** Milliseconds since the epoch; `undefined` when unknown. */
+  /** Milliseconds since the epoch, or `undefined` if unknown. */
   readonly sentAt: number | undefined;
 }
 
-/** Returns the origin of a message. It ignores a time later than the queue's own, and a malformed message id. */
+/** Returns the origin of a message. It ignores a malformed message id, and a time that is later than the queue's own. */
 export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin {
   const times = [Number(sentTimestamp || Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
   const said = attribute(messageIdAttribute) ?? '';
@@ -37,8 +37,8 @@ export function textAttributes(texts: Readonly<Record<string, string>>): Record<
 }
 
 /**
- * Returns whether a webhook was registered when an event was sent. If an event waited in the queue while its webhook was deleted, a
- * later registration does not get it.
+ * Returns whether a webhook was registered when an event was sent. If its webhook was deleted while an event waited in the queue, a
+ * later registration does not receive the event.
  */
 export function wasRegisteredBy(sentAt: number, { createdAt }: Pick<Webhook, 'createdAt'>): boolean {
   return createdAt <= sentAt + clockTolerance;
@@ -57,7 +57,7 @@ export function originTexts({ messageId, sentAt }: Origin): Record<string, strin
 
 interface ReceivedMessage {
   readonly messageId: string;
-  /** The queue's `SentTimestamp`: milliseconds since the epoch. */
+  /** The queue's `SentTimestamp`, in milliseconds since the epoch. */
   readonly sentTimestamp: string | undefined;
   /** The text of a message attribute. */
   attribute(name: string): string | undefined;
@@ -67,5 +67,5 @@ const sentAtAttribute = 'original_sent_at';
 
 const messageIdAttribute = 'original_message_id';
 
-/** The form of SQS's message ids. Every sender can write attributes, and accepted values reach logs and notices. */
+/** The form of SQS's message ids. Every sender can write attributes, and accepted values appear in logs and notices. */
 const messageIdForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

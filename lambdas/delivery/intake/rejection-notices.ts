@@ -10,8 +10,8 @@ export const noticesPerMinute = 10;
 export type RejectionNotices = ReturnType<typeof makeRejectionNotices>;
 
 /**
- * Creates the notices of one process, best effort: messages do not wait for them or fail because of them. For each reason a process
- * sends at most ten in a minute of the clock, so that a flood of rejected messages does not become a flood of notices.
+ * Creates the notices of one process. They are best effort: messages do not wait for them or fail because of them. For each reason, a
+ * process sends at most ten in a minute of the clock, so that a flood of rejected messages does not become a flood of notices.
  */
 export function makeRejectionNotices(
   dependencies: {

@@ -12,8 +12,8 @@ import { headKey } from '../store/head-key.ts';
 export type WithoutWebhook = ReturnType<typeof makeWithoutWebhook>;
 
 /**
- * Creates the store of table `Deliveries`, item `without-webhook#<accountId>`: an attribute for each event with its latest time in
- * milliseconds since the epoch. A process writes once an hour for each account and event. Messages do not wait for it.
+ * Creates the store of events without a webhook. Item `without-webhook#<accountId>` of table `Deliveries` has each event's latest time
+ * in milliseconds since the epoch. A process writes once an hour for each account and event. Messages do not wait for it.
  */
 export function makeWithoutWebhook({
   dynamo,
@@ -22,7 +22,7 @@ export function makeWithoutWebhook({
   after,
   log,
 }: StoreParts & { readonly after: After; readonly log: Log }) {
-  /** The earliest times of the next writes of this process, by account and event. */
+  /** The earliest times at which this process may write again, by account and event. */
   const notBefore = new Map<string, number>();
   const inProgress = new Set<Promise<void>>();
   return { note, settled };
@@ -41,7 +41,7 @@ export function makeWithoutWebhook({
     inProgress.add(done);
   }
 
-  /** Resolves when all writes are done, or after a moment: an acknowledgement must not wait for a table that does not respond. */
+  /** Resolves when all writes are done, or after a short wait, because an acknowledgement must not wait for an unresponsive table. */
   async function settled(): Promise<void> {
     if (inProgress.size > 0) await withTimeout(after, Promise.all(inProgress), patience);
   }
@@ -72,14 +72,14 @@ export function withoutWebhookId(accountId: string): string {
 /** The time for which the latest event without a webhook is listed, in milliseconds. */
 const listedFor = 30 * 24 * 60 * 60_000;
 
-/** The time between two writes for an account and event. Milliseconds. */
+/** The time between two writes for an account and event, in milliseconds. */
 const interval = 60 * 60_000;
 
-/** The pause after a failed write. Milliseconds. */
+/** The pause after a failed write, in milliseconds. */
 const pauseAfterFailure = 60_000;
 
-/** The time that the end of an invocation waits for writes. Milliseconds. */
+/** The time for which the end of an invocation waits for writes, in milliseconds. */
 const patience = 200;
 
-/** The maximum number of accounts and events that a process remembers: the oldest entry is removed first. */
+/** The maximum number of accounts and events that a process stores. The oldest entry is removed first. */
 const maxKeys = 10_000;

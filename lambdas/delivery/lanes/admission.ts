@@ -3,28 +3,28 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
 
 /**
- * A message is shed if it was received fewer times than this; after that it is admitted. No message is hidden for more than 4 s, and
- * no message approaches `maxReceiveCount`.
+ * A message is shed only if it was received fewer times than this, and admitted otherwise. No message is hidden for more than 4 s,
+ * and no message approaches `maxReceiveCount`.
  */
 export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 
 /**
- * The decision about a received message. `shed`: its webhook has used its slots in this process. The message is neither read nor
- * stored, and must return in a moment.
+ * The decision about a received message. A message is `shed` if its webhook has used its slots in this process. It is neither read nor
+ * stored, and returns in a moment.
  */
 type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
 
 export interface AdmittedMessage {
   readonly outcome: 'admitted';
-  /** True if this process may make the attempt; otherwise its delivery is stored and attempted later. */
+  /** True if this process may make the attempt. Otherwise, the delivery is stored and attempted later. */
   readonly mayAttempt: boolean;
   /**
-   * Returns whether others may wait for its slot: a fast lane then cancels an attempt that takes long.
+   * Returns whether other messages may wait for its slot. If so, a fast lane cancels an attempt that takes long.
    *
    * @param hasStopped - true if the process has stopped receiving until the messages in flight are processed
    */
   isBusy(hasStopped: boolean): boolean;
-  /** Frees its slot: must be called once the message is processed. */
+  /** Frees its slot. The consumer must call it once the message is processed. */
   leave(): void;
 }
 
@@ -32,14 +32,14 @@ export interface AdmittedMessage {
  * Decides about a message of an account's event.
  *
  * @param receiveCount - how many times it has been received
- * @param isAskedFor - a test or an expedited attempt: a person waits for it, and such requests are limited
+ * @param isAskedFor - true for a test or an expedited attempt. A person waits for it, and such requests are limited
  */
 export type Admit = (owner: SlownessOwner, receiveCount: number, isAskedFor?: boolean) => Admission;
 
 /**
  * Returns the admission of a process. A burst beyond its webhook's slots is shed without a read, with one call for ten messages. A
- * message that was shed several times is admitted, so that every event is stored soon. In the slow lane a requested attempt has its
- * own slots and is shed until one is free: if it were stored, it would wait for as long as it is old.
+ * message that was shed several times is admitted, so that every event is stored soon. In the slow lane, a requested attempt has its
+ * own slots and is shed until one is free. If it were stored instead, it would wait for one to two times its age.
  */
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {
   return function admit(owner, receiveCount, isAskedFor = false) {

@@ -1,6 +1,6 @@
 /**
- * The maximum number of messages in flight in one process of a consumer, which receives more while it waits for receivers. In the
- * fast lanes, 50 webhooks that hang at once with five attempts each leave capacity for others (`npm run world -- --isolation`, ADR 10).
+ * The maximum number of messages in flight in one process of a consumer, which receives more while it waits for receivers. In the fast
+ * lanes, it leaves capacity while 50 webhooks hang with five attempts each (`npm run world -- --isolation`, ADR 10).
  */
 export const attemptsPerProcess = { first: 300, retry: 300, slow: 500 } as const;
 
@@ -9,13 +9,13 @@ export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 /** Returns the number of slots that a webhook has in this process. */
 export type SlotsOf = (webhook: InFlightWebhook) => number;
 
-/** A webhook with messages in flight, or with its first one about to be. */
+/** A webhook that has messages in flight, or whose first message is about to be admitted. */
 interface InFlightWebhook {
   /** The number of webhooks that have messages in flight. */
   readonly webhooks: number;
   /** The number of other webhooks' messages in flight. */
   readonly ofOthers: number;
-  /** The number of messages that finished since it was last not quick. */
+  /** The number of messages that have finished since the webhook last stopped being quick. */
   readonly finished: number;
   /** True unless one of its messages has been in flight for more than half a second. */
   readonly isQuick: boolean;
@@ -24,8 +24,8 @@ interface InFlightWebhook {
 }
 
 /**
- * Returns the slots in the fast lanes: 25, or 5 if others have ten messages in flight. A quick webhook gets one more for each message
- * that finished, up to 100, so that a burst to a healthy receiver passes, and fewer of those the more messages others have.
+ * Returns the slots in the fast lanes: 25, or 5 if others have ten messages in flight. A quick webhook gains a slot with each message
+ * that finishes, up to 100, so that a burst to a healthy receiver passes. The more messages others have, the fewer slots it gains.
  */
 export function fastLaneSlots({ ofOthers, finished, isQuick }: InFlightWebhook): number {
   if (ofOthers >= manyOfOthers) return slotsNextToOthers;
@@ -39,8 +39,8 @@ const slotsNextToOthers = 5;
 const manyOfOthers = 10;
 
 /**
- * Returns the slots in the slow lane: all its processes together have at most 120 attempts of a webhook in flight. A sixth of them, at
- * least one in each process, is reserved for requested attempts, which therefore need not wait for a backlog.
+ * Returns the slots in the slow lane. All its processes together have at most 120 attempts of a webhook in flight. A sixth of the slots,
+ * at least one in each process, is reserved for requested attempts, which therefore need not wait for a backlog.
  */
 export function slowLaneSlots(slowConcurrency: number): SlotsOf {
   return function slotsOf({ webhooks, isAskedFor }) {
@@ -54,8 +54,8 @@ export function slowLaneSlots(slowConcurrency: number): SlotsOf {
 const sharedSlots = 420;
 
 /**
- * Creates the limit of a process: a webhook that hangs fills only its own slots. The limit lives as long as the process, and
- * remembers only webhooks that have messages in flight.
+ * Creates the limit of a process. A webhook that hangs fills only its own slots. The limit lasts as long as the process, and
+ * stores only webhooks that have messages in flight.
  *
  * @param capacity - the maximum number of messages in flight in the process
  * @param elapsed - in milliseconds; monotonic
@@ -65,7 +65,7 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
   let takenByAll = 0;
   return { enter, hasRoomFor, isBusy };
 
-  /** Takes a slot. Returns the function that frees it, or `undefined` if all of the webhook's slots are taken. */
+  /** Occupies a slot. Returns the function that frees it, or `undefined` if all slots of the webhook are occupied. */
   function enter(key: string, isAskedFor = false): (() => void) | undefined {
     const of = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
     if (of.since.size >= countOf(of, isAskedFor)) return undefined;
@@ -82,8 +82,8 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
   }
 
   /**
-   * Returns whether this many more messages are worth receiving: they are probably of the webhooks in flight. They are not worth it if
-   * only one webhook is in flight, and has too few slots for them but frees some soon. If it is slower, others may wait behind it.
+   * Returns whether the process should receive this many more messages, which probably belong to the webhooks in flight. It should not if
+   * only one webhook is in flight and soon frees the slots that it lacks. Behind a slower webhook, messages of others may wait.
    */
   function hasRoomFor(more: number): boolean {
     const [of, another] = inFlight.values();
@@ -91,8 +91,8 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
   }
 
   /**
-   * Returns whether others may wait for the slots of a webhook: a tenth of all are taken, or all of its own, or the process of a
-   * busy lane has stopped receiving.
+   * Returns whether other messages may wait for the slots of a webhook. That is so if a tenth of all slots are occupied, or all slots of
+   * the webhook, or if the process of a busy lane has stopped receiving.
    */
   function isBusy(key: string, hasStopped = false): boolean {
     const of = inFlight.get(key);
@@ -117,7 +117,7 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
 }
 
 interface Slots {
-  /** The time when each slot was taken, in this order. */
+  /** The time when each slot was occupied, in this order. */
   readonly since: Map<symbol, number>;
   finished: number;
 }
@@ -128,5 +128,5 @@ const quickFor = 500;
 /** The time for which others may wait for a slot, in milliseconds: less than `quickFor`. */
 const awaitedFor = 100;
 
-/** A process is busy if this share of its slots is taken. If its invocation has taken as many messages, it is busy until that ends. */
+/** A process is busy if this share of its slots is occupied, or if its invocation has admitted as many messages. */
 export const busyShare = 0.1;

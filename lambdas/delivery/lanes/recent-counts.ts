@@ -41,5 +41,5 @@ interface Piece {
 const pieces = 6;
 const pieceLength = slownessWindow / pieces;
 
-/** The maximum number of keys; the oldest is removed first. */
+/** The maximum number of keys. The oldest is removed first. */
 const maxKeys = 10_000;

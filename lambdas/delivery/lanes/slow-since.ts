@@ -4,7 +4,7 @@ import type { EventName } from '../../webhooks/webhook.ts';
 import type { ReadSlowSince } from '../../webhooks/webhook-handlers.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** The owner of a slowness. It is the event, not the registration: a new registration is as slow as the one before. */
+/** The owner of a slowness is the event, not the registration, so a new registration is as slow as the previous one. */
 export interface SlownessOwner {
   readonly accountId: string;
   readonly eventName: EventName;

@@ -6,9 +6,9 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
 import type { Slowness } from './slowness.ts';
 
 /*
- * The slowness of the receiver of an account's event: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
- * belongs to the event and not to the registration, so neither a PUT nor a new registration shortens it. It is read, and written
- * back on the condition that `version` has not changed.
+ * The slowness of the receiver of an account's event is item `slowness#<accountId>#<eventName>` of table `Deliveries`. It belongs to
+ * the event and not to the registration, so neither a PUT nor a new registration shortens it. A change reads the item and
+ * writes it on the condition that `version` has not changed.
  */
 
 /** Slowness as stored. */
@@ -18,7 +18,7 @@ interface StoredSlowness extends Slowness {
 
 export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
-/** Returns the slowness in an item; without an item it is unknown. */
+/** Returns the slowness in an item. Without an item, no slowness is known. */
 export function slownessOf(item: Item | undefined): StoredSlowness {
   const { tallies = [], version = 0, slowSince, reachedAt, hold, endedAt } = item ?? {};
   return { tallies, version, slowSince, reachedAt, hold, endedAt } as StoredSlowness;
@@ -29,8 +29,8 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   return { change };
 
   /**
-   * Changes the slowness by a pure function, which returns `undefined` for no change. A write that loses a race is retried with the
-   * newly stored value. Returns the stored value: after six lost races it lacks the change.
+   * Changes the slowness by a pure function, which returns `undefined` for no change. If another process changed the item first, the
+   * write is retried with the new value. Returns the stored value. After six failed tries, it does not include the change.
    */
   async function change(
     owner: SlownessOwner,
@@ -55,10 +55,10 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The maximum number of tries of a change that loses races. */
+/** The maximum number of tries of a change while other processes change the item. */
 const maxTries = 6;
 
-/** Returns when an item that is no longer written expires: after 40 days, long after the last delivery has ended. */
+/** Returns the expiry of an item that is no longer written: 40 days from now, long after the last delivery has ended. */
 function expiryAt(moment: number): number {
   return Math.ceil(moment / 1_000) + 40 * 24 * 60 * 60;
 }

@@ -8,7 +8,7 @@ import type { SlownessStore } from './slowness-store.ts';
 
 export type SlownessTracker = ReturnType<typeof makeSlownessTracker>;
 
-/** Creates the tracker of one process. It never throws: a later attempt records what could not be stored. */
+/** Creates the tracker of one process. It never throws. If a write fails, a later attempt stores the counts. */
 export function makeSlownessTracker({
   store,
   quickCounts,
@@ -21,12 +21,12 @@ export function makeSlownessTracker({
   readonly now: Clock;
 } & Pick<DeliveryTelemetry, 'log'>) {
   const known = new Map<string, KnownWebhook>();
-  /** The slow attempts that are not stored yet: they expire after a minute. */
+  /** The slow attempts that are not stored yet. They expire after a minute. */
   const slowCounts = makeRecentCounts();
 
   return { recordQuick, recordSlow, recordQuickAnswer };
 
-  /** Counts a quick attempt in memory; the next slow one stores it. */
+  /** Counts a quick attempt in memory. The next slow attempt stores the count. */
   function recordQuick(owner: SlownessOwner): void {
     quickCounts.add(slownessId(owner), now());
   }
@@ -40,7 +40,7 @@ export function makeSlownessTracker({
     await webhook.storingSlow;
   }
 
-  /** Records a quick answer: it ends the slowness if its hold is over. */
+  /** Records a quick response, which ends the slowness if its hold is over. */
   async function recordQuickAnswer(owner: SlownessOwner): Promise<void> {
     await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
   }
@@ -57,7 +57,7 @@ export function makeSlownessTracker({
     return webhook;
   }
 
-  /** Stores the counts; attempts that become slow meanwhile are stored with the next write. */
+  /** Stores the counts. Attempts that become slow during the write are stored with the next write. */
   async function storeSlow(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
     const id = slownessId(owner);
     for (let slow = slowCounts.take(id, now()); slow > 0; slow = slowCounts.take(id, now())) {
@@ -70,7 +70,7 @@ export function makeSlownessTracker({
 
   /**
    * Changes the stored slowness, and reports if the webhook becomes slow or quick. Returns the stored value, which may lack the change
-   * (`SlownessStore.change`). `undefined`: the store was unavailable.
+   * (`SlownessStore.change`), or `undefined` if the store was unavailable.
    */
   async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {
     const described = { account: owner.accountId, event: owner.eventName };
@@ -99,7 +99,7 @@ interface KnownWebhook {
   slowAt: number;
 }
 
-/** The maximum number of known webhooks; the oldest is removed first. */
+/** The maximum number of known webhooks. The oldest is removed first. */
 const maxKnown = 10_000;
 
 /** The minimum time between two writes for a known slow webhook. Otherwise each hanging attempt would write. */

@@ -5,12 +5,12 @@ export const slownessWindow = 60_000;
 const slowShare = 0.1;
 
 /*
- * The rules by which a webhook is slow and its attempts are made in the slow lane. Everything here is pure; `slowness-store.ts` stores it.
+ * The rules for which webhooks are slow, so that their attempts are made in the slow lane. All functions are pure.
  */
 
-/** The known slowness of the receiver of an account's event. Times in milliseconds since the epoch. */
+/** The known slowness of the receiver of an account's event. Times are in milliseconds since the epoch. */
 export interface Slowness {
-  /** Attempts of the last minute, oldest first. Quick ones are stored only together with slow ones. */
+  /** Attempts of the last minute, oldest first. Quick attempts are stored only together with slow ones. */
   readonly tallies: readonly AttemptTally[];
   /** The moment since which attempts are made in the slow lane. */
   readonly slowSince?: number | undefined;
@@ -37,12 +37,12 @@ export function withSlowAttempts(slowness: Slowness, added: { slow: number; quic
   return reachesShare(tallies) ? slowedDown(tallied, now) : tallied;
 }
 
-/** Returns whether a quick answer now ends the slowness. */
+/** Returns whether a quick response now ends the slowness. */
 export function mayRecover({ slowSince, reachedAt = 0, hold = minHold }: Slowness, now: number): boolean {
   return slowSince !== undefined && now >= reachedAt + hold;
 }
 
-/** Returns the slowness after a quick answer that ends it. The tallies are cleared. */
+/** Returns the slowness after a quick response that ends it, without tallies. */
 export function recovered(slowness: Slowness, now: number): Slowness {
   return { ...slowness, tallies: [], slowSince: undefined, endedAt: now };
 }
@@ -90,7 +90,7 @@ const tallyLength = 5_000;
 /** The minimum number of slow attempts within the window that makes a webhook slow, if they also reach `slowShare`. */
 const minSlowAttempts = 2;
 
-/** The minimum time for which a webhook remains slow after its share was last reached; each relapse doubles it. */
+/** The minimum time for which a webhook remains slow after its share was last reached. Each relapse doubles it. */
 const minHold = 60_000;
 
 /** The maximum of the doubled hold. */

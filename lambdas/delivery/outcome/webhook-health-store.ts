@@ -8,9 +8,9 @@ import type { AttemptResult } from '../delivery.ts';
 export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
 
 /**
- * Creates the store of webhooks' health, which is part of the webhook's item in table `Webhooks`. A change is made only if the
- * webhook has had the same registration and URL, and was not reactivated, since the attempt read it. Each function returns whether the
- * change was made.
+ * Creates the store of webhooks' health, which is part of the webhook's item in table `Webhooks`. A change is stored only if the webhook
+ * has had the same registration and URL, and was not reactivated, since the attempt read it. Each function returns whether the
+ * change was stored.
  */
 export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   return { startedFailing, recovered, announceFailing, suspendGone, suspendFailing };
@@ -24,9 +24,9 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Stores the first success after failures. It is announced if the failures were, even if the webhook was replaced or reactivated since,
-   * but not while it is suspended, because then deliveries stop. False: another process stored it, or the failures were announced just
-   * now, and the next success is announced.
+   * Stores the first success after failures. It is announced if the failures were, even if the webhook was replaced or reactivated since.
+   * It is not announced while the webhook is suspended, because then deliveries stop. Returns false if another process stored the success,
+   * or if the failures were announced meanwhile. In that case, the next success is announced.
    */
   function recovered(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     const { failingSince, announcedSince: since } = webhook;
@@ -39,7 +39,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     });
   }
 
-  /** Announces how long the webhook has been failing. False: another process did. */
+  /** Announces how long the webhook has been failing. Returns false if another process announced it. */
   async function announceFailing(webhook: Webhook, mark: number, trigger: Trigger): Promise<boolean> {
     const { failingSince } = webhook;
     if (failingSince === undefined) return false;
@@ -52,8 +52,8 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Suspends the webhook because of its receiver's 410, with an announcement. `suspended_already`: unchanged. `outdated`: it has
-   * another registration or URL by now, or was reactivated.
+   * Suspends the webhook because its receiver returned 410, with an announcement. Returns `suspended_already` if it was suspended, or
+   * `outdated` if it has another registration or URL by now, or was reactivated.
    */
   async function suspendGone(
     webhook: Webhook,
@@ -97,7 +97,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The delivery that caused a change, and the result of its last attempt, if it had any. */
+/** The delivery that caused a change, and the result of its last attempt, if any. */
 export interface Trigger {
   readonly lastResult: AttemptResult | null;
   readonly deliveryId: string;

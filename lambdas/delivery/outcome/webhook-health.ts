@@ -12,8 +12,8 @@ export const suspendAfter = 5 * 24 * 60 * 60_000;
 export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
 /**
- * Creates the tracker of webhooks' health, which suspends a webhook that keeps failing or returns 410. It writes only changes:
- * otherwise a busy webhook would throttle its own item.
+ * Creates the tracker of webhooks' health, which suspends a webhook that keeps failing or returns 410. The tracker writes only changes,
+ * because a write for each attempt would throttle the item of a busy webhook.
  *
  * A suspension is stored before the outcome that requires it. If the process dies between the two, the next attempt holds the delivery.
  */
@@ -25,8 +25,8 @@ export function makeWebhookHealth({
   return { suspendIfGone, suspendIfFailing, failTooOld, record };
 
   /**
-   * Suspends the webhook if its receiver returned 410. Returns the outcome to store: a 410 is an ordinary failure if the webhook
-   * got another registration or URL, or was reactivated, since it was read.
+   * Suspends the webhook if its receiver returned 410. Returns the outcome to store. A 410 is an ordinary failure if the webhook was
+   * registered again, was reactivated, or has a new URL since it was read.
    */
   async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome, deliveryId: string): Promise<AttemptOutcome> {
     if (outcome.outcome !== 'gone') return outcome;

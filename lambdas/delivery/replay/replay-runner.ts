@@ -17,8 +17,8 @@ export const replayInterval = 100;
 export type ContinueReplay = (id: string, hasTime: () => boolean) => Promise<void>;
 
 /**
- * Returns the function by which each sweep continues a running replay: it sends about a minute's worth. It stops after 10 s, and the
- * next sweep continues, so that a large range does not delay other replays.
+ * Returns the function by which each sweep continues a running replay. It sends the deliveries of about one minute. It stops after 10 s,
+ * and the next sweep continues, so that a large range does not delay other replays.
  */
 export function makeContinueReplay({
   replays,
@@ -38,7 +38,7 @@ export function makeContinueReplay({
 
 /**
  * Runs a replay until it ends, `most` deliveries are sent or `hasTime` returns false. It may be interrupted at any point, and several
- * processes may run it. Returns the replay as it is then; `undefined`: another replay has replaced it.
+ * processes may run it. Returns the replay in its new state, or `undefined` if another replay has replaced it.
  */
 export type RunReplay = (replay: Replay, most: number, hasTime: () => boolean) => Promise<Replay | undefined>;
 
@@ -88,7 +88,7 @@ export function makeRunReplay(
     return { selected: deliveries.filter(delivery => isSelectedBy(replay, delivery)), next };
   }
 
-  /** Resends deliveries, from a due time on: after a freeze the process does not send a burst. */
+  /** Resends deliveries from a due time on, so that the process does not send a burst after a freeze. */
   async function send(deliveries: readonly Delivery[], firstDueAt: number): Promise<Sent> {
     let [sent, dueAt] = [0, firstDueAt];
     for (const batch of chunksOf(deliveries, maxMessagesOfCall)) {
@@ -125,14 +125,14 @@ interface Sent {
   readonly dueAt: number;
 }
 
-/** The number of deliveries between two saves, which detect a cancellation. At most 100. */
+/** The number of deliveries between two saves, which detect a cancellation. It is at most 100. */
 const pageSize = 100;
 
-/** The maximum number of deliveries of a replay that one sweep sends: those of a minute. */
+/** The maximum number of deliveries of a replay that one sweep sends, which is as many as are due in one minute. */
 const replayPerSweep = 60_000 / replayInterval;
 
-/** The maximum lag of an index, with a wide margin. */
+/** The maximum lag of an index, with a safety margin. */
 const maxIndexLag = 10_000;
 
-/** A sweep starts no further page of a replay after this time. A minute's worth of deliveries takes a few seconds. */
+/** A sweep starts no further page of a replay after this time. The deliveries of one minute take a few seconds. */
 const replayShare = 10_000;

@@ -7,8 +7,8 @@ import type { RunReplay } from './replay-runner.ts';
 import type { ReplayStore } from './replay-store.ts';
 
 /**
- * Starts a replay for a webhook and sends its first deliveries, or returns the one that is running. `undefined`: another process
- * was faster, and no replay was started. The call may be retried.
+ * Starts a replay for a webhook and sends its first deliveries, or returns the replay that is running. Returns `undefined`, without
+ * starting a replay, if another process replaced the latest replay first. The call may be retried.
  */
 export type StartReplay = (
   webhook: Webhook,
@@ -26,7 +26,7 @@ export function makeStartReplay(dependencies: {
   const { replays, run, makeId, now, log } = dependencies;
   return async function startReplay({ accountId, eventName, webhookId }, { from, to, wanted }) {
     const latest = await replays.findLatest(accountId, eventName);
-    // A replay of an earlier registration does not block one of the current registration.
+    // A replay of an earlier registration does not block a replay of the current registration.
     if (latest?.state === 'running' && latest.webhookId === webhookId) return { outcome: 'running', replay: latest };
     const startedAt = now();
     const replay: Replay = {

@@ -8,12 +8,12 @@ import { headKey } from '../store/head-key.ts';
 import type { Replay } from './replay.ts';
 
 /*
- * Table `Deliveries`, item `replays#<accountId>#<eventName>`: a webhook's latest replay. Because it is one item, one conditional
- * write prevents concurrent replays of a webhook. Before the next replay starts, the last one is copied to an item under the same
- * id, `past#<replayId>`.
+ * Item `replays#<accountId>#<eventName>` of table `Deliveries` is the latest replay of a webhook. Because it is one item, one conditional
+ * write prevents concurrent replays of a webhook. Before the next replay starts, the last one is copied to the item `past#<replayId>`
+ * under the same id.
  *
- * While the replay is running, its item is in index `due`, which each sweep reads. Several processes may work on it at once: a
- * conditional write restarts a delivery, and so removes it from the replayed state.
+ * While the replay is running, its item is in index `due`, which each sweep reads. Several processes may work on it at once, because
+ * a conditional write restarts each delivery, and so removes it from the replayed state.
  */
 
 /** The prefix of the ids of replays in table `Deliveries`. */
@@ -51,7 +51,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return item && !isGone ? replayFromItem(item) : undefined;
   }
 
-  /** Starts a replay in place of the latest that was read. False: another process was faster. */
+  /** Starts a replay in place of the latest one that was read. Returns false if another process was faster. */
   async function start(replay: Replay, latest: Replay | undefined): Promise<boolean> {
     if (latest) await keep(latest);
     const { id: replayId, accountId, eventName } = replay;
@@ -62,7 +62,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     const Item = { ...replay, ...headKey(table, id).key, replayId, ...replayAttributes(id, replay.startedAt) };
     const put = new PutCommand({ TableName: table, Item, ...conditionOf(condition) });
     if (await conditionalWrite(dynamo(put))) return true;
-    // The SDK repeats a write whose response was lost: the stored replay may be our own.
+    // The SDK repeats a write whose response was lost, so the stored replay may be our own.
     return (await findLatest(accountId, eventName))?.id === replayId;
   }
 
@@ -75,14 +75,14 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     await conditionalWrite(dynamo(new PutCommand({ TableName: table, Item, ...conditionOf(isNew) })));
   }
 
-  /** Saves the progress of a replay, even if it was cancelled meanwhile. Returns it as it is then; `undefined`: it was replaced. */
+  /** Saves the progress of a replay, even if it was cancelled meanwhile. Returns its new state, or `undefined` if it was replaced. */
   async function save(replay: Replay): Promise<Replay | undefined> {
     const { sent, pass, cursor } = replay;
     const item = await update(replay, { sent, pass, cursor });
     return item && replayFromItem(item);
   }
 
-  /** Ends a running replay; a completed one includes what its last page sent. False: it had already ended. */
+  /** Ends a running replay. A completed one includes the result of its last page. Returns false if the replay had already ended. */
   async function end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean> {
     const endedAt = now();
     const sent = state === 'completed' && { sent: replay.sent };
@@ -90,7 +90,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return (await update(replay, ended, expression`state = ${'running'}`)) !== undefined;
   }
 
-  /** Deletes a replay that has ended. It marks the copy first, so that a start that read the replay before does not copy it again. */
+  /** Deletes a replay that has ended. It marks the copy first, so that a start that read the replay before cannot copy it again. */
   async function forget(replay: Replay): Promise<void> {
     const { id, accountId, eventName } = replay;
     const gone = { ttl: nowInSeconds() - clockTolerance };
@@ -98,7 +98,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     await update(replay, gone, expression`state <> ${'running'}`);
   }
 
-  /** Updates the latest replay if it is the given one and the condition holds. Returns its item after that. */
+  /** Updates the latest replay if it is the given one and the condition holds. Returns its updated item. */
   function update(
     replay: Pick<Replay, 'id' | 'accountId' | 'eventName'>,
     set: Item,
@@ -126,5 +126,5 @@ function replayFromItem({ id: _, part, dueShard, dueAt, ttl, replayId, ...replay
   return { ...replay, id: replayId } as unknown as Replay;
 }
 
-/** The maximum difference between the clocks of processes. Seconds. */
+/** The maximum difference between the clocks of processes, in seconds. */
 const clockTolerance = 60;

@@ -3,37 +3,37 @@ import type { Item } from '../../platform/aws/dynamo.ts';
 import type { AttemptRecord, Delivery } from '../delivery.ts';
 
 /*
- * Table `Deliveries`, items `<delivery's id>`, `answer#<attempt's number>#<answer's id>`: a receiver's answer to an attempt after
- * which the delivery goes on. So the head, which each later attempt rewrites, stays small. If an attempt ends the delivery, its answer
- * stays in the head: a delivery that succeeds at once is one item.
+ * Item `<delivery's id>`, `answer#<attempt's number>#<response's id>` of table `Deliveries` is a receiver's response to an attempt that
+ * does not end the delivery. So the head, which each later attempt rewrites, stays small. If an attempt ends the delivery, its response
+ * stays in the head, so a delivery that succeeds at once is one item.
  *
- * An answer is written before the head whose record names it. Answers without a record are never shown: those of an attempt whose copy
- * was stored first, or of a process that died between both writes. An answer expires 60 days after its attempt, regardless of its
- * delivery's state.
+ * A response is written before the head whose record names it. Responses without a record are never shown. They belong to an attempt
+ * of which another copy was stored first, or to a process that died between both writes. A response expires 60 days after its attempt,
+ * regardless of its delivery's state.
  */
 
-/** The prefix of the sort keys of answers. */
+/** The prefix of the sort keys of responses. */
 export const answersPrefix = 'answer#';
 
-/** Returns the sort key of the answer that a record names. */
+/** Returns the sort key of the response that a record names. */
 export function answerPart({ number, answerId }: Pick<AttemptRecord, 'number' | 'answerId'>): string {
   return `${answersPrefix}${number}#${answerId}`;
 }
 
-/** Returns the moment when the answer to an attempt expires, in seconds since the epoch. */
+/** Returns the moment when the response to an attempt expires, in seconds since the epoch. */
 export function answerExpiry({ startedAt }: Pick<AttemptRecord, 'startedAt'>): number {
   return Math.floor((Date.parse(startedAt) + answerKept) / 1_000);
 }
 
 /**
- * Splits a delivery for storage into its head, whose records name their answers, and the items of new answers. The answer to the
- * latest attempt stays in the head of a delivery that has ended, unless the head lives longer than the answer may. An empty answer
- * needs no item: its record shows it.
+ * Splits a delivery for storage into its head, whose records name their responses, and the items of new responses. The response to the
+ * latest attempt stays in the head of a delivery that has ended, unless the head lives longer than the response may. An empty response
+ * needs no item, because its record shows that it is empty.
  *
- * An answer's id is a hash of its content, so a repeated write, as after a lost response, writes the same item. Copies of an attempt
- * share an item only if they started in the same millisecond and had the same answer. 42 bits distinguish them.
+ * A response's id is a hash of its content, so a write that is repeated after a lost response writes the same item. Copies of an attempt
+ * share an item only if they started in the same millisecond and had the same response. 42 bits distinguish them.
  *
- * @param headExpiry - in seconds since the epoch; `undefined` while the delivery is pending.
+ * @param headExpiry - in seconds since the epoch, or `undefined` while the delivery is pending.
  */
 export function partAnswers(delivery: Delivery, headExpiry: number | undefined): PartedDelivery {
   const answers: Item[] = [];
@@ -55,5 +55,5 @@ interface PartedDelivery {
   readonly answers: readonly Item[];
 }
 
-/** The retention of a receiver's answer after its attempt. */
+/** The retention of a receiver's response after its attempt. */
 const answerKept = 60 * 24 * 60 * 60_000;

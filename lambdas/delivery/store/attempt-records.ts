@@ -4,7 +4,7 @@ import type { AttemptRecord, AttemptResult } from '../delivery.ts';
 
 /**
  * Writes an attempt's record in compact form: number, start (since the acceptance), duration, result (its index in `results`) with
- * status or cause (a character, by its index in `causes`), and the location of the answer, as in `3,6bfk,xg,1503,Ab3_dE9`. Times are
+ * status or cause (a character, by its index in `causes`), and the location of the response, as in `3,6bfk,xg,1503,Ab3_dE9`. Times are in
  * base 36.
  */
 export function packAttempt(record: AttemptRecord, createdAt: number): string {
@@ -14,7 +14,7 @@ export function packAttempt(record: AttemptRecord, createdAt: number): string {
   return [number, ...times, `${results.indexOf(result)}${status ?? letterOf(cause)}`, mark].join(',');
 }
 
-/** Reads an attempt's record. `response`: the answer in the head, for the one record whose mark refers to it. */
+/** Reads an attempt's record. `response` is the response stored in the head. It belongs to the one record whose mark refers to it. */
 export function unpackAttempt(packed: string, createdAt: number, response: string): AttemptRecord {
   const [number, began = '', duration = '', ended = '', mark = ''] = packed.split(',');
   return {
@@ -29,11 +29,11 @@ export function unpackAttempt(packed: string, createdAt: number, response: strin
   };
 }
 
-/** The marks of an answer in the head and of an empty one. Other marks are the id of the answer's item. No mark: no answer. */
+/** The marks of a response in the head and of an empty response. Other marks are ids of items. A record without a response has no mark. */
 const inHead = '1';
 const empty = '0';
 
-/** The stored index refers to this order: only append, up to ten. */
+/** The stored index refers to this order, so only append. At most ten results are possible. */
 const results: readonly AttemptResult[] = [
   'delivered',
   'http',
@@ -46,7 +46,7 @@ const results: readonly AttemptResult[] = [
   'internal',
 ];
 
-/** The stored index refers to this order: only append, up to 26. */
+/** The stored index refers to this order, so only append. At most 26 causes are possible. */
 const causes: readonly FailureCause[] = [
   'refused',
   'reset',

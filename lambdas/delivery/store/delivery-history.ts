@@ -11,11 +11,11 @@ import type { DeliveryStore } from './delivery-store.ts';
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
 /**
- * Creates the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's position in a list never changes; a
+ * Creates the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's position in a list never changes, but a
  * change of state moves it to another list. So pages neither repeat nor skip an unchanged delivery, regardless of other writes.
  *
- * A page costs one call for each partition (1 or 2), and one or two that read the items themselves, because an index lags. A
- * delivery that is gone or in another state by then is omitted.
+ * A page costs one call for each partition (1 or 2), and 1 or 2 calls that read the items themselves, because an index lags. A
+ * delivery that no longer exists or that has changed its state is omitted.
  */
 export function makeReadHistory({
   dynamo,
@@ -70,11 +70,11 @@ interface HistoryQuery {
   /** Limits the result to events that were accepted before this time. */
   readonly before?: number | undefined;
   /**
-   * The registration under which deliveries are shown, `null` if there is none: pending deliveries of another one count as cancelled.
-   * If it is omitted, states are as stored.
+   * The registration under which deliveries are shown, or `null` if there is none. Pending deliveries of another registration are shown as
+   * cancelled. If this is omitted, states are shown as stored.
    */
   readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
-  /** The maximum number of deliveries; 1 to 100. */
+  /** The maximum number of deliveries, from 1 to 100. */
   readonly limit: number;
   /** The `next` of the previous page. */
   readonly after?: string | undefined;
@@ -107,7 +107,7 @@ function shardsOf(query: HistoryQuery): Shard[] {
   if (state === undefined) return [...listed(true), ...listed(false)];
   if (state === 'delivered') return listed(true);
   if (registration === undefined || (state !== 'pending' && state !== 'cancelled')) return undelivered(state);
-  // Deliveries of the present registration were accepted after it, those of earlier ones before.
+  // Deliveries of the present registration were accepted after it, and deliveries of earlier registrations before it.
   const { from = Number.NEGATIVE_INFINITY, before = Number.POSITIVE_INFINITY } = query;
   if (state === 'pending') {
     if (registration === null) return [];
@@ -120,16 +120,16 @@ function shardsOf(query: HistoryQuery): Shard[] {
   ];
 }
 
-/** The number of deliveries to read in place of those that cannot be shown. */
+/** The number of deliveries to read as replacements for deliveries that cannot be shown. */
 const secondLook = 100;
 
-/** Returns a delivery as shown; `undefined` if it does not match the query. */
+/** Returns a delivery as it is shown, or `undefined` if it does not match the query. */
 function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
   const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
   return state === undefined || delivery?.state === state ? delivery : undefined;
 }
 
-/** A range of positions in a partition of an index, with both ends, which must not be empty. */
+/** A range of positions in a partition of an index. It includes both ends, and must not be empty. */
 interface Shard {
   readonly index: keyof typeof partitionKeys;
   readonly shard: string;
@@ -145,7 +145,7 @@ interface ShardPage {
 
 const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
 
-/** Entries beyond the limit that are read of each partition: one shows that there are more, the others replace deleted deliveries. */
+/** Entries beyond the limit that are read from each partition. One shows that there are more, and the others replace deleted deliveries. */
 const spare = 4;
 
 interface Entry {
@@ -153,7 +153,7 @@ interface Entry {
   readonly listKey: string;
 }
 
-/** Returns a range of positions in a partition; `undefined` if it is empty. */
+/** Returns a range of positions in a partition, or `undefined` if it is empty. */
 function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shard: string): Shard[] {
   const first = from === undefined ? '-' : isoTime(from); // a position is longer than its time, and so sorts after it
   const ends = [after, before === undefined ? undefined : isoTime(before)].filter(end => end !== undefined);
@@ -161,5 +161,5 @@ function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], s
   return first > last ? [] : [{ index, shard, first, last }];
 }
 
-/** The maximum difference between the clocks that accept events and those that register webhooks. Milliseconds. */
+/** The maximum difference in milliseconds between the clocks that accept events and the clocks that register webhooks. */
 const clockTolerance = 60_000;

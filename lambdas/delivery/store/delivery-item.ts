@@ -10,7 +10,7 @@ import { headPart } from './head-key.ts';
 export const historyKept = 30 * 24 * 60 * 60_000;
 
 /**
- * The partitions of index `due`, which the sweeper reads every minute. Each takes 1,000 writes a second: four are enough for 1,000
+ * The partitions of index `due`, which the sweeper reads every minute. Each accepts 1,000 writes a second, so four are enough for 1,000
  * failed events a second, for all accounts together.
  */
 export const dueShards: readonly string[] = ['0', '1', '2', '3'];
@@ -25,7 +25,7 @@ export function keysUntil(moment: number): string {
   return `${isoTime(moment)}#~`;
 }
 
-/** The partition of index `due` for running replays, which so are not delayed by many deliveries. */
+/** The partition of index `due` for running replays. It is separate, so that many deliveries do not delay replays. */
 export const replayShard = 'replays';
 
 /** Returns the attributes of a running replay in index `due`, for a check by the sweeper at that moment. */
@@ -36,17 +36,17 @@ export function replayAttributes(id: string, sweepAt: number): Item {
   };
 }
 
-/** Returns the moment, in seconds since the epoch, from which an item that was final at `settledAt` may be cleaned up. */
+/** Returns the moment, in seconds since the epoch, from which an item that was final at `settledAt` may be deleted. */
 export function cleanUpAt(settledAt: number): number {
   return Math.ceil(settledAt / 1_000) + historyKept / 1_000;
 }
 
-/** Returns the partition of index `byWebhook` that holds one webhook's delivered deliveries, or all its others. */
+/** Returns the partition of index `byWebhook` that holds the delivered deliveries of a webhook, or all its other deliveries. */
 export function listShardOf(accountId: string, eventName: string, isDelivered: boolean): string {
   return `${accountId}#${eventName}#${isDelivered ? 'delivered' : 'undelivered'}`;
 }
 
-/** The states in index `undelivered`: all but `delivered`. */
+/** The states in index `undelivered`, which are all states except `delivered`. */
 export type UndeliveredState = Exclude<DeliveryState, 'delivered'>;
 
 /** Returns the partition of index `undelivered` that holds one webhook's deliveries in a state. */
@@ -66,8 +66,8 @@ export function contentsOfStateShard(shard: string) {
 }
 
 /**
- * Returns the stored form of a delivery: its head, with at most the answer of the latest attempt (`answer-item.ts`). Undefined values
- * are omitted: each attribute counts, because a head must be under 1 KB.
+ * Returns the stored form of a delivery, which is its head with at most the response to the latest attempt (`answer-item.ts`). Undefined
+ * values are omitted, because a head must be under 1 KB.
  */
 export function itemFromDelivery(delivery: Delivery): Item {
   const { wait, attempts, createdAt, scheduledAt, internalErrors, ...rest } = delivery;

@@ -21,20 +21,20 @@ import { headKey } from './head-key.ts';
 /*
  * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), sort key `part`. Each test and each event that had a
  * webhook has one item `head`, with the records of its latest attempts in compact form (`attempt-records.ts`), and an item for each
- * answer of its receiver (`answer-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). Its
+ * response of its receiver (`answer-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). Its
  * conditional write is the only commit.
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes:
  *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>`): all deliveries;
- *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>`): those that are not `delivered`, by state. It is
- *     sparse: nearly all deliveries succeed at once, and are written to `byWebhook` alone (ADR 13).
+ *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>`): deliveries that are not `delivered`, by state. It is
+ *     sparse, because nearly all deliveries succeed at once and are written to `byWebhook` alone (ADR 13).
  *
  * Index `due` has the items that the sweeper must check (`due-index.ts`).
  *
- * Only final states have a `ttl` (seconds), which only cleans up: readers treat an expired item as deleted.
+ * Only final states have a `ttl` (seconds). It only deletes items, because readers treat an expired item as deleted.
  *
- * Every change but one is conditional: the delivery's `state`, `attempt` and `version` must be as they were read, and each change
- * raises `version`. The outcome of an attempt requires only its `attempt`: the attempt was made, even if the wait for it has changed.
+ * All changes except one require that the delivery's `state`, `attempt` and `version` are unchanged since they were read, and each change
+ * raises `version`. The outcome of an attempt requires only its `attempt`, because the attempt counts even if its wait has changed.
  *
  * The table also has data about a webhook's deliveries, as items `head` whose ids start with their kind and `#`: `replays`
  * (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness` (`slowness-store.ts`). Running replays
@@ -54,9 +54,9 @@ export function makeDeliveryStore({
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
 }: StoreParts & {
-  /** The time for which the write of an outcome is retried if the store does not respond; not at all by default. */
+  /** The time for which the write of an outcome is retried if the store does not respond. By default, it is not retried. */
   readonly retryForMs?: number;
-  /** Reads for `readWith`; by default each read is a separate call. */
+  /** Reads for `readWith`. By default, each read is a separate call. */
   readonly readItems?: ReadItems;
   /** True if many deliveries are created at about the same time, so that one call writes several. @default - one call each */
   readonly writesTogether?: boolean;
@@ -74,7 +74,7 @@ export function makeDeliveryStore({
     return [alive(delivery), ...items];
   }
 
-  /** Reads deliveries, each once; missing ones are omitted. */
+  /** Reads deliveries, each once. Missing deliveries are omitted. */
   async function read(ids: readonly string[]): Promise<Delivery[]> {
     const items = await batchGet(
       dynamo,
@@ -84,8 +84,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a new delivery after its first event: an attempt's outcome, a move or a hold. A test is stored before its attempt. False:
-   * a copy was stored first, and the table is unchanged.
+   * Stores a new delivery after its first event: an attempt's outcome, a move or a hold. A test is stored before its attempt. Returns
+   * false, without a change, if a copy was stored first.
    */
   function create(delivery: Delivery): Promise<boolean> {
     const isFree = expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`;
@@ -93,8 +93,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a change of a stored delivery: an attempt's outcome, a deferral, a hold, a resend or a replay. False: the table is
-   * unchanged, because the delivery has changed since it was read, or, for an outcome, its attempt was recorded already.
+   * Stores a change of a stored delivery: an attempt's outcome, a deferral, a hold, a resend or a replay. Returns false, without a change,
+   * if the delivery has changed since it was read, or, for an outcome, if its attempt was recorded already.
    */
   function update(before: Delivery, after: Delivery): Promise<boolean> {
     const isOutcome = after.attempt > before.attempt;
@@ -102,7 +102,7 @@ export function makeDeliveryStore({
     return store({ ...after, version }, isOutcome ? isAttempt(before) : isAsRead(before));
   }
 
-  /** Claims a pending delivery for the sweeper; `next` is its new wait. False: another sweeper or attempt was faster. */
+  /** Claims a pending delivery for the sweeper. `next` is its new wait. Returns false if another sweeper or attempt was faster. */
   function claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
     const { id, wait, version = 0 } = delivery;
     return change(
@@ -123,7 +123,7 @@ export function makeDeliveryStore({
     return Math.floor(now() / 1_000);
   }
 
-  /** Stores an outcome if a condition holds: first the receiver's answer, if it is not in the head, then the head, which is the commit. */
+  /** Stores an outcome if a condition holds. It writes a response that is not in the head first. The write of the head is the commit. */
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const started = now();
     const { settledAt } = delivery;
@@ -136,7 +136,7 @@ export function makeDeliveryStore({
     return isTogether ? insertTogether(item, earlier => putHead(write, earlier)) : putHead(write);
   }
 
-  /** Puts a head. If it was written more than once and is then rejected, the condition may have failed because of its own first try. */
+  /** Puts a head. If a repeated write is rejected, the condition may have failed because an earlier try was stored. */
   function putHead(
     { started, item, condition }: HeadWrite,
     { mayBeStored = false, failure }: EarlierInsert = {},
@@ -157,8 +157,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Repeats a write that gets no response, with backoff, for as long as the store allows since `started`: an unstored outcome causes another
-   * POST. `failure` is that of an earlier try. Throws the last failure.
+   * Repeats a write that receives no response, with backoff, for as long as the store allows since `started`, because an outcome that is
+   * not stored causes another POST. `failure` is the failure of an earlier try. Throws the last failure.
    */
   async function untilAnswered<Result>(
     started: number,
@@ -212,5 +212,5 @@ interface HeadWrite {
   readonly condition: ReturnType<typeof conditionOf>;
 }
 
-/** The pause before the first repetition of a write, in milliseconds: it doubles. */
+/** The pause before the first repetition of a write, in milliseconds. It doubles with each repetition. */
 const firstPause = 100;

@@ -5,18 +5,18 @@ import { headPart } from './head-key.ts';
 
 /*
  * Index `due` (dueShard, dueAt = `<time>#<id>`) has the pending deliveries. Its time is `sweepAt`, when the sweeper checks the
- * delivery; the attempt is due at `nextAttemptAt`. So each attempt's message is sent once, and none is lost (at least once):
+ * delivery. The attempt is due at `nextAttemptAt`. Each attempt's message is sent once, and resent if it is lost (at least once):
  *   - wait of up to 15 min: the message is sent, delayed, once the previous outcome is stored. The sweeper checks 2 min after the due
  *     time, and acts only if the message, or the process that should send it, was lost;
  *   - longer wait: the sweeper checks 1 min before the due time, and sends the message with the rest of the delay. First it claims the
- *     delivery: a conditional update sets `claimedUntil` to 2 min after the due time, so one of two sweepers sends, and a later check
- *     finds a lost message. The entry stays, since moving it would cost two units; at most three minutes of reads are in vain.
- * An overdue delivery is resent after 4, 8, 16 … min, so that a backlog does not multiply; if the queue rejects it, in the next sweep.
- * The first ones of a partition meanwhile stay in the index, with `claimedUntil` set, so that each sweep sees by how much they are
- * overdue. For the others `sweepAt` advances, so that a sweep reads few of them in vain.
+ *     delivery. A conditional update sets `claimedUntil` to 2 min after the due time, so only one of two sweepers sends, and a later
+ *     check finds a lost message. The entry stays, because moving it would cost two units. Sweeps read it in vain for at most 3 min.
+ * An overdue delivery is resent after 4, 8, 16 … min, so that a backlog does not multiply. If the queue rejects it, the next sweep
+ * resends it. The first overdue deliveries of a partition stay in the index, with `claimedUntil` set, so that each sweep sees by how much
+ * they are overdue. For the others, `sweepAt` advances, so that few of them are read before they can be resent.
  */
 
-/** An entry of the index. Read its item before you act on it, because the index lags. */
+/** An entry of the index. Because the index lags, read the item before you act on it. */
 export interface DueEntry {
   readonly id: string;
   readonly dueShard: string;
@@ -24,11 +24,11 @@ export interface DueEntry {
   readonly dueAt: string;
 }
 
-/** Creates the reader of index `due` of table `Deliveries`. The index lags: read an item before you act on it. */
+/** Creates the reader of index `due` of table `Deliveries`. Because the index lags, read an item before you act on it. */
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due };
 
-  /** Reads a page of the entries of a shard that the sweeper must check by now, the oldest first, after one of them. */
+  /** Reads a page of the entries of a shard that the sweeper must check by now, oldest first. The page starts after a given entry. */
   async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
     const answer = await dynamo(
       new QueryCommand({

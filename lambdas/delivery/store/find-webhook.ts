@@ -5,7 +5,7 @@ import type { DeliveryStore } from './delivery-store.ts';
 
 export type FindDeliveryWithWebhook = ReturnType<typeof makeFindDeliveryWithWebhook>;
 
-/** Returns the function that reads a delivery and the webhook that is registered now, in one consistent, uncached round trip. */
+/** Returns the function that reads a delivery and the currently registered webhook in one consistent, uncached round trip. */
 export function makeFindDeliveryWithWebhook(store: Pick<DeliveryStore, 'readWith'>, webhooksTable: string) {
   return async function findDeliveryWithWebhook(id: string, accountId: string, eventName: EventName) {
     const [delivery, webhook] = await store.readWith(id, [
@@ -17,7 +17,7 @@ export function makeFindDeliveryWithWebhook(store: Pick<DeliveryStore, 'readWith
 
 export type FindWebhook = ReturnType<typeof makeFindWebhook>;
 
-/** Returns the function that reads the webhook that is registered now, consistently and uncached, for callers that need no delivery. */
+/** Returns the function that reads the currently registered webhook, consistently and uncached, for callers that need no delivery. */
 export function makeFindWebhook(dynamo: Dynamo, webhooksTable: string) {
   return async function findWebhook(accountId: string, eventName: EventName): Promise<Webhook | undefined> {
     const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);

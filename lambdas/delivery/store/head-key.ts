@@ -1,8 +1,8 @@
 import type { ItemKey } from '../../platform/aws/dynamo.ts';
 
 /**
- * The sort key of the main item of an id in table `Deliveries`: a delivery's head, a replay, a count. Other sort keys are those of a
- * delivery's answers (`answer-item.ts`) and of a webhook's past replays (`replay-store.ts`).
+ * The sort key of the main item of an id in table `Deliveries`: a delivery's head, a replay, a count. Other sort keys belong to the
+ * responses of a delivery (`answer-item.ts`) and to the past replays of a webhook (`replay-store.ts`).
  */
 export const headPart = 'head';
 

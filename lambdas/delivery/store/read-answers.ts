@@ -3,12 +3,12 @@ import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import type { AttemptRecord, Delivery } from '../delivery.ts';
 import { answerExpiry, answerPart } from './answer-item.ts';
 
-/** Returns a delivery with the answers that its records name. */
+/** Returns a delivery with the responses that its records name. */
 export type ReadAnswers = (delivery: Delivery) => Promise<Delivery>;
 
 /**
- * Creates the reader of answers in table `Deliveries`. It reads consistently, and only the answers that records name: a delivery that
- * is resent often has many more. It omits an answer that is over 60 days old, even if the item still exists.
+ * Creates the reader of responses in table `Deliveries`. It reads consistently. It reads only the responses that records name, because
+ * a delivery that is resent often has many more. It omits a response that is over 60 days old, even if the item still exists.
  */
 export function makeReadAnswers({ dynamo, table, now }: StoreParts): ReadAnswers {
   return async function readAnswers(delivery) {

@@ -17,7 +17,7 @@ import type { AttemptResult } from '../delivery.ts';
 import { wireResults } from '../representation.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
-/** A message of the operators' topic: JSON that other programs can forward. */
+/** A message of the operators' topic. It is JSON that other programs can forward. */
 export interface PublishedAnnouncement {
   readonly type: Announcement['type'];
   readonly accountId: string;
@@ -26,9 +26,9 @@ export interface PublishedAnnouncement {
   /** RFC 3339, UTC. */
   readonly since: string;
   readonly reason: WebhookRecord['motivo_suspensao'];
-  /** `resultado` of the attempt that caused it, if one did. */
+  /** The `resultado` of the attempt that caused it, if an attempt did. */
   readonly lastResult: string | null;
-  /** The delivery whose attempt caused it, if one did. */
+  /** The delivery whose attempt caused it, if an attempt did. */
   readonly deliveryId: string | null;
 }
 
@@ -50,10 +50,10 @@ export function makePublishAnnouncement(publish: Publish, topicArn: string): Pub
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Creates the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then cleared, so
- * it is published at least once: a crash repeats it and never loses it.
+ * Creates the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published before it is cleared, so
+ * a crash can repeat it but never lose it.
  *
- * @param dependencies - `table`: the table `Webhooks`.
+ * @param dependencies - `table` is the table `Webhooks`.
  */
 export function makePublishAnnouncements(dependencies: {
   readonly dynamo: Dynamo;
@@ -80,7 +80,7 @@ export function makePublishAnnouncements(dependencies: {
       for (const { accountId, eventName } of page.Items ?? []) {
         if (!hasTime()) break; // a topic that does not respond may have accepted it: the sweep fails then, too
         try {
-          // The index lags behind the table, and has only keys.
+          // The index lags behind the table, and contains only keys.
           const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
           const announced = parseAnnouncedItem(item);
           if (announced) await publishOne(announced);

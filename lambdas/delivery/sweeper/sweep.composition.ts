@@ -51,5 +51,5 @@ export function composeSweep(
   };
 }
 
-/** The minimum remaining time for another page, in milliseconds; otherwise the next sweep continues. */
+/** The minimum remaining time for another page, in milliseconds. With less time left, the next sweep continues. */
 const timeForOnePage = 12_000;

@@ -14,7 +14,7 @@ import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 /** Handles all entries of index `due` that the sweeper must check by now, for as long as `hasTime` returns true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
-/** Creates the sweeper; `due-index.ts` explains how it shares the waits with the queues. */
+/** Creates the sweeper. `due-index.ts` explains how the sweeper and the queues share the waits. */
 export function makeSweep(
   dependencies: SweepTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update'>;
@@ -48,7 +48,7 @@ export function makeSweep(
     };
     // If the table throttles, a further page would add to the load.
     const goesOn = () => hasTime() && !isTableBusy;
-    // Concurrently, so that neither many deliveries nor long replays use up the time.
+    // These run concurrently, so that neither many deliveries nor long replays use up the time.
     await Promise.all([
       runReplays(hasTime, notes).catch(notes.onFailure),
       ...dueShards.map(shard => sweepShard(shard, goesOn, ofShards).catch(ofShards.onFailure)),
@@ -86,7 +86,7 @@ export function makeSweep(
     }
   }
 
-  /** A failed write does not stop the others of its page: claimed deliveries must be sent. */
+  /** Claims a page. A failed write does not stop the others, because claimed deliveries must be sent. */
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
     const { onLate, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
@@ -104,15 +104,15 @@ export function makeSweep(
   }
 
   /**
-   * Undoes the claim of an overdue delivery that a queue rejected, which must not wait longer for each minute that the queue is down. The
-   * claim of a long wait stays: otherwise a resend could overtake a message that was accepted although its response was lost.
+   * Undoes the claim of an overdue delivery that a queue rejected, so that an unavailable queue does not double the wait each minute. The
+   * claim of a long wait stays, because a resend could overtake a message that was accepted although its response was lost.
    */
   async function giveBack(claimed: WaitingDelivery, read: readonly WaitingDelivery[]): Promise<void> {
     const wait = read.find(({ id }) => id === claimed.id)?.wait;
     if (wait && wait.overdueCount < claimed.wait.overdueCount) await store.update(claimed, { ...claimed, wait });
   }
 
-  /** Returns the delivery to send; `undefined` if the index was behind or another sweeper was faster. */
+  /** Returns the delivery to send, or `undefined` if the index was behind or another sweeper was faster. */
   async function claim(delivery: WaitingDelivery, isFirst: boolean): Promise<WaitingDelivery | undefined> {
     const moment = now();
     const next = waitAfterSweep(delivery.wait, moment);
@@ -127,7 +127,7 @@ export function makeSweep(
     return { ...delivery, wait, version: (delivery.version ?? 0) + 1 };
   }
 
-  /** Ends an old delivery whose attempts are never recorded, so that it does not go on forever. */
+  /** Ends an old delivery whose attempts are never recorded, because the sweeper would otherwise resend it forever. */
   async function endUnrecorded(delivery: WaitingDelivery): Promise<void> {
     const record: AttemptRecord = {
       number: delivery.attempt,
@@ -149,13 +149,13 @@ export function makeSweep(
 interface Notes {
   /** Records by how many milliseconds a delivery is overdue. */
   readonly onLate: (lateness: number) => void;
-  /** Records a failure: the sweep fails once it has done the rest. */
+  /** Records a failure. The sweep throws it after the rest is done. */
   readonly onFailure: (error: unknown) => undefined;
-  /** True once the queue rejected all messages of a call: the sweep then stops claiming. */
+  /** True once the queue rejected all messages of a call. The sweep then stops claiming. */
   isQueueDown: boolean;
 }
 
-/** Returns the wait of an overdue delivery that each sweep is to see: it is resent at the same time, but stays in the index as it is. */
+/** Returns the wait of an overdue delivery that stays in the index unchanged, so that each sweep sees it. It is resent as scheduled. */
 function inItsPlace({ sweepAt }: Wait, next: Wait): Wait {
   return { ...next, sweepAt, claimedUntil: next.sweepAt };
 }
