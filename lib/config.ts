@@ -9,7 +9,7 @@ import { requiredWithCustomers, type StageValues, stageValues } from './stage-va
 export type StageConfiguration = StageValues & LaneConcurrency & { readonly stage: StageName };
 
 /**
- * Returns the configuration of one stage. `overrides` take precedence over the stage's file, and the file over the defaults.
+ * Returns the configuration of one stage. `overrides` take precedence over its file, and the file takes precedence over the defaults.
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */

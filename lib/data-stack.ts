@@ -27,7 +27,7 @@ export class DataStack extends Stack {
   readonly keyring: Keyring;
   /**
    * The client and the user of smoke tests. The parameter outlives the stage. Its name contains the id of the stage's key, so that a
-   * stage that is created again gets a new parameter.
+   * stage that is created again has a new parameter.
    */
   readonly smokeCredentials: SecretParameter;
   readonly alarmTopics: AlarmTopics;

@@ -95,7 +95,7 @@ export const publisherArn = text(
 
 const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
 
-/** The schema of a number of days for which CloudWatch Logs can keep logs. */
+/** The schema of a number of days for which CloudWatch Logs can retain logs. */
 export const logRetention = count(1, 3_653).refine(
   days => retentionDays.includes(days),
   `must be one of ${retentionDays.join(', ')}`,

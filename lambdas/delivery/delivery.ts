@@ -19,7 +19,7 @@ export type AttemptResult =
 
 /** One attempt, in the form that is stored and that the history shows. */
 export interface AttemptRecord {
-  /** Starts at 1 and grows over the delivery's whole life. */
+  /** Starts at 1 and increases with each attempt of the delivery, across all schedules. */
   readonly number: number;
   /** RFC 3339, UTC. */
   readonly startedAt: string;
@@ -38,7 +38,7 @@ export interface AttemptRecord {
 /**
  * The outcome of one attempt:
  * - `delivered`: complete 2xx headers, regardless of the body;
- * - `gone`: 410, the receiver rejects further events;
+ * - `gone`: 410, by which the receiver rejects further events;
  * - `failed`: any other response, a network failure, or an attempt that the URL policy or the SSRF guard blocked; charged;
  * - `given_up`: no response in time in a busy fast lane; repeated in the slow lane, not charged;
  * - `internal_error`: a failure of our own keys, sockets or network; not charged.
@@ -78,7 +78,7 @@ export interface Delivery {
   readonly createdAt: number;
   /** The moment when the current schedule started: acceptance, or the latest resend, replay or redrive. */
   readonly scheduledAt: number;
-  /** The number of the next attempt. It grows with every attempt, charged or not, so a message with a lower number is stale. */
+  /** The number of the next attempt. It increases with every attempt, charged or not, so a message with a lower number is stale. */
   readonly attempt: number;
   /** The failed attempts that are charged against the present schedule. */
   readonly charged: number;

@@ -114,7 +114,7 @@ function allow(hook: NodeFunction, { deploymentGroupArn }: LambdaDeploymentGroup
 }
 
 /**
- * Replaces an alarm with each version. An alarm that is only changed keeps its state until it is evaluated again, and CodeDeploy
+ * Replaces an alarm with each version. An updated alarm stays in its state until it is evaluated again, and CodeDeploy
  * does not start while an alarm is active, so the alarm of a failing version would stop the release that fixes it
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html).
  */

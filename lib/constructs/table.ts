@@ -65,12 +65,12 @@ export class TableAccess {
 /** Actions on resources, with conditions if any. */
 export type Permission = Pick<iam.GrantOnPrincipalOptions, 'actions' | 'resourceArns' | 'conditions'>;
 
-/** Returns a key attribute that holds text. */
+/** Returns a key attribute that contains text. */
 export function text(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.STRING };
 }
 
-/** Returns a key attribute that holds numbers. */
+/** Returns a key attribute that contains numbers. */
 export function number(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.NUMBER };
 }

@@ -5,7 +5,7 @@ import type { Lane } from '../lane-routing.ts';
 import { mayRecover, type Slowness } from '../lanes/slowness.ts';
 import type { SlownessTracker } from '../lanes/slowness-tracker.ts';
 
-/** An attempt that takes longer than this, from resolving the name to the last header, is slow. In milliseconds. */
+/** An attempt is slow if it takes longer than this, from resolving the name to the last header, in milliseconds. */
 export const slowAfter = 2_000;
 
 /** Watches one attempt. It records whether the attempt is slow and may cancel it, but does not enforce the timeout. */

@@ -44,7 +44,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
         log.info('delivery.shed', { messageId, deliveryId, account: accountId, event: eventName });
       return 'shed';
     }
-    // A redriven event keeps its age, but its schedule and the time for internal errors start now.
+    // The age of a redriven event does not change, but its schedule and the time for internal errors start now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const inFlight = inFlightMessage(admission, consumer);
     const sender = record.attributes.SenderId || unknownSender;

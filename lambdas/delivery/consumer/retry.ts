@@ -113,7 +113,7 @@ class DeliveryChangedError extends Error {
 /** The maximum number of reads of a delivery for one message while other processes change it. */
 const maxTries = 3;
 
-/** Returns whether a message names the next attempt. A message from before a resend does not. */
+/** Returns whether a message names the next attempt. A message that was sent before a resend does not. */
 function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is WaitingDelivery {
   const { attempt, wait, expedited } = delivery;
   return wait !== undefined && attempt === message.attempt && message.expeditedAt === expedited?.at;

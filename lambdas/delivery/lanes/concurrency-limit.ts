@@ -58,7 +58,7 @@ const sharedSlots = 420;
  * stores only webhooks that have messages in flight.
  *
  * @param capacity - the maximum number of messages in flight in the process
- * @param elapsed - in milliseconds; monotonic
+ * @param elapsed - a monotonic clock, in milliseconds
  */
 export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed: () => number) {
   const inFlight = new Map<string, Slots>();
@@ -125,7 +125,7 @@ interface Slots {
 /** A webhook is quick unless a message of it has been in flight for longer than this, in milliseconds. */
 const quickFor = 500;
 
-/** The time for which others may wait for a slot, in milliseconds: less than `quickFor`. */
+/** The time for which others may wait for a slot, in milliseconds. It is less than `quickFor`. */
 const awaitedFor = 100;
 
 /** A process is busy if this share of its slots is occupied, or if its invocation has admitted as many messages. */

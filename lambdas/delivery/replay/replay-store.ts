@@ -98,7 +98,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     await update(replay, gone, expression`state <> ${'running'}`);
   }
 
-  /** Updates the latest replay if it is the given one and the condition holds. Returns its updated item. */
+  /** Updates the latest replay if it is the given replay and the condition holds. Returns its updated item. */
   function update(
     replay: Pick<Replay, 'id' | 'accountId' | 'eventName'>,
     set: Item,

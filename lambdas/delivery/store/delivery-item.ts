@@ -41,7 +41,7 @@ export function cleanUpAt(settledAt: number): number {
   return Math.ceil(settledAt / 1_000) + historyKept / 1_000;
 }
 
-/** Returns the partition of index `byWebhook` that holds the delivered deliveries of a webhook, or all its other deliveries. */
+/** Returns the partition of index `byWebhook` that contains the delivered deliveries of a webhook, or all its other deliveries. */
 export function listShardOf(accountId: string, eventName: string, isDelivered: boolean): string {
   return `${accountId}#${eventName}#${isDelivered ? 'delivered' : 'undelivered'}`;
 }
@@ -49,7 +49,7 @@ export function listShardOf(accountId: string, eventName: string, isDelivered: b
 /** The states in index `undelivered`, which are all states except `delivered`. */
 export type UndeliveredState = Exclude<DeliveryState, 'delivered'>;
 
-/** Returns the partition of index `undelivered` that holds one webhook's deliveries in a state. */
+/** Returns the partition of index `undelivered` that contains the deliveries of a webhook in a state. */
 export function stateShardOf(accountId: string, eventName: string, state: UndeliveredState): string {
   return `${accountId}#${eventName}#${state}`;
 }

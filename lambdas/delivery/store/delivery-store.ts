@@ -43,7 +43,7 @@ import { headKey } from './head-key.ts';
 
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
 
-/** Creates the store of table `Deliveries`. All reads are consistent, except those of the index. */
+/** Creates the store of table `Deliveries`. All reads are consistent, except reads of the index. */
 export function makeDeliveryStore({
   dynamo,
   table,

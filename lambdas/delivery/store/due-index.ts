@@ -28,7 +28,7 @@ export interface DueEntry {
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due };
 
-  /** Reads a page of the entries of a shard that the sweeper must check by now, oldest first. The page starts after a given entry. */
+  /** Reads a page of the entries of a shard that the sweeper must check by now, oldest first. The page starts after an entry, if set. */
   async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
     const answer = await dynamo(
       new QueryCommand({

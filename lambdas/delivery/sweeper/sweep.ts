@@ -155,7 +155,7 @@ interface Notes {
   isQueueDown: boolean;
 }
 
-/** Returns the wait of an overdue delivery that stays in the index unchanged, so that each sweep sees it. It is resent as scheduled. */
+/** Returns the wait of an overdue delivery. It stays in place in the index, so that each sweep sees it, and is resent as scheduled. */
 function inItsPlace({ sweepAt }: Wait, next: Wait): Wait {
   return { ...next, sweepAt, claimedUntil: next.sweepAt };
 }
