@@ -5,9 +5,9 @@ import type { Random } from './random.ts';
 export type Encryption = ReturnType<typeof makeEncryption>;
 
 /**
- * Encrypts small secrets for storage: AES-256-GCM (NIST SP 800-38D) under the keyring's encryption key. The
+ * Creates the encryption of small secrets for storage, with AES-256-GCM (NIST SP 800-38D) under the keyring's encryption key. The
  * authenticated binding names the record (account, event, field), so a value copied to another record cannot be decrypted.
- * Encrypted form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
+ * The encrypted form is `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
 export function makeEncryption(keyring: Pick<Keyring, 'active' | 'find' | 'open'>, { bytes }: Pick<Random, 'bytes'>) {
   return { encrypt, ...makeDecryption(keyring) };
@@ -21,11 +21,11 @@ export function makeEncryption(keyring: Pick<Keyring, 'active' | 'find' | 'open'
   }
 }
 
-/** Creates decryption alone, for functions that must not encrypt. */
+/** Creates only the decryption, for functions that must not encrypt. */
 export function makeDecryption(keyring: Pick<Keyring, 'find' | 'open'>) {
   return { decrypt };
 
-  /** @throws {DecryptionError | KeyNotFoundError} */
+  /** Decrypts a value. @throws {DecryptionError | KeyNotFoundError} */
   async function decrypt(encrypted: string, binding: string): Promise<string> {
     const [keyId = '', encoded = ''] = encrypted.split('.');
     const key = await keyring.find('encryption', keyId);

@@ -5,7 +5,7 @@ const missing = 'must be set';
 /** An environment variable that must be set and not empty. */
 export const text = z.string(missing).check(z.minLength(1, missing));
 
-/** An environment variable that may be empty; if so, its value is `undefined`. */
+/** An environment variable that may be empty. Its value is then `undefined`. */
 export const optionalText = z.pipe(
   z.string(missing),
   z.transform(value => (value === '' ? undefined : value)),
@@ -56,7 +56,6 @@ export type CamelCase<Name extends string> = Name extends `${infer Word}_${infer
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Others>>}`
   : Lowercase<Name>;
 
-/** Returns a variable name in camel case. */
 export function camelCase(variable: string): string {
   return variable.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -25,7 +25,7 @@ export function makeFixedWindow({
 }) {
   return { keyOf, secondsToWait, count, countWithinLimit };
 
-  /** Returns the whole seconds until the window of an item ends; `undefined` if the limit is not reached. */
+  /** Returns the whole seconds until the window of an item ends, or `undefined` if the limit is not reached. */
   function secondsToWait(item: Item | undefined): number | undefined {
     if (!item) return undefined;
     const window = windowSchema.parse(item);
@@ -42,7 +42,7 @@ export function makeFixedWindow({
   }
 
   /**
-   * Adds one to the count unless the limit is reached, exactly even in concurrent calls. Returns the whole seconds to wait if the
+   * Adds one to the count unless the limit is reached. The count is exact in concurrent calls. Returns the whole seconds to wait if the
    * limit is reached.
    */
   async function countWithinLimit(subject: string): Promise<number | undefined> {
@@ -72,10 +72,10 @@ export function makeFixedWindow({
   }
 }
 
-/** Two tries: a concurrent count at the end of a window can make the first one fail. */
+/** Two tries are needed, because a concurrent count at the end of a window can make the first one fail. */
 const maxTries = 2;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
 
-/** Milliseconds. */
+/** Length of a window in milliseconds. */
 const windowLength = 60_000;

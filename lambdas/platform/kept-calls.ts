@@ -55,11 +55,11 @@ export function makeKeptCalls<Key, Result>({ now, after }: Pick<Time, 'now' | 'a
 interface KeptCall<Result> {
   readonly startedAt: number;
   readonly result: Promise<Result>;
-  /** Started while the function loaded, and not settled yet. */
+  /** True if the call started while the function loaded, and has not settled yet. */
   isEarly: boolean;
 }
 
-/** Milliseconds after which a request repeats an early call: the time limit of one try. */
+/** Milliseconds after which a request repeats an early call. This is the time limit of one try. */
 const earlyPatience = 1_000;
 
 async function successOf<Result>(result: Promise<Result>): Promise<{ readonly value: Result } | undefined> {

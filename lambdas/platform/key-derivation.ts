@@ -2,9 +2,9 @@ import { argon2, pbkdf2 } from 'node:crypto';
 
 /** Derives keys from passwords without blocking the event loop. */
 export interface KeyDerivation {
-  /** RFC 9106, version 0x13. @throws if this runtime does not support it. */
+  /** Derives a key by RFC 9106, version 0x13. @throws if this runtime does not support it. */
   readonly argon2: (algorithm: 'argon2id' | 'argon2i', message: Buffer, cost: Argon2Cost) => Promise<Buffer>;
-  /** RFC 8018 section 5.2. */
+  /** Derives a key by RFC 8018 section 5.2. */
   readonly pbkdf2: (
     message: Buffer,
     salt: Buffer,

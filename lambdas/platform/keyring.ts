@@ -24,13 +24,13 @@ export type SigningAlgorithm = 'ES256' | 'RS256';
 export interface KeyringKey {
   readonly kind: KeyKind;
   readonly generation: number;
-  /** Random and unique: the `kid` of tokens, the `keyId` of refresh tokens and encrypted values. */
+  /** Random and unique. It is the `kid` of tokens, and the `keyId` of refresh tokens and encrypted values. */
   readonly keyId: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Milliseconds since the epoch; the first use. Until then, the key is only published. */
+  /** The time of the first use, in milliseconds since the epoch. Until then, the key is only published. */
   readonly activeFrom: number;
-  /** The key encrypted by KMS: the private key as PKCS #8 DER for `signing`, 32 bytes for the other kinds. */
+  /** The key, encrypted by KMS. For `signing`, it is the private key as PKCS #8 DER. For the other kinds, it has 32 bytes. */
   readonly wrapped: Uint8Array;
   /** `signing` only. */
   readonly algorithm?: SigningAlgorithm;
@@ -38,7 +38,7 @@ export interface KeyringKey {
   readonly publicKey?: Uint8Array;
 }
 
-/** Thrown when the keyring has no usable key: the deployment has not created one yet, or the rotation deleted it. */
+/** Thrown when the keyring has no usable key, because the deployment has not created one yet or the rotation deleted it. */
 export class KeyNotFoundError extends Error {
   override readonly name = 'KeyNotFoundError';
   constructor(kind: KeyKind) {
@@ -48,12 +48,12 @@ export class KeyNotFoundError extends Error {
 
 export type Keyring = ReturnType<typeof makeKeyring>;
 
-/** Returns the KMS encryption context of a kind. Policies grant `kms:Decrypt` only for it. */
+/** Returns the KMS encryption context of a kind. Policies grant `kms:Decrypt` only for this context. */
 export function keyringContext(kind: KeyKind): Record<string, string> {
   return { purpose: kind };
 }
 
-/** Creates a reader of the `Keyring` table with a cache of at most 30 s; one per function instance. */
+/** Creates a reader of the `Keyring` table. Its cache lasts at most 30 s. Each function instance creates one reader. */
 export function makeKeyring({
   dynamo,
   kms,
@@ -81,7 +81,7 @@ export function makeKeyring({
     return latestOf(kind, await list(kind));
   }
 
-  /** Returns the key of an id, even if it is newer than the cache; `undefined` if it does not exist. */
+  /** Returns the key with an id, even if it is newer than the cache, or `undefined` if it does not exist. */
   async function find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined> {
     const isWanted = (key: KeyringKey) => key.keyId === keyId;
     const known = (await list(kind)).find(isWanted);
@@ -93,8 +93,8 @@ export function makeKeyring({
   }
 
   /**
-   * Returns the unwrapped key; for `signing`, the private key. The first call unwraps it by `kms:Decrypt`, and this keyring caches it
-   * permanently. The infrastructure grants access by kind (`mayUse`).
+   * Returns the unwrapped key, which is the private key for `signing`. The first call unwraps it with `kms:Decrypt`, and this keyring
+   * caches it permanently. The infrastructure grants access by kind (`mayUse`).
    */
   function open(key: KeyringKey): Promise<KeyObject> {
     return opened.get(key.keyId, Number.POSITIVE_INFINITY, () => unwrap(key));
@@ -102,7 +102,7 @@ export function makeKeyring({
 
   /**
    * Starts to unwrap the active key of each kind while the function loads. Failures are ignored, because there may be no key yet. The
-   * first request then unwraps it.
+   * first request then unwraps the key.
    */
   function prefetch(...kinds: readonly KeyKind[]): void {
     for (const kind of kinds) {

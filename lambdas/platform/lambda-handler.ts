@@ -46,15 +46,15 @@ function isSelfCheck(event: unknown): boolean {
   return (event as Partial<typeof selfCheckEvent> | null)?.selfCheck === true;
 }
 
-/** Returns the gateway's id of a request; `undefined` for other events. */
+/** Returns the gateway's id of a request, or `undefined` for other events. */
 function requestIdOf(event: unknown): string | undefined {
   return (event as Partial<HttpRequest> | null)?.requestContext?.requestId;
 }
 
 /**
- * Counts responses with status 500 or 503 caused by service faults, which Lambda does not count as errors: per service, and in total for
- * an alarm. Responses with 500 are also counted per function version, to distinguish a release from the previous one while both handle
- * requests.
+ * Counts responses with status 500 or 503 that service faults caused, because Lambda does not count these as errors. It counts them per
+ * service, and in total for an alarm. Responses with 500 are also counted per function version, to distinguish a release from the
+ * previous one while both handle requests.
  */
 function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, HttpResponse | undefined> {
   return {

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from './clock.ts';
 import type { LogName } from './log-names.ts';
 
-/** Writes log lines. `message` is a stable name; `fields` contains the details. */
+/** Writes log lines. `message` is a stable name, and `fields` contains the details. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: LogName, fields?: LogFields) => void>>;
 
 /**

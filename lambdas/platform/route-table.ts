@@ -18,11 +18,11 @@ export interface Route<Access extends string = string, Refusal extends string = 
 /** A method of a path. */
 export interface RouteOperation<Access extends string = string, Refusal extends string = string> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The required authentication; `public` allows anonymous requests. */
+  /** The required authentication. `public` allows anonymous requests. */
   readonly access: Access;
   /** True if the handler reads the body. If not, a small body is ignored. */
   readonly takesBody?: true;
-  /** The operation's own refusals, in addition to those of its kind, by name in the tables of refusals. The list is complete. */
+  /** The names of the operation's own refusals in the tables of refusals. Its kind has further refusals. This list is complete. */
   readonly refusals: readonly Refusal[];
 }
 

@@ -10,10 +10,10 @@ import { type Random, systemRandom } from './random.ts';
 import { systemTime, type Time } from './timer.ts';
 
 /**
- * All effects outside a process. Compositions (`*.composition.ts`) take the part that their function needs and pass narrow functions on:
+ * All effects outside a process. Compositions (`*.composition.ts`) receive the part that their function needs and pass narrow functions on:
  * `dynamo` to a store, `now` to a rule. Tests pass virtual time and their own services, so that a function is deterministic.
  *
- * A handler passes the real effects. `systemRuntime` is common to all; functions such as `makeDynamo` and `makeSqs` create the others, so
+ * A handler passes the real effects. All handlers share `systemRuntime`. Functions such as `makeDynamo` and `makeSqs` create the others, so
  * that a bundle contains only the clients that its function uses.
  */
 export interface Runtime {

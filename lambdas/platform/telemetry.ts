@@ -7,9 +7,9 @@ export type Telemetry = ReturnType<typeof makeTelemetry>;
 
 /**
  * Creates the structured logs (one JSON object per line) and metrics (CloudWatch embedded metric format) of a function. Neither may
- * contain the body of a request or message: each logged field is listed explicitly.
+ * contain the body of a request or message, so each logged field is listed explicitly.
  *
- * @param countedAs - the `service` of the metrics. Functions with the same one share their metrics, which alarms watch.
+ * @param countedAs - the `service` of the metrics. Functions with the same `service` share their metrics, which alarms watch.
  */
 export function makeTelemetry<Service extends string>(
   serviceName: Service,

@@ -1,7 +1,7 @@
 /** The values for the placeholders `{name}` of a text. */
 export type Values<Name extends string = string> = Readonly<Record<Name, string | number>>;
 
-/** The parameter with the values of a text's placeholders; absent for a text without placeholders. */
+/** The parameter with the values of a text's placeholders. A text without placeholders has no such parameter. */
 export type ValuesParameter<Text extends string> = [Placeholders<Text>] extends [never]
   ? [values?: Values<never>]
   : [values: Values<Placeholders<Text>>];

@@ -49,10 +49,10 @@ export function makeAfterEvents({ after, turn }: Pick<Time, 'after' | 'turn'>): 
   };
 }
 
-/** Such timers of the system, for code that uses its own sockets. */
+/** The system's timers that call back after pending events, for code that uses its own sockets. */
 export const afterEvents = makeAfterEvents(systemTime);
 
-/** Returns the promise's value, or `undefined` if it takes longer. */
+/** Resolves with the promise's value, or with `undefined` after this many milliseconds. */
 export async function withTimeout<T>(after: After, promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let cancel = () => {};
   const timeout = new Promise<undefined>(resolve => {
@@ -61,7 +61,7 @@ export async function withTimeout<T>(after: After, promise: Promise<T>, millisec
   return Promise.race([promise, timeout]).finally(cancel);
 }
 
-/** Runs work with a signal that aborts with a `TimeoutError` after this many milliseconds, and when the work settles. */
+/** Runs work with a signal that aborts when the work settles, or with a `TimeoutError` after this many milliseconds. */
 export async function withDeadline<T>(
   after: After,
   milliseconds: number,

@@ -6,10 +6,10 @@ import { type Dynamo, type Item, type ItemKey, isPossibleKey, UnprocessedKeysErr
 export const batchGetLimit = 100;
 
 /**
- * Reads items of any tables consistently, in parallel calls of 100 keys. Returns them in the order of the keys: `undefined` for an
+ * Reads items of any tables consistently, in parallel calls of 100 keys. Returns them in the order of the keys, with `undefined` for an
  * item that does not exist or whose key is invalid.
  *
- * @throws {UnprocessedKeysError} when DynamoDB still leaves keys unprocessed after three tries.
+ * @throws {UnprocessedKeysError} if DynamoDB still leaves keys unprocessed after three tries.
  */
 export async function batchGet(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
   const calls = startCalls(keys, part => getItems(dynamo, part, 3));
@@ -36,12 +36,12 @@ export async function readRecords<Name extends string>(dynamo: Dynamo, keys: Rec
   return Object.fromEntries(wanted.map(({ name }, position) => [name, items[position]])) as Records<Name>;
 }
 
-/** Reads items consistently, in the order of the keys; `undefined` for an item that does not exist. */
+/** Reads items consistently. Returns them in the order of the keys, with `undefined` for an item that does not exist. */
 export type ReadItems = (keys: readonly ItemKey[]) => Promise<(Item | undefined)[]>;
 
 /**
- * Creates a reader that batches its calls, as a data loader does: one BatchGetItem reads all keys requested in one turn of the
- * event loop, each once. More than 100 keys are read in parallel calls. It has no cache.
+ * Creates a reader that batches its calls like a data loader. One BatchGetItem reads all keys requested in one turn of the event
+ * loop, and each key once. More than 100 keys are read in parallel calls. The reader has no cache.
  * A read throws `UnprocessedKeysError` if DynamoDB leaves one of its own keys unprocessed twice.
  */
 export function makeBatchedReads(dynamo: Dynamo): ReadItems {
@@ -67,7 +67,7 @@ export function makeBatchedReads(dynamo: Dynamo): ReadItems {
 /** The call that reads each key. */
 type Calls = ReadonlyMap<string, Promise<FoundItems>>;
 
-/** Items by serialized key; keys that DynamoDB left unprocessed are missing. */
+/** Items by serialized key. Keys that DynamoDB left unprocessed are missing. */
 type FoundItems = ReadonlyMap<string, Item | undefined>;
 
 /** Starts the calls that read these keys, each key once. */
@@ -120,7 +120,7 @@ function toRequestItems(keys: readonly ItemKey[]): NonNullable<BatchGetCommandIn
   );
 }
 
-/** @throws {UnprocessedKeysError} when the key was left unprocessed. */
+/** Returns the item of a key. @throws {UnprocessedKeysError} if the key was left unprocessed. */
 async function itemOf(calls: Calls, key: ItemKey): Promise<Item | undefined> {
   const serialized = serializeKey(key);
   const items = await calls.get(serialized);

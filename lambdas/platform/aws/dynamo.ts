@@ -6,7 +6,7 @@ import { clientSettings } from './client-settings.ts';
 import { isThrottled, noteFailedCall } from './failed-call.ts';
 import { ItemProtocol } from './item-protocol.ts';
 
-/** A DynamoDB item, or a part of one, as plain JavaScript values. */
+/** A DynamoDB item, or a part of an item, as plain JavaScript values. */
 export type Item = Record<string, unknown>;
 
 /** Sends a DynamoDB command and resolves with its output. */
@@ -39,7 +39,7 @@ export function dynamoSettings() {
   return { ...clientSettings('dynamodb'), protocol: ItemProtocol };
 }
 
-/** Creates a DynamoDB client whose commands take and return items as plain JavaScript values. */
+/** Creates a DynamoDB client whose commands accept and return items as plain JavaScript values. */
 export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
   const client = new DynamoDBClient(settings);
   for (const name of unusedMiddleware) client.middlewareStack.remove(name);
@@ -60,7 +60,7 @@ export function isConditionFailed(error: unknown): boolean {
 }
 
 /**
- * Returns the output of a conditional write; `undefined` if its condition did not hold. If the SDK repeated the write, its own
+ * Returns the output of a conditional write, or `undefined` if its condition did not hold. If the SDK repeated the write, its own
  * first try may have succeeded and made the condition fail. `readBack` then checks that.
  *
  * @param readBack - returns the output if the item is stored as intended, otherwise `undefined`.
@@ -129,7 +129,7 @@ export function isPossibleKey(key: Item): boolean {
   );
 }
 
-/** Unneeded SDK middleware: it describes the caller to AWS on each call. */
+/** SDK middleware that is not needed. It describes the caller to AWS on each call. */
 const unusedMiddleware = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
@@ -144,7 +144,7 @@ function isNamed(error: unknown, ...names: string[]): boolean {
   return error instanceof Error && names.includes(error.name);
 }
 
-/** The errors that the SDK retries itself, and a refused connection. */
+/** The errors that the SDK retries itself, and the error of a rejected connection. */
 const connectionErrors = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
   ...['EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'],

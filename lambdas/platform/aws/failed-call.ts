@@ -6,10 +6,10 @@ export interface AwsCall {
   readonly action: string;
   /** `table`, `index`, `queue`, `topic` or `key`. */
   readonly resourceType: string;
-  /** DynamoDB only: the table (all tables of a batch) and its index, or the throttled resource if DynamoDB names it. */
+  /** DynamoDB only. The table (all tables of a batch) and its index, or the throttled resource if DynamoDB names it. */
   readonly table?: string;
   readonly index?: string;
-  /** DynamoDB's reasons for throttling; empty if it gives no reason. @default - the call was not throttled */
+  /** DynamoDB's reasons for throttling. Empty if it returns no reason. @default - the call was not throttled */
   readonly throttled?: readonly string[];
 }
 
@@ -91,7 +91,7 @@ function placeOf({ TableName, IndexName, RequestItems, Statements }: DynamoInput
   };
 }
 
-/** For a write, DynamoDB names the throttled index; the call names only the table. */
+/** Returns the throttled resource. For a write, only DynamoDB's error names the index. The call names the table. */
 function throttleOf(error: ThrottleError): Pick<AwsCall, 'table' | 'index' | 'throttled'> {
   const reasons = error.ThrottlingReasons ?? error.throttlingReasons ?? [];
   const [, table, index] = /:table\/([^/]+)(?:\/index\/(.+))?$/.exec(reasons[0]?.resource ?? '') ?? [];

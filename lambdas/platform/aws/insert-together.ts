@@ -5,14 +5,14 @@ import { type Item, isUnavailable, StatementError, type StoreParts, wasRepeated 
 /**
  * Inserts an item that must not exist yet, together with others. Returns whether it is stored.
  *
- * `putAlone` writes the item with its own conditional put: if no other item is waiting, or if the batch call did not store it. In
- * the second case, it receives the outcome of the batch call and decides.
+ * `putAlone` writes the item with its own conditional put. It is called if no other item is waiting, or if the batch call did not
+ * store the item. In the second case, it receives the outcome of the batch call.
  */
 export type InsertTogether = (item: Item, putAlone: (earlier?: EarlierInsert) => Promise<boolean>) => Promise<boolean>;
 
 /** The outcome of a batch call for an item that it did not confirm. */
 export interface EarlierInsert {
-  /** True if the item may be stored: a repeated call found it present, or the call failed as a whole. */
+  /** True if the item may be stored, because a repeated call found it present or the call failed as a whole. */
   readonly mayBeStored?: boolean;
   /** The transient error (`isUnavailable`) of the call or statement. The item may or may not be stored. */
   readonly failure?: unknown;
@@ -21,7 +21,7 @@ export interface EarlierInsert {
 /**
  * Creates a writer that batches items that are ready at about the same time, such as the first attempts of a batch of messages. One
  * call writes all items that arrive in one turn of the event loop or while two calls are in flight. A PartiQL INSERT rejects only
- * the item whose key exists; a transaction would reject all.
+ * the item whose key exists. A transaction would reject all.
  *
  * New items of `table` must differ in the attribute `id`.
  *
@@ -70,7 +70,7 @@ export function makeInsertTogether({
     return together;
   }
 
-  /** Never throws. */
+  /** Writes items with one batch call. Never throws. */
   async function write(together: readonly WaitingInsert[]): Promise<void> {
     if (together.length === 1) return together[0]?.settle();
     try {
@@ -93,12 +93,12 @@ export function makeInsertTogether({
 
 interface WaitingInsert {
   readonly item: Item;
-  /** Leaves the item to its own put. */
+  /** Completes the insert with the item's own put. */
   readonly settle: (earlier?: EarlierInsert) => Promise<void>;
   readonly stored: () => void;
 }
 
-/** Two calls, so that one that hangs does not block the other items. */
+/** Two calls run in parallel, so that one hanging call does not block the other items. */
 const maxCalls = 2;
 
 /** Maximum number of statements per `BatchExecuteStatement`. */

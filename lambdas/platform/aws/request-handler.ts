@@ -40,7 +40,7 @@ interface Transport {
   readonly agent: Agent;
 }
 
-/** Only local runs use plain HTTP. Importing `node:http` costs 27 ms, because one of its exports loads undici. */
+/** Creates a transport for plain HTTP, for local runs only. Importing `node:http` costs 27 ms, because one of its exports loads undici. */
 function makePlainTransport(): Transport {
   const http = process.getBuiltinModule('node:http');
   return { request: http.request, agent: new http.Agent(poolOptions) as Agent };

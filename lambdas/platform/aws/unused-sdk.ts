@@ -1,6 +1,6 @@
 /**
- * Replaces unused SDK modules in the bundles: the request handler and the signer, because each client has its own
- * (`client-settings.ts`), and event streams. Any use of these throws an error.
+ * Replaces SDK modules that the bundles do not use: event streams, and the request handler and signer, because each client has its own
+ * (`client-settings.ts`). Any use of these throws an error.
  */
 export const NodeHttpHandler = {
   /** Returns the handler of the client's settings. @throws {Error} if it is missing */

@@ -6,18 +6,18 @@ import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } f
 export type Expression = (placeholders: Placeholders) => string;
 
 export interface ItemUpdate {
-  /** Attributes with their new values. A value may be an expression; `undefined` removes. */
+  /** Attributes with their new values. A value may be an expression. `undefined` removes the attribute. */
   readonly set: Item;
   /** The condition of the change. @default - unconditional */
   readonly when?: Expression | undefined;
-  /** Returns whether this update wrote the item read back. @default - whether the item has all values of `set` */
+  /** Returns whether this update wrote the item read back. @default - compares the item with all values of `set` */
   readonly isOwn?: ((item: Item) => boolean) | undefined;
   /** `ALL_NEW` returns the updated item. @default - no attributes */
   readonly returns?: 'ALL_NEW';
 }
 
 /**
- * Updates or creates an item. Returns the requested attributes; `undefined` if the condition does not hold. If the SDK repeated the
+ * Updates or creates an item. Returns the requested attributes, or `undefined` if the condition does not hold. If the SDK repeated the
  * call, an earlier try may have taken effect. The item is then read back, which requires `dynamodb:BatchGetItem`.
  */
 export async function updateItem(
@@ -83,14 +83,14 @@ export function conditionOf(when: Expression) {
 
 /**
  * Returns whether an item has the values that an update sets. It ignores expressions, whose results are unknown, and `ttl`, because
- * other writers set the same one.
+ * other writers also set it.
  */
 function isSetIn(item: Item, set: Item): boolean {
   const known = Object.entries(set).filter(([name, value]) => name !== 'ttl' && typeof value !== 'function');
   return known.length > 0 && known.every(([name, value]) => isAsWritten(item[name], value));
 }
 
-/** The placeholders of one call: name placeholders by name, and values by placeholder. */
+/** The placeholders of one call. Names map to name placeholders, and value placeholders map to values. */
 interface Placeholders {
   readonly names: Map<string, string>;
   readonly values: Map<string, unknown>;

@@ -8,7 +8,7 @@ export interface HookEvent {
   readonly LifecycleEventHookExecutionId: string;
 }
 
-/** A CodeDeploy deployment: its initiator (`user`, `codeDeployRollback`, …) and the name of its group. */
+/** A CodeDeploy deployment, with its initiator (`user`, `codeDeployRollback`, …) and the name of its group. */
 export interface Deployment {
   readonly creator?: string | undefined;
   readonly deploymentGroupName?: string | undefined;
@@ -28,10 +28,10 @@ export interface HookEffects extends Waiting {
 
 /**
  * Creates the hook that CodeDeploy runs before a version receives traffic. It invokes the version's self-check and always reports a
- * status, because CodeDeploy would wait an hour for it.
+ * status, because CodeDeploy otherwise waits an hour for it.
  *
- * A rollback of CodeDeploy or CloudFormation passes without a check. If it depended on the cause of the failed deployment, the stack
- * would be stuck.
+ * A rollback by CodeDeploy or CloudFormation succeeds without a check. Otherwise, the cause of the failed deployment could also block
+ * the rollback, and the stack would be stuck.
  *
  * @see https://docs.aws.amazon.com/codedeploy/latest/userguide/reference-appspec-file-structure-hooks.html
  */

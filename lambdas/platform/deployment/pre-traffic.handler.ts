@@ -5,7 +5,7 @@ import { systemRuntime } from '../runtime.ts';
 import { makeTelemetry } from '../telemetry.ts';
 import { type HookEvent, makePreTrafficHook } from './pre-traffic-hook.ts';
 
-// Imported dynamically to use the SDK's signer and request handler: ours cannot sign Lambda's request paths.
+// Imported dynamically to use the SDK's signer and request handler, because ours cannot sign Lambda's request paths.
 const { CodeDeployClient, GetDeploymentCommand, PutLifecycleEventHookExecutionStatusCommand } = await import(
   '@aws-sdk/client-codedeploy'
 );

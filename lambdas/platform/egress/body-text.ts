@@ -16,7 +16,7 @@ export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHt
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
 }
 
-/** Returns the encodings in a header, without `identity`; an empty string if they are malformed. */
+/** Returns the encodings in a header, without `identity`, or an empty string if they are malformed. */
 function encodingIn(header = ''): string {
   if (header.length > maxEncoding) return '';
   const encodings = header
@@ -26,7 +26,7 @@ function encodingIn(header = ''): string {
   return encodings.every(encoding => /^[\w.+-]+$/.test(encoding)) ? encodings.join(', ') : '';
 }
 
-/** Maximum length of the header in characters: no server applies more encodings than fit. */
+/** Maximum length of the header in characters. No server applies more encodings than fit. */
 const maxEncoding = 64;
 
 /** Decodes by the declared charset, or UTF-8 if it is unknown. Drops a character that was cut. */
@@ -42,7 +42,7 @@ function redactedText(body: Buffer, isTruncated: boolean, contentType = '', reda
 function decoderFor(charset: string, body: Buffer) {
   try {
     const decoder = new TextDecoder(charset);
-    // Java writes UTF-16 as big-endian with a byte order mark; `TextDecoder` decodes `utf-16` as little-endian.
+    // Java writes UTF-16 as big-endian with a byte order mark, but `TextDecoder` decodes `utf-16` as little-endian.
     const isBigEndian = decoder.encoding === 'utf-16le' && body[0] === 0xfe && body[1] === 0xff;
     return isBigEndian ? new TextDecoder('utf-16be') : decoder;
   } catch {

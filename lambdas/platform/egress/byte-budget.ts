@@ -6,14 +6,14 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 /** Opens a TCP connection, as `net.connect` does. */
 export type Connect = (options: TcpNetConnectOpts) => Socket;
 
-/** The options of a request over a `BudgetedAgent`, in addition to those of `https.request`. */
+/** The options of a request over a `BudgetedAgent`, in addition to the options of `https.request`. */
 export interface BudgetedOptions {
   /** The account that the connection serves. */
   readonly accountId: string;
 }
 
 /**
- * Maximum number of bytes that a receiver may send per attempt: a handshake of up to 30 KiB, 16 KiB of headers and 1 KiB of body.
+ * Maximum number of bytes that a receiver may send per attempt. It covers a handshake of up to 30 KiB, 16 KiB of headers and 1 KiB of body.
  * On a kept connection, the budget restarts at the end of each attempt.
  */
 export const byteBudget = 48 * 1_024;
@@ -30,7 +30,7 @@ export class BudgetedAgent extends Agent {
     this.#connect = connect;
   }
 
-  /** Separates connections by account: late bytes of a response must not complete the POST of another account. */
+  /** Separates connections by account, so that late bytes of a response cannot complete the POST of another account. */
   override getName(options: RequestOptions & BudgetedOptions) {
     return `${options.accountId} ${super.getName(options)}`;
   }

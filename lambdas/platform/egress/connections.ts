@@ -63,12 +63,12 @@ function namesHost(certificate: X509Certificate, host: string): boolean {
 }
 
 /**
- * Node's default ciphers without finite-field Diffie-Hellman: the receiver chooses its group, and a 10,000-bit group costs us almost
+ * Node's default ciphers without finite-field Diffie-Hellman. The receiver would choose its group, and a 10,000-bit group costs us almost
  * 1 s of processor time before any certificate is checked.
  */
 const affordableCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
 
-/** Closes one of the connections idle for longest when there are too many. */
+/** Closes one of the longest-idle connections if there are too many. */
 function limitIdle(agent: Agent): Agent {
   return agent.on('free', () => {
     const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);
@@ -77,8 +77,8 @@ function limitIdle(agent: Agent): Agent {
 }
 
 /**
- * Lifetime of an idle connection in milliseconds. With an event every 5 s, 87 % of attempts reuse one, which halves their cost. A
- * lifetime of 1 s achieves 14 %; 1 minute achieves no more than 20 s. A connection that the receiver closed while Lambda had frozen
+ * Lifetime of an idle connection in milliseconds. With an event every 5 s, 87 % of attempts reuse a connection, which halves their cost. A
+ * lifetime of 1 s achieves 14 %, and 1 minute achieves no more than 20 s. A connection that the receiver closed while Lambda had frozen
  * the process is replaced silently.
  */
 const idleMs = 20_000;

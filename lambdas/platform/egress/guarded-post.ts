@@ -16,7 +16,7 @@ export interface PostRequest extends PostListeners {
   readonly accountId: string;
   /** The URL as registered. Each attempt checks it again. */
   readonly url: string;
-  /** Without the host, length, accept and connection headers, which the POST sets itself. */
+  /** The headers except host, length, accept and connection, which the POST sets itself. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Milliseconds from resolving the host to the last response header. */
@@ -25,17 +25,17 @@ export interface PostRequest extends PostListeners {
   readonly connectTimeoutMs: number;
   /** Masks secrets in the body read, before it is cut to 1 KiB. */
   readonly redact?: Redact;
-  /** Aborts the POST: before the last header with `given_up`, after it by ending the reading of the body. */
+  /** Aborts the POST. Before the last header, the outcome is `given_up`. After it, the signal only ends the reading of the body. */
   readonly signal?: AbortSignal;
 }
 
-/** The reason why the response's headers were not complete; see `PostOutcome`. */
+/** The reason why the response's headers were not complete. See `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
 
 /**
- * The outcome of a POST. `response`: the headers were complete, even if the body failed. `given_up`: ended by the signal. The other
- * outcomes had no complete headers: `blocked` by the URL policy or the SSRF guard; `internal_error` if the service itself failed, for
- * example without free sockets. `errorCode` is for the log and never contains sent data.
+ * The outcome of a POST. For `response`, the headers were complete, even if the body failed. For `given_up`, the signal ended the POST.
+ * The other outcomes had no complete headers. The URL policy or the SSRF guard caused `blocked`. The service itself caused
+ * `internal_error`, for example without free sockets. `errorCode` is for the log and never contains sent data.
  */
 export type PostOutcome = PostResult & PostTimes;
 

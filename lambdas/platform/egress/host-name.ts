@@ -27,10 +27,10 @@ export function withoutTrailingDot(host: string): string {
 }
 
 /**
- * Returns the reason why a DNS name is not public; `undefined` if it is public.
+ * Returns the reason why a DNS name is not public, or `undefined` if it is public.
  *
  * @param name - as WHATWG URL parsing leaves it (lower case, Punycode), without trailing dot.
- * @param ownHosts - the service's own host names: a delivery to itself would be a loop.
+ * @param ownHosts - the service's own host names, because a delivery to itself would be a loop.
  */
 export function judgeName(name: string, ownHosts: readonly string[]): UrlFinding | undefined {
   const labels = name.split('.');
@@ -42,5 +42,5 @@ export function judgeName(name: string, ownHosts: readonly string[]): UrlFinding
   return undefined;
 }
 
-/** Letters, digits and inner hyphens (RFC 1123 section 2.1); underscores too, since some receivers have them. */
+/** Letters, digits and inner hyphens (RFC 1123 section 2.1), and the underscores that some receivers use. */
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;

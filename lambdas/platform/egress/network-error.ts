@@ -20,7 +20,7 @@ export type RequestPhase = 'connect' | 'tls' | 'http';
 
 /**
  * Returns the error's code without its message, which may quote data from the peer. For `EPROTO`, Node reports OpenSSL's reason for a
- * failed handshake only in the message; this returns the code that Node uses for it elsewhere.
+ * failed handshake only in the message. The result is then the code that Node uses for that reason elsewhere.
  */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
@@ -29,7 +29,7 @@ export function errorCode(error: unknown): string {
   return reason === undefined ? code : `ERR_SSL_${reason.toUpperCase().replaceAll(/\W/g, '_')}`;
 }
 
-/** Classifies an error as local error, TLS failure or broken connection, with its cause. */
+/** Classifies an error as a local error, a TLS failure or a broken connection, and returns its cause. */
 export function classifyNetworkError(error: unknown, phase: RequestPhase): NetworkError {
   return { ...endOf(error, phase), errorCode: errorCode(error) };
 }

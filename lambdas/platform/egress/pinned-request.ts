@@ -16,14 +16,14 @@ interface PinnedRequest extends BudgetedOptions {
   /** The address that the SSRF guard has allowed. */
   readonly address: string;
   readonly port: number;
-  /** The name for SNI and the certificate; empty for an IP literal, which SNI does not allow (RFC 6066 section 3). */
+  /** The name for SNI and the certificate. Empty for an IP literal, which SNI does not allow (RFC 6066 section 3). */
   readonly serverName: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
   /** Milliseconds in which TCP must connect. Only the signal limits the TLS handshake. */
   readonly connectTimeoutMs: number;
-  /** Ends the request before the last response header; after it, only the reading of the body. */
+  /** Ends the request before the last response header. After that header, it ends only the reading of the body. */
   readonly signal: AbortSignal;
   /** Called with the last response header. */
   readonly onAnswered: () => void;
@@ -46,8 +46,8 @@ export type PinnedRequestOutcome =
 
 /**
  * Creates a sender of POSTs to exactly the given address. It resolves no names, so DNS rebinding cannot replace an allowed address
- * between check and use. `host` is the address; `servername` and the `Host` header are the name. A pinned `lookup` would be unsafe:
- * it is not part of the agent's pool key, so a kept connection to another address could be reused. Redirects are ordinary responses.
+ * between check and use. `host` is the address, but `servername` and the `Host` header are the name. A pinned `lookup` would be unsafe,
+ * because it is not part of the agent's pool key, and a kept connection elsewhere could be reused. Redirects are normal responses.
  */
 export function makePinnedPost(connections: Connections = makeConnections()): PinnedPost {
   return function pinnedPost(request) {

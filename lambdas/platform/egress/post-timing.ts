@@ -23,7 +23,7 @@ export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
     onAnswered?.();
   }
 
-  /** Returns the times up to the last header, or up to now without one. */
+  /** Returns the times up to the last header, or up to now if it has not arrived. */
   function times(): PostTimes {
     return { durationMs: (answeredAt ?? now()) - startedAt };
   }

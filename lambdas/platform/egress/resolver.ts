@@ -21,7 +21,7 @@ export class ResolutionError extends Error {
 /**
  * Returns all current IPv4 and IPv6 addresses of a DNS name.
  *
- * @throws {ResolutionError} if it has no address, or the signal aborts first.
+ * @throws {ResolutionError} if the name has no address, or if the signal aborts first.
  */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
@@ -31,7 +31,7 @@ export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 /**
  * Creates the resolver of webhook hosts. It queries DNS instead of `getaddrinfo`, which reads /etc/hosts and search domains and blocks
  * one of libuv's four threads while a name server does not respond. Each name has its own resolver, so that one lookup can be cancelled
- * alone. A and AAAA are queried in parallel. Only the SSRF guard needs AAAA, so its wait is short: deliveries use IPv4.
+ * alone. A and AAAA are queried in parallel. Deliveries use IPv4. Only the SSRF guard needs AAAA, so the wait for it is short.
  */
 export function makeResolver(newNameServer: () => NameServer = makeNameServer): Resolve {
   return async function resolve(name, signal) {
@@ -48,7 +48,7 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
       return notTooMany(addresses);
     } catch (error) {
       if (error instanceof ResolutionError) throw error;
-      // A name may have only IPv6 addresses; otherwise the IPv4 error is the result.
+      // A name may have only IPv6 addresses. Otherwise, the IPv4 error is the result.
       const code = codeOf(error);
       const ipv6Only =
         faultOf(code) === 'not_found' ? await withTimeout(systemTime.after, ipv6, ipv6WaitMs) : undefined;
@@ -73,7 +73,7 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 
 /**
  * Two queries of 2 s each, so that a silent name server does not exhaust the attempt's deadline. Without `maxTimeout`, c-ares waits
- * twice as long for the second query. Node's timers add up to 1 s: 4.1 to 5.0 s in total (measured).
+ * twice as long for the second query. Node's timers add up to 1 s, so the total is 4.1 to 5.0 s (measured).
  */
 export const nameServerOptions = { timeout: 2_000, maxTimeout: 2_000, tries: 2 } as const;
 
@@ -82,7 +82,7 @@ export function makeNameServer(options: ResolverOptions = nameServerOptions): Na
   return new Resolver(options);
 }
 
-/** Limits the addresses: a response of 64 KiB contains thousands, and checking them would take longer than a POST. */
+/** Limits the number of addresses. A response of 64 KiB contains thousands, and checking them would take longer than a POST. */
 function notTooMany(addresses: readonly string[]): readonly string[] {
   if (addresses.length > maximumAddresses) throw new ResolutionError('temporary', 'TOO_MANY_ADDRESSES');
   return addresses;

@@ -3,7 +3,7 @@ import { ResolutionError, type Resolve, untilAborted } from './resolver.ts';
 
 /**
  * Creates a resolver that shares a lookup between calls for one name within 100 ms, so that a burst to one host causes one query.
- * A call that gives up does not affect the others. When the last one gives up, the lookup ends and accepts no more calls.
+ * A call that gives up does not affect the others. When the last call gives up, the lookup ends and accepts no more calls.
  */
 export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
   /** The latest lookup of each name, oldest first. */
@@ -65,8 +65,8 @@ interface Lookup {
   waiting: number;
 }
 
-/** Milliseconds from the start of a lookup in which calls may join it. */
+/** Time in which calls may join a lookup, in milliseconds from its start. */
 const sharedFor = 100;
 
-/** Maximum number of names with a shared lookup. The oldest is removed first. */
+/** Maximum number of names with a shared lookup. The oldest name is removed first. */
 const maxNames = 1_000;

@@ -9,13 +9,13 @@ import { breaks, type UrlFinding } from './url-rules.ts';
  * the connection is pinned to an allowed address (`pinned-request.ts`).
  */
 
-/** The verdict on a host: its unique addresses to connect to, or the reason for its refusal. */
+/** The verdict on a host: its unique addresses to connect to, or the reason for its rejection. */
 export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
   | { readonly outcome: 'refused'; readonly finding: UrlFinding };
 
 /**
- * Checks the resolved addresses of a host, or the address of an IP literal. A single non-public address refuses the whole host,
+ * Checks the resolved addresses of a host, or the address of an IP literal. Rejects the whole host for a single non-public address,
  * because such a response is a mistake or an attack. At least one must be IPv4, because the functions have no IPv6 route to the
  * Internet.
  */
@@ -28,7 +28,7 @@ export function guardAddresses(addresses: readonly string[]): AddressVerdict {
 }
 
 /**
- * Returns whether an address is global unicast, by an allow-list. It refuses every special-purpose block of the IANA registries
+ * Returns whether an address is global unicast, by an allow-list. It rejects every special-purpose block of the IANA registries
  * (RFC 6890), and every IPv6 form that embeds an IPv4 address (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP). It
  * accepts only the text forms that `net.isIP` accepts.
  */
@@ -42,10 +42,10 @@ export function isPublicAddress(address: string): boolean {
   return six.match(globalUnicastBlock as [ipaddr.IPv6, number]) && !isIsatap(six);
 }
 
-/** The only IPv6 block that IANA has assigned as global unicast; everything outside it is special or reserved. */
+/** The only IPv6 block that IANA has assigned as global unicast. All other addresses are special or reserved. */
 const globalUnicastBlock = ipaddr.parseCIDR('2000::/3');
 
-/** ISATAP interface identifiers (RFC 5214 section 6.1) embed an IPv4 address behind any prefix: 0000:5efe and 0200:5efe. */
+/** Returns whether an address has an ISATAP interface identifier (RFC 5214 section 6.1), which embeds an IPv4 address after any prefix. */
 function isIsatap({ parts }: { parts: number[] }): boolean {
   return parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x0200);
 }

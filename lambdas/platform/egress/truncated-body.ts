@@ -34,7 +34,7 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
       length += chunk.length; // counts discarded bytes too, to detect truncation
       if (isOver) return;
       chunks.push(chunk);
-      // The same packet may contain the end of the body: then the connection can be reused.
+      // The same packet may contain the end of the body. The connection can then be reused.
       if (length >= maximumBodyBytes) process.nextTick(finish);
     });
     response.on('end', finish).on('error', finish).on('close', finish);

@@ -3,24 +3,24 @@ import { judgeName, withoutTrailingDot } from './host-name.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { breaks, maximumUrlLength, type UrlFinding } from './url-rules.ts';
 
-/** The verdict on a URL before its host is resolved. A refusal lists all findings (at least one). */
+/** The verdict on a URL before its host is resolved. A rejection lists all findings (at least one). */
 export type UrlVerdict =
   | {
       readonly outcome: 'accepted';
       readonly url: URL;
       /** The host without the dot that marks it as absolute. */
       readonly host: string;
-      /** True if the host is an IPv4 address. IPv6 literals are refused. */
+      /** True if the host is an IPv4 address. IPv6 literals are rejected. */
       readonly isLiteral: boolean;
     }
   | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
 
 /**
  * Checks a webhook's URL without resolving its host. All rules apply to the result of the WHATWG parser, which the connection also
- * uses. It has already normalized other spellings of a host (decimal, octal, full-width, percent-encoded). URLs that the parser
- * would silently repair are refused. Callers must then check the resolved addresses with `guardAddresses`.
+ * uses. The parser has already normalized other spellings of a host (decimal, octal, full-width, percent-encoded). URLs that the parser
+ * would silently repair are rejected. Callers must then check the resolved addresses with `guardAddresses`.
  *
- * @param ownHosts - the service's own host names: a delivery to itself would be a loop.
+ * @param ownHosts - the service's own host names, because a delivery to itself would be a loop.
  */
 export function parseWebhookUrl(text: string, ownHosts: readonly string[]): UrlVerdict {
   // The parser takes quadratic time for host names in other scripts (Punycode, RFC 3492), so long texts are not parsed.

@@ -3,7 +3,7 @@ import { fillIn, type Values, type ValuesParameter } from '../text-template.ts';
 /** Maximum length of a webhook's URL in characters. */
 export const maximumUrlLength = 2_048;
 
-/** The rules of the URL policy and the SSRF guard, with the code and text of the finding for a URL that breaks one. */
+/** The rules of the URL policy and the SSRF guard, with the code and text of the finding for a URL that breaks a rule. */
 export const urlRules = {
   well_formed: { code: 'url_invalid', en: 'The URL is not well-formed Unicode.' },
   length: { code: 'url_invalid', en: `The URL has more than ${maximumUrlLength} characters.` },
