@@ -3,7 +3,7 @@ import { grantTypes } from './principals/client.ts';
 import { scopes } from './principals/scope.ts';
 
 /*
- * The responses of {auth_url}. Functions import only the types: the schemas are for the OpenAPI document.
+ * The responses of {auth_url}. Functions import only the types, because the schemas are for the OpenAPI document.
  */
 
 /** A successful response of the token endpoint (RFC 6749 section 5.1). */
@@ -79,7 +79,7 @@ export const serverMetadata = z.object({
   jwks_uri: z.string(),
   scopes_supported: z.array(z.enum(scopes)),
   grant_types_supported: z.array(z.enum(grantTypes)),
-  /** Empty: there is no authorization endpoint. */
+  /** Empty, because there is no authorization endpoint. */
   response_types_supported: z.array(z.string()),
 });
 

@@ -17,14 +17,14 @@ export function readFormRequest(request: HttpRequest, refuse: Refuse<FormRefusal
   return parameters;
 }
 
-/** RFC 6749 section 3.2, RFC 9110 section 15.5.6. */
+/** Requires the method POST (RFC 6749 section 3.2, RFC 9110 section 15.5.6). */
 function requirePost(request: HttpRequest, refuse: Refuse<'method_not_post'>): void {
   if (request.requestContext.http.method !== 'POST') throw refuse('method_not_post');
 }
 
 /**
- * RFC 6749 section 3.2. A form is ASCII, so most charsets are irrelevant (WHATWG URL section 5): Apache HttpClient declares ISO-8859-1
- * for every form. Only UTF-16 and UTF-32 encode ASCII differently.
+ * Requires a form (RFC 6749 section 3.2). Forms are ASCII, so most charsets are irrelevant (WHATWG URL section 5). Apache HttpClient
+ * declares ISO-8859-1 for every form. Only UTF-16 and UTF-32 encode ASCII differently.
  */
 function requireForm(request: HttpRequest, refuse: Refuse<'content_type'>): void {
   const contentType = request.headers['content-type']?.trim() ?? '';
@@ -39,20 +39,20 @@ function requireSmallBody(request: HttpRequest, refuse: Refuse<'body_too_large'>
   return body;
 }
 
-/** RFC 6749 appendix B. */
+/** Decodes the fields of a body (RFC 6749 appendix B). */
 function requireWellFormed(body: Uint8Array, refuse: Refuse<'malformed_form'>): readonly FormField[] {
   const fields = decodeForm(body);
   if (!fields) throw refuse('malformed_form');
   return fields;
 }
 
-/** RFC 6749 section 3.2: parameters must be unique, including unknown and empty ones. */
+/** Returns the parameters, which must be unique, including unknown and empty ones (RFC 6749 section 3.2). */
 function refuseDuplicates(fields: readonly FormField[], refuse: Refuse<'duplicate_parameter'>): Parameters {
   if (new Set(fields.map(([name]) => name)).size < fields.length) throw refuse('duplicate_parameter');
   return new Map(fields.filter(([, value]) => value !== ''));
 }
 
-/** RFC 6749 section 2.3.1: URIs appear in logs. */
+/** Rejects secrets in the query, because URIs appear in logs (RFC 6749 section 2.3.1). */
 function refuseSecretsInQuery(request: HttpRequest, refuse: Refuse<'secret_in_query'>): void {
   for (const field of (request.rawQueryString ?? '').split('&')) {
     const [name = ''] = field.split('=', 1);

@@ -63,12 +63,12 @@ export const authRoutes = {
 /** A row of the table of errors. */
 export type OAuthCase = keyof typeof oauthCases;
 
-/** The refusals of every endpoint that reads a form. */
+/** The errors of every endpoint that reads a form. */
 export type FormRefusal = keyof typeof formCases | 'method_not_post';
 
 /**
- * Errors of the OAuth endpoints: status, code (from RFC 6749 section 5.2 if it defines one) and description. Descriptions are plain
- * ASCII and never repeat input.
+ * Errors of the OAuth endpoints, each with status, code (from RFC 6749 section 5.2 if it defines one) and description. Descriptions are
+ * plain ASCII and never repeat input.
  */
 export type OAuthTable = Readonly<Record<string, OAuthRow>>;
 

@@ -26,7 +26,7 @@ export function makeClientAuthentication({
     return { client: clientId === undefined ? undefined : clientKey(table, clientId) };
   }
 
-  /** @throws {OAuthError} 400 or 401. */
+  /** Returns the authenticated client. @throws {OAuthError} 400 or 401. */
   function authenticate(
     credentials: ClientCredentials,
     records: ClientRecords,
@@ -38,7 +38,7 @@ export function makeClientAuthentication({
     }
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
-    const secret = matchingSecret(client, credentials.clientSecret, now()); // compared before any refusal, for constant time
+    const secret = matchingSecret(client, credentials.clientSecret, now()); // compared before any rejection, for constant time
     if (!client) throw refused('client_unknown', refuse);
     if (!secret) throw refused('client_secret_wrong', refuse);
     if (client.status !== 'enabled') throw refused('client_disabled', refuse);
@@ -51,7 +51,7 @@ interface ClientRecords {
   readonly client?: Item | undefined;
 }
 
-/** Returns the same refusal for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
+/** Returns the same error for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
 function refused(reason: string, refuse: Refuse<FormRefusal>): OAuthError {
   return refuse('client_refused', { reason });
 }

@@ -21,7 +21,7 @@ export function clientCredentials(authorization: string | undefined, parameters:
   return fromBasic(header.slice(scheme.length).replace(/^[\t ]+/, ''), parameters);
 }
 
-/** Returns the client id that a request claims; `undefined` if it is malformed. */
+/** Returns the client id that a request claims, or `undefined` if it is malformed. */
 export function claimedClientId(credentials: ClientCredentials): string | undefined {
   return credentials.outcome === 'presented' && isClientId(credentials.clientId) ? credentials.clientId : undefined;
 }

@@ -10,7 +10,7 @@ import { authRoutes, pathCases } from '../routes.ts';
 import { asOAuthError, errorResponse } from './oauth-response.ts';
 
 /**
- * Creates the endpoint of the two metadata documents of {auth_url}. It also handles all requests without a route: it returns 404 for
+ * Creates the endpoint of the two metadata documents of {auth_url}. It also handles all requests without a route. It returns 404 for
  * unknown paths and 405 for other methods.
  */
 export function makeDiscovery({

@@ -11,7 +11,7 @@ export interface EndpointParts {
   readonly count: (metric: string) => void;
 }
 
-/** Creates the errors that an endpoint may return: those of its route, and those of every form. */
+/** Creates the errors that an endpoint may return, which are the errors of its route and of every form. */
 export type RefuseAt<Endpoint extends EndpointName> = Refuse<FormRefusal | Listed[Endpoint]>;
 
 /** Creates the wrapper of an endpoint, which converts errors to responses and outcomes to audit lines. */

@@ -11,7 +11,7 @@ import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refr
 import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 
-/** A token that an authenticated client presents: an access token or a refresh token; neither if it is not ours. */
+/** A token that an authenticated client presents. It is an access token, a refresh token, or neither if it is not ours. */
 export interface PresentedToken {
   /** The client that presents the token, which may have been issued to another client. */
   readonly client: Client;

@@ -8,8 +8,8 @@ import type { ReadPresentedToken } from './presented-token.ts';
 
 /**
  * Creates the token revocation endpoint (RFC 7009). A refresh token of any generation or an access token ends its session, and with
- * it every token of that session. An expired access token does so while its signing key exists. A token that is not ours counts as
- * revoked (section 2.2).
+ * it every token of that session. An expired access token also ends its session while its signing key exists. A token that is not ours
+ * counts as revoked (section 2.2).
  */
 export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, now }: RevokeEndpointParts) {
   return makeOAuthEndpoint({ endpoint: 'revoke', log, count, answer: revokeToken });

@@ -11,7 +11,7 @@ import { makeClientAuthentication } from './client-authentication.ts';
 import { makeSelfCheck } from './self-check.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
-/** Composes the token endpoint. Without a request, it checks itself: a deployment does this before a new version receives traffic. */
+/** Composes the token endpoint. Without a request, it checks itself, as a deployment does before a new version receives traffic. */
 export function composeToken(
   environment: Environment<typeof tokenEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
@@ -43,7 +43,7 @@ export function composeToken(
   };
   const tokenEndpoint = makeTokenEndpoint({ ...telemetry, ...parts });
 
-  // The check expects a refusal, so it writes no log line or metric.
+  // The check expects a rejected login, so it writes no log line or metric.
   const unseen = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
   const checkItself = makeSelfCheck({
     passwords,

@@ -20,7 +20,7 @@ export interface Grant {
   prepare(parameters: Parameters, refuse: RefuseGrant, clientId: string): Promise<PreparedGrant>;
 }
 
-/** Creates the errors that a grant may return: those of the token endpoint's route. */
+/** Creates the errors that a grant may return, which are the errors of the token endpoint's route. */
 export type RefuseGrant = Refuse<(typeof authRoutes.Token.operations.issueToken.refusals)[number]>;
 
 export interface PreparedGrant {
@@ -60,7 +60,7 @@ export function requireParameter<Case extends OAuthCase>(
   return value;
 }
 
-/** Returns the requested scopes; `undefined` if the request has no scopes. @throws {OAuthError} if one is unknown. */
+/** Returns the requested scopes, or `undefined` if the request has no scopes. @throws {OAuthError} if one is unknown. */
 export function requestedScope(
   parameters: Parameters,
   refuse: Refuse<'scope_invalid'>,
@@ -70,7 +70,7 @@ export function requestedScope(
   return scopes.size > 0 ? scopes : undefined;
 }
 
-/** Refuses scopes that the client does not have, regardless of the user's role. @throws {OAuthError} */
+/** Rejects scopes that the client does not have, regardless of the user's role. @throws {OAuthError} */
 export function refuseForeignScopes(
   requested: ReadonlySet<Scope> | undefined,
   client: Client,

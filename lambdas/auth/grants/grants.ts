@@ -47,7 +47,7 @@ interface GrantParts extends Pick<Time, 'now' | 'after'> {
   readonly passwords: PasswordHashing;
   readonly issuer: string;
   readonly audience: string;
-  /** Maximum number of refused passwords per client and minute. */
+  /** Maximum number of rejected passwords per client and minute. */
   readonly clientFailureLimit: number;
   readonly log: Log;
   readonly makeId: MakeId;

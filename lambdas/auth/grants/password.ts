@@ -37,9 +37,9 @@ import {
 import type { StartSession } from './start-session.ts';
 
 /**
- * Creates the resource owner password credentials grant (RFC 6749 section 4.3). It prevents user enumeration, also by timing: every
- * refused login costs the same reads and one hash, and returns the same bytes, for known, unknown, disabled and foreign users.
- * During a lock, a login costs no hash or write for any address, so that a client that retries an old password costs little.
+ * Creates the resource owner password credentials grant (RFC 6749 section 4.3). It prevents user enumeration, including by timing.
+ * Every rejected login costs the same reads and one hash, and returns the same bytes. That holds for unknown and disabled users, and for
+ * users of another account. During a lock, a login costs no hash or write for any address. Clients that retry old passwords cost little.
  */
 export function makePasswordGrant({
   dynamo,
@@ -92,7 +92,7 @@ export function makePasswordGrant({
     return response;
   }
 
-  /** Hashes once, unless locked, then reads once, for any user. Counts each login refused after a hash. @throws {OAuthError} */
+  /** Hashes once, unless locked, then reads once, for any user. Counts each login that is rejected after a hash. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: Failures,
@@ -106,7 +106,7 @@ export function makePasswordGrant({
     if (isLocked) throw refused('user_locked', refuse);
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;
-    // Two sequential calls, as for a right password that a lock overtakes, so that both take the same time.
+    // Two sequential calls, as for a right password that a lock overtakes, so that both cases take the same time.
     await lockout.recordFailure(lockoutKey, failures);
     await clientRateLimit.count(client.clientId);
     throw refused(judgement.reason, refuse);
@@ -131,14 +131,14 @@ export function makePasswordGrant({
     }
   }
 
-  /** Reads the user of a credential. Without one, it reads an unused id, so that an unknown user also costs a read. */
+  /** Reads the user of a credential. Without a credential, it reads an unused id, so that an unknown user also costs a read. */
   async function readUser(credential: Credential | undefined): Promise<User | undefined> {
     const records = await readRecords(dynamo, { user: userKey(tables.users, credential?.userId ?? makeId(22)) });
     return parseUser(records.user);
   }
 
   /**
-   * Returns the scopes that client and role allow, limited to those requested, if any.
+   * Returns the scopes that client and role allow, limited to the requested scopes, if any.
    *
    * @throws {OAuthError} if the role lacks all requested scopes. The right password still resets the failures.
    */
@@ -157,7 +157,7 @@ export function makePasswordGrant({
     throw refuse('scope_of_no_role');
   }
 
-  /** Best effort: after a failure, the next login retries. */
+  /** Replaces an outdated hash. After a failure, the next login retries. */
   async function rehash({ email, passwordHash }: Credential, password: string): Promise<void> {
     if (!passwords.needsRehash(passwordHash, password)) return;
     const when = expression`passwordHash = ${passwordHash}`;
@@ -168,7 +168,7 @@ export function makePasswordGrant({
   }
 }
 
-/** @throws {OAuthError} 429 if too many passwords of the client were refused. Applies to password grants, not to refreshes. */
+/** Rejects logins while too many passwords of the client were wrong, for password grants only. @throws {OAuthError} 429 */
 function refuseOverLimit(retryAfterSeconds: number | undefined, refuse: Refuse<'client_rate_limit'>): void {
   if (retryAfterSeconds !== undefined) throw refuse('client_rate_limit', { retryAfterSeconds });
 }

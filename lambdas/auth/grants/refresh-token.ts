@@ -78,7 +78,7 @@ export function makeRefreshTokenGrant({
   }
 
   /**
-   * Detects reuse: a token that was already used ends its session, because a copy of it exists.
+   * Detects reuse. A token that was already used ends its session, because a copy of it exists.
    *
    * @throws {OAuthError} unless the token is usable.
    */
@@ -141,7 +141,7 @@ function requireSessionOf(client: Client, session: Session | undefined, refuse: 
   return session;
 }
 
-/** Returns the state of a presented token in its session, or the reason for its refusal. */
+/** Returns the state of a presented token in its session, or the reason for its rejection. */
 function tokenState(token: PresentedRefreshToken, session: Session, client: Client, now: number): TokenState {
   if (session.revokedAt !== undefined) return 'session_revoked';
   if (isExpired(session, now)) return 'session_expired';
@@ -169,7 +169,7 @@ function requireUserOf(session: Session, client: Client, user: User | undefined,
 }
 
 /**
- * Returns the session's scopes that role and client still have, limited to those requested, if any (RFC 6749 section 6).
+ * Returns the session's scopes that role and client still have, limited to the requested scopes, if any (RFC 6749 section 6).
  *
  * @throws {OAuthError}
  */

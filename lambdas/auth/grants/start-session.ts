@@ -79,20 +79,20 @@ export function makeStartSession({
     if (!isOvertaken && !failed) return;
     const deletion = deleteSession(session);
     try {
-      // A lock takes precedence over a storage error, as for a wrong password, which is refused and counted too.
+      // A lock takes precedence over a storage error, as for a wrong password, which is rejected and counted too.
       throw isOvertaken ? await refuseOvertaken() : failed?.reason;
     } finally {
       await deletion;
     }
   }
 
-  /** Best effort: a session that remains is never used. */
+  /** Tries to delete a session. If the deletion fails, the session is never used. */
   async function deleteSession({ sessionId }: Session): Promise<void> {
     await sessions.deleteSession(sessionId).catch(() => undefined);
   }
 }
 
-/** Returns the idle and absolute lifetime of a session in seconds. Without refresh, both are those of its access token. */
+/** Returns the idle and absolute lifetime of a session in seconds. Without refresh, both equal the lifetime of its access token. */
 function lifeOf(client: Client): { readonly idle: number; readonly absolute: number } {
   return mayRefresh(client)
     ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
@@ -108,6 +108,6 @@ interface Login {
   /** The failures read before the password was verified. */
   readonly failures: Failures;
   readonly auditContext: AuditContext;
-  /** Counts a right password that a lock overtook, and returns its refusal. */
+  /** Counts a right password that a lock overtook, and returns its error. */
   readonly refuseOvertaken: () => Promise<OAuthError>;
 }

@@ -19,7 +19,7 @@ import { planRotation } from './rotation-plan.ts';
 
 export interface RotationResult {
   readonly kind: KeyKind;
-  /** The created generation; `undefined` if it was not due or a concurrent run created it. */
+  /** The created generation, or `undefined` if it was not due or a concurrent run created it. */
   readonly created?: number;
   /** The deleted generations. */
   readonly removed: readonly number[];
@@ -37,7 +37,7 @@ export interface RotationSettings {
   readonly algorithm: SigningAlgorithm;
 }
 
-/** Creates the rotation of table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
+/** Creates the rotation of table `Keyring`: partition `kind`, range `generation`. See `platform/keyring.ts`. */
 export function makeKeyRotation({
   dynamo,
   kms,
@@ -55,8 +55,8 @@ export function makeKeyRotation({
   return { rotateKeys, rotateNow };
 
   /**
-   * Creates the keys that are due and deletes unneeded ones. Idempotent: it may run at any time, concurrently, and again after a crash,
-   * because each step is one write in which only the first run succeeds.
+   * Creates the keys that are due and deletes unneeded ones. It may run at any time, concurrently, and again after a crash, because
+   * each step is one write in which only the first run succeeds.
    */
   function rotateKeys(kinds: readonly KeyKind[] = keyKinds): Promise<readonly RotationResult[]> {
     return Promise.all(kinds.map(rotateKind));
@@ -70,8 +70,8 @@ export function makeKeyRotation({
   }
 
   /**
-   * Creates a key that is active immediately. `revoke` deletes all others, which invalidates all that they signed, authenticated or
-   * encrypted.
+   * Creates a key that is active immediately. `revoke` deletes all other keys, which invalidates everything that they signed,
+   * authenticated or encrypted.
    *
    * @throws {RevocationError} if a key was created but some others could not be deleted.
    */
@@ -138,7 +138,7 @@ export function makeKeyRotation({
   }
 }
 
-/** Thrown when a new key replaces all others and some of these could not be deleted. */
+/** Thrown if a new key replaced all others, but some of them could not be deleted. */
 export class RevocationError extends Error {
   override readonly name = 'RevocationError';
   readonly result: RotationResult;
@@ -152,7 +152,7 @@ export class RevocationError extends Error {
   }
 }
 
-/** Milliseconds: a new key must be active immediately even if the clock of a function is behind. */
+/** Maximum clock difference in milliseconds. A new key must be active immediately even if the clock of a function is behind. */
 const clockDifference = 5_000;
 
 const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;

@@ -24,7 +24,7 @@ export interface NextRotation {
   readonly activeFrom: number;
 }
 
-/** Returns the next rotation of one kind, given all its keys, oldest first; `undefined` if there are no keys. */
+/** Returns the next rotation of one kind, given all its keys, oldest first. Returns `undefined` if there are no keys. */
 export function nextRotation(keys: readonly KeyringKey[]): NextRotation | undefined {
   const newest = keys.at(-1);
   if (!newest) return undefined;
@@ -71,7 +71,7 @@ const keptAfterUse: Readonly<Record<KeyKind, number>> = {
   encryption: Number.POSITIVE_INFINITY,
 };
 
-/** Returns the end of a key's use: the first use of a later key; `Infinity` for the newest key. */
+/** Returns the end of a key's use, which is the first use of a later key, or `Infinity` for the newest key. */
 function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
   return Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
 }

@@ -14,7 +14,7 @@ export type Client = z.output<typeof clientSchema>;
 
 export type ClientSecret = z.output<typeof clientSecretSchema>;
 
-/** Returns whether a text is a well-formed client id: only letters and digits. */
+/** Returns whether a text is a well-formed client id, which has only letters and digits. */
 export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9]{1,64}$/.test(text);
 }
@@ -37,7 +37,7 @@ export function isLiveSecret(secret: ClientSecret, now: number): boolean {
   return secret.expiresAt === undefined || now < secret.expiresAt;
 }
 
-/** Returns the valid secret of the client that matches, if any. Takes constant time, also for an unknown client. */
+/** Returns the valid secret of the client that matches, if any. Takes constant time, even for an unknown client. */
 export function matchingSecret(client: Client | undefined, secret: string, now: number): ClientSecret | undefined {
   const presented = digest(secret);
   const live = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
@@ -67,7 +67,7 @@ const clientSchema = z.object({
   scopes: z.array(z.enum(scopes)),
   /** The account whose users may log in through the client. @default - all accounts */
   accountId: z.optional(z.string()),
-  /** Seconds after a rotation in which the previous refresh token returns the same successor; 0 disables this. */
+  /** Seconds after a rotation in which the previous refresh token returns the same successor. 0 disables this. */
   graceSeconds: z.int().check(z.minimum(0)),
   /** True if the client may introspect tokens of other clients. */
   introspect: z.boolean(),
@@ -82,5 +82,5 @@ function digest(secret: string): Buffer {
   return createHash('sha256').update(secret, 'utf8').digest();
 }
 
-/** The secret of unknown clients, so that these also cost a comparison. */
+/** The secret of unknown clients, so that they also cost a comparison. */
 const noSecret: Pick<ClientSecret, 'hash'> = { hash: Buffer.alloc(32).toString('base64url') };

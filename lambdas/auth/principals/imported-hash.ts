@@ -21,7 +21,7 @@ export const importedPrefix = 'imported';
 
 /**
  * Parses a hash of another system without the prefix: argon2id, argon2i and PBKDF2 in the PHC string format
- * (https://github.com/P-H-C/phc-string-format), and bcrypt. Returns `undefined` for other hashes, for malformed ones, and for those that
+ * (https://github.com/P-H-C/phc-string-format), and bcrypt. Returns `undefined` for other hashes, for malformed hashes, and for hashes that
  * need more work or memory than a login may use.
  */
 export function parseImportedHash(text: string): ImportedHash | undefined {
@@ -57,13 +57,13 @@ const forms: readonly Form[] = [
       return isOfLength ? parsePbkdf2(digest, iterations, stored) : undefined;
     },
   ],
-  // The last characters of 16 and 23 bytes have unused bits, which every bcrypt writes as zeros. With other bits, no password matches.
+  // The last characters of the encoded salt and hash have unused bits, which every bcrypt implementation sets to zero.
   [/^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/, parseBcrypt],
 ];
 
 type Field = string | undefined;
 
-/** RFC 9106 section 3.1: at least 8 KiB per lane. */
+/** Parses the parameters of Argon2, with at least 8 KiB per lane (RFC 9106 section 3.1). */
 function parseArgon2(
   algorithm: 'argon2i' | 'argon2id',
   fields: readonly Field[],
@@ -79,7 +79,7 @@ function parseArgon2(
   );
 }
 
-/** RFC 8018 section 5.2. */
+/** Parses the parameters of PBKDF2 (RFC 8018 section 5.2). */
 function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): ImportedHash | undefined {
   const iterations = Number(count);
   if (iterations > 2_000_000 || !stored) return undefined;
@@ -123,7 +123,7 @@ function fromBase64(saltText: Field, tagText: Field): Stored | undefined {
   return salt && tag && isUsual(salt, 8) && isUsual(tag, 16) ? { salt, tag } : undefined;
 }
 
-/** Decodes base64 without padding; returns `undefined` if it is malformed. */
+/** Decodes base64 without padding. Returns `undefined` if it is malformed. */
 function exactly(text = ''): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64').replaceAll('=', '') === text ? bytes : undefined;

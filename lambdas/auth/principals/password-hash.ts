@@ -48,7 +48,7 @@ async function verifyPassword(keyDerivation: KeyDerivation, password: string, st
 /**
  * Checks that this runtime supports Argon2id, which depends on the OpenSSL version of its Node.js.
  *
- * @throws if it does not, because it would refuse every password.
+ * @throws if it does not, because it would reject every password.
  */
 export async function assertHashing({ verify }: Pick<PasswordHashing, 'verify'>): Promise<void> {
   const isRight = await verify('password', referenceHash).catch(() => false);
@@ -60,11 +60,11 @@ export interface PasswordHashing {
   readonly hash: (password: string) => Promise<string>;
   readonly verify: (password: string, stored: string) => Promise<boolean>;
   /**
-   * Returns whether the stored hash of a matching password needs the parameters of a new one. A hash that ignores part of the password
-   * is not replaced: that part may be mistyped, and the right password would then no longer match.
+   * Returns whether the stored hash of a matching password needs the parameters of a new hash. A hash that ignores part of the password
+   * is not replaced, because that part may be mistyped, and the right password would then no longer match.
    */
   readonly needsRehash: (stored: string, password: string) => boolean;
-  /** A hash that no password matches, for unknown users: it prevents user enumeration by timing. */
+  /** A hash that no password matches, for unknown users. It prevents user enumeration by timing. */
   readonly dummy: string;
 }
 

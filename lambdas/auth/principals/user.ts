@@ -19,7 +19,7 @@ export type User = z.output<typeof userSchema>;
 /** Maximum length of a normalised e-mail address in bytes (RFC 5321 section 4.5.3.1.3). */
 export const maxEmailBytes = 254;
 
-/** Normalises an e-mail address; returns `undefined` if it is too long. Limits the input too, because normalising takes quadratic time. */
+/** Normalises an e-mail address. Returns `undefined` if it is too long. Limits the input too, because normalising takes quadratic time. */
 export function normaliseBoundedEmail(email: string): string | undefined {
   if (Buffer.byteLength(email.trim()) > 4 * maxEmailBytes) return undefined;
   const normal = normaliseEmail(email);
@@ -65,9 +65,9 @@ export function parseCredential(item: Item | undefined): Credential | undefined 
 
 const userSchema = z.object({
   userId: z.string(),
-  /** Normalised by `normaliseEmail`; unique. */
+  /** Unique, and normalised by `normaliseEmail`. */
   email: z.string(),
-  /** Increases with each new password. A login that read an older credential is refused. */
+  /** Increases with each new password. A login that read an older credential is rejected. */
   credentialVersion: z.int(),
   /** Increases with every change that ends the user's sessions. Sessions of other versions have ended. */
   version: z.int(),
@@ -82,7 +82,7 @@ const credentialSchema = z.object({
   /** Normalised by `normaliseEmail`. */
   email: z.string(),
   userId: z.string(),
-  /** A PHC string, see password-hash.ts. */
+  /** A PHC string (see `password-hash.ts`). */
   passwordHash: z.string(),
   /** The user's `credentialVersion`. */
   credentialVersion: z.int(),

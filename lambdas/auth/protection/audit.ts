@@ -5,7 +5,7 @@ import type { GrantType } from '../principals/client.ts';
 import type { User } from '../principals/user.ts';
 
 /**
- * The known facts of a request, for its line in the audit trail. Only verified values belong here: an unverified client id may be a
+ * The known facts of a request, for its line in the audit trail. Only verified values belong here, because an unverified client id may be a
  * password in the wrong field.
  */
 export interface AuditContext {
@@ -14,7 +14,7 @@ export interface AuditContext {
   readonly endpoint: 'token' | 'revoke' | 'introspect';
   grant?: GrantType;
   clientId?: string;
-  /** The creation time of the client's presented secret: a client has two secrets during a replacement. */
+  /** The creation time of the presented secret, because a client has two secrets during a replacement. */
   secretOf?: string;
   userId?: string;
   /** The account, only for smoke tests. */
@@ -69,7 +69,7 @@ const grantedMetric: Record<AuditContext['endpoint'], AuditMetric> = {
   introspect: 'TokenIntrospected',
 };
 
-/** `invalid_grant` -> `InvalidGrant` */
+/** Converts `invalid_grant` to `InvalidGrant`. */
 function pascalCase(code: string): string {
   return code
     .split('_')

@@ -11,15 +11,15 @@ export const lockThreshold = 5;
 export interface Failures {
   /** The failures that still count. */
   readonly failures: number;
-  /** The end of the lock, in milliseconds since the epoch; `undefined` if there is no lock. */
+  /** The end of the lock, in milliseconds since the epoch, or `undefined` if there is no lock. */
   readonly lockedUntil: number | undefined;
-  /** The id of the latest failure; empty without failures. */
+  /** The id of the latest failure, or empty without failures. */
   readonly latestFailure: string;
   /** True if the failures are too old to count. */
   readonly isStale: boolean;
 }
 
-/** Parses the failures of an item at `now`. Each failure from the fifth on starts a lock, twice as long as the previous one. */
+/** Parses the failures of an item at `now`. Each failure from the fifth on starts a lock that is twice as long as the previous one. */
 export function parseFailures(item: Item | undefined, now: number): Failures {
   if (!item) return { failures: 0, lockedUntil: undefined, latestFailure: '', isStale: false };
   const { failures, lastFailureAt, latestFailure } = failuresSchema.parse(item);
@@ -32,6 +32,6 @@ export function parseFailures(item: Item | undefined, now: number): Failures {
 
 const failuresSchema = z.object({ failures: z.number(), lastFailureAt: z.number(), latestFailure: z.string() });
 
-/** Milliseconds. */
+/** Length of the first lock in milliseconds. */
 const firstLock = 1_000;
 const maxLock = 15 * 60_000;

@@ -58,8 +58,8 @@ export function makeLockout({
   }
 
   /**
-   * Counts a refused login by one write, correctly even in concurrent calls. If the failures read are too old to count, the first write
-   * restarts the count and others add to it. The id prevents a write that the SDK repeats from counting twice.
+   * Counts a rejected login with one write, which is correct even in concurrent calls. If the failures read are too old to count, the
+   * first write restarts the count and others add to it. The id prevents a write that the SDK repeats from counting twice.
    */
   async function recordFailure(key: ItemKey, read: Failures): Promise<void> {
     const [moment, id] = [now(), makeId(8)];

@@ -1,10 +1,10 @@
 import type { ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
-/** A limit of refused passwords per minute. The caller reads its item first and counts after the failure. */
+/** A limit of rejected passwords per minute. The caller reads its item first and counts after the failure. */
 export type ClientRateLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
 
-/** Creates the limit of a client's refused passwords. Table `Lockouts`: partition `pk` `client#<client id>`, range `sk` `refused`. */
+/** Creates the limit of a client's rejected passwords. Table `Lockouts`: partition `pk` `client#<client id>`, range `sk` `refused`. */
 export function makeClientRateLimit({
   dynamo,
   table,
@@ -17,7 +17,7 @@ export function makeClientRateLimit({
   return makeFixedWindow({ dynamo, now, limit, keyOf: clientId => clientLimitKey(table, clientId) });
 }
 
-/** Returns the key of the count of a client's refused passwords. */
+/** Returns the key of the count of a client's rejected passwords. */
 export function clientLimitKey(table: string, clientId: string): ItemKey {
   return { table, key: { pk: `client#${clientId}`, sk: 'refused' } };
 }

@@ -10,11 +10,11 @@ export type AccessTokenClaims = z.output<typeof claimsSchema>;
 
 /** The claims that differ between logins. */
 export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | 'account_id' | 'sid'> & {
-  /** Space-separated; may be empty. */
+  /** The scopes, separated by spaces. May be empty. */
   readonly scope: string;
 };
 
-/** Creates the mint of access tokens, which it signs with the active signing key. */
+/** Creates the function that issues access tokens and signs them with the active signing key. */
 export function makeAccessTokenMint({
   keyring,
   issuer,
@@ -58,15 +58,15 @@ export interface AccessTokenVerificationDependencies {
   readonly now: Clock;
 }
 
-/** The checks that verification may skip: only a revocation accepts expired tokens. */
+/** The checks that verification may skip. Only a revocation accepts expired tokens. */
 export interface VerificationOptions {
   readonly mayBeExpired?: boolean;
 }
 
 /**
- * Creates the verification of access tokens: our key and its algorithm, `typ`, `iss`, `aud` and `exp` (RFC 9068 section 4, RFC 8725
- * section 3). It allows no clock skew, because issuer and verifier are the same. It returns the claims or `undefined`, and does not
- * check the session: see active-session.ts.
+ * Creates the verification of access tokens. It checks our key and its algorithm, `typ`, `iss`, `aud` and `exp` (RFC 9068 section 4,
+ * RFC 8725 section 3). It allows no clock skew, because issuer and verifier are the same. It returns the claims or `undefined`, and
+ * does not check the session (see `active-session.ts`).
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
   const { keyring, issuer, audience, now } = dependencies;
@@ -151,7 +151,7 @@ function readHeader(token: string): z.output<typeof headerSchema> | undefined {
 
 const headerSchema = z.strictObject({ alg: z.string(), typ: z.literal(tokenType), kid: z.string() });
 
-/** Decodes a part of a JWT if it is exactly the output of `encode`: without padding, spare bits or duplicate members. */
+/** Decodes a part of a JWT if it is exactly the output of `encode`, without padding, spare bits or duplicate members. */
 function decode(part: string): unknown {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));

@@ -30,7 +30,7 @@ export interface SessionTables {
 export type SessionEndReason = 'user_disabled' | 'session_ended' | 'account_changed' | 'account_of_another_client';
 
 /**
- * Returns the reason why client and user may not continue a session; `undefined` if they may. Versions only increase, so enabling a
+ * Returns the reason why client and user may not continue a session, or `undefined` if they may. Versions only increase, so enabling a
  * user or client again does not restore its sessions.
  */
 export function sessionEndReason(client: Client, user: User, session: Session): SessionEndReason | undefined {
@@ -42,8 +42,8 @@ export function sessionEndReason(client: Client, user: User, session: Session): 
 }
 
 /**
- * Returns an active session if all conditions hold: the client and user are enabled and match the session, their versions are those
- * of its start, and the session is neither revoked nor expired.
+ * Returns an active session if all conditions hold: the client and user are enabled and match the session, their versions
+ * have not changed since its start, and the session is neither revoked nor expired.
  */
 export function asActiveSession(
   client: Client | undefined,

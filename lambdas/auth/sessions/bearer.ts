@@ -16,7 +16,7 @@ export interface Principal {
 
 export type BearerAuthentication = (authorization: string | undefined) => Promise<BearerOutcome>;
 
-/** Creates bearer authentication (RFC 6750 section 2.1): it verifies the token, then reads its session without a cache. */
+/** Creates bearer authentication (RFC 6750 section 2.1). It verifies the token, then reads its session without a cache. */
 export function makeBearerAuthentication(
   dependencies: AccessTokenVerificationDependencies & ActiveSessionDependencies,
 ): BearerAuthentication {
@@ -41,7 +41,7 @@ export function makeBearerAuthentication(
 }
 
 /**
- * `missing`: the header has no bearer token, or only `Bearer`; the challenge contains no error (RFC 6750 section 3.1). `invalid`: the
+ * `missing`: the header has no bearer token, or only `Bearer`. The challenge then contains no error (RFC 6750 section 3.1). `invalid`: the
  * token is malformed, expired or revoked.
  */
 type BearerOutcome =

@@ -5,7 +5,7 @@ import type { Keyring } from '../../platform/keyring.ts';
 export interface RefreshTokenContent {
   /** `<userId>-<random>` */
   readonly sessionId: string;
-  /** 1 for the first token of a session; each rotation adds 1. */
+  /** 1 for the first token of a session. Each rotation adds 1. */
   readonly counter: number;
   readonly keyId: string;
 }
@@ -21,7 +21,7 @@ export function writeRefreshToken(content: RefreshTokenContent, macKey: KeyObjec
   return `${content.sessionId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
 }
 
-/** Parses a refresh token; returns `undefined` unless it has exactly the form of `writeRefreshToken`. */
+/** Parses a refresh token. Returns `undefined` unless it has exactly the form of `writeRefreshToken`. */
 export function readRefreshToken(token: string): PresentedRefreshToken | undefined {
   const { sessionId, userId, counter, keyId, mac } = form.exec(token)?.groups ?? {};
   if (!sessionId || !userId || !counter || !keyId || !mac) return undefined;

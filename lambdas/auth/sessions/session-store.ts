@@ -29,7 +29,7 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
     return parseSession(item);
   }
 
-  /** Returns the rotated session; `undefined` if another rotation or a revocation came first. */
+  /** Rotates a session and returns it, or `undefined` if another rotation or a revocation came first. */
   async function rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined> {
     const rotated = await updateItem(dynamo, sessionKey(table, session.sessionId), {
       set: { ...rotation, counter: session.counter + 1, ttl: ttl({ ...session, ...rotation }) },
@@ -54,7 +54,7 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
   }
 }
 
-/** Milliseconds. */
+/** Maximum time of a deletion in milliseconds. */
 const maxDeletion = 1_000;
 
 type RevocationReason = NonNullable<Session['revokedFor']>;

@@ -42,7 +42,7 @@ const sessionSchema = z.object({
   /** The MAC key of the current refresh token. */
   keyId: z.string(),
   createdAt: z.number(),
-  /** The time of the last rotation; initially, of the login. */
+  /** The time of the last rotation, or of the login before the first rotation. */
   rotatedAt: z.number(),
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
