@@ -4,10 +4,10 @@ import { apiFindings, message } from './findings.ts';
 /** `date-time` of RFC 3339 section 5.6 with seconds and an offset. The schema checks the calendar. */
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
-/** Times as generated clients write them in queries: a space for the `T` or before the offset, and an offset without its colon. */
+/** Matches times from generated clients in queries, with a space for the `T` or before the offset, or without a colon in the offset. */
 const generated = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
 
-/** The same if the `+` of the offset was not percent-encoded: a query decodes it to a space. */
+/** Matches such times if the `+` of the offset was not percent-encoded. A query decodes it to a space. */
 const plusNotEncoded = /^[0-9-]{10}[Tt ][0-9:]{8}(?:\.[0-9]+)? {1,2}[0-9]{2}:?[0-9]{2}$/;
 
 const error = message(apiFindings.date_time);

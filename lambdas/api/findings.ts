@@ -4,7 +4,7 @@ import { fillInBoth, type Texts } from './language.ts';
 /** An error in a request, and how to correct it. */
 export type Finding = FindingPlace & { readonly code: string; readonly detail: Texts };
 
-/** The findings of a part of {base_url}, by case. Texts never repeat sent values; `{name}` is a placeholder for another value. */
+/** The findings of a part of {base_url}, by case. Texts never repeat sent values, and `{name}` is a placeholder for another value. */
 export type FindingTable = Readonly<Record<string, FindingCase>>;
 
 const oneOf = { en: 'Must be one of {values}.', pt: 'Deve ser um destes valores: {values}.' } as const;
@@ -51,7 +51,7 @@ export function message({ en, pt }: FindingCase & { readonly code: 'invalid_valu
   return `${en}\n${pt}`;
 }
 
-/** Returns the finding of a zod issue with such a message. Any other message is used for both languages. */
+/** Returns the finding of a zod issue whose text `message` created. Any other text is used for both languages. */
 export function findingOf(place: FindingPlace, issueMessage: string): Finding {
   const [en = '', pt = en] = issueMessage.split('\n');
   return { ...place, code: 'invalid_value', detail: { en, pt } };
@@ -61,5 +61,5 @@ interface FindingCase extends Texts {
   readonly code: string;
 }
 
-/** A JSON Pointer (RFC 6901) to the value in the body, empty for the whole body; or the name of a query parameter. */
+/** A JSON Pointer (RFC 6901) to the value in the body, empty for the whole body, or the name of a query parameter. */
 type FindingPlace = { readonly pointer: string } | { readonly parameter: string };

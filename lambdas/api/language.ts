@@ -15,7 +15,7 @@ export const contentLanguages = { en: 'en', pt: 'pt-BR' } as const;
 /**
  * Returns the language that a request prefers by its `Accept-Language` (RFC 9110 section 12.5.4): Portuguese if its highest weight
  * exceeds that of English, otherwise English. `*` matches the languages that are not listed. Malformed parts and text after the first
- * 1,024 characters are ignored, not refused, so that the language of an error does not cause another error.
+ * 1,024 characters are ignored, not rejected, so that the language of an error does not cause another error.
  */
 export function preferredLanguage(acceptLanguage = ''): Language {
   const weights = new Map<string, number>();

@@ -24,8 +24,8 @@ export const problemTitles = {
 } as const satisfies Record<number, Texts>;
 
 /**
- * The refusals of a part of {base_url}, by case: status, code, and a text that explains the error and its correction. A case without
- * a code has its name as code. Texts never repeat secrets; `{name}` is a placeholder for a value.
+ * The refusals of a part of {base_url}, by case, with status, code, and a text that explains the error and its correction. A case without
+ * a code has its name as code. Texts never repeat secrets, and `{name}` is a placeholder for a value.
  */
 export type ProblemTable = Readonly<Record<string, ProblemCase>>;
 
@@ -75,7 +75,7 @@ export function retryAfter(seconds: number): Record<string, string> {
 }
 
 /**
- * Returns the response to a refused request as problem details (RFC 9457). It has no `Vary: Accept-Language` (RFC 9110 section 12.5.5),
+ * Returns the response to a rejected request as problem details (RFC 9457). It has no `Vary: Accept-Language` (RFC 9110 section 12.5.5),
  * because caches must not store it.
  *
  * @param context - `docsUrl`: the page that explains each code under its own anchor; `requestId`: the gateway's id of the request.
@@ -124,7 +124,7 @@ interface ProblemExtras {
   readonly errors?: readonly Finding[];
 }
 
-/** The extra parameter of a problem: it requires `values` exactly if the text has placeholders. */
+/** The extra parameter of a problem. It requires `values` exactly if the text has placeholders. */
 type ExtrasParameter<Text extends string> =
   ValuesParameter<Text> extends [values: infer Needed]
     ? [extras: ProblemExtras & { readonly values: Needed }]
@@ -134,7 +134,7 @@ const reason = { code: z.string(), detail: z.string() };
 
 /** An error in a request, with its location. */
 export const finding = z.union([
-  /** `pointer`: JSON Pointer (RFC 6901) to the value in the body; empty for the body itself. */
+  /** `pointer`: JSON Pointer (RFC 6901) to the value in the body. Empty for the body itself. */
   z.object({ pointer: z.string(), ...reason }),
   /** `parameter`: the name of the query parameter. */
   z.object({ parameter: z.string(), ...reason }),

@@ -9,7 +9,7 @@ export function resourceMetadataUrl(baseUrl: string): string {
   return `${baseUrl}${apiRoutes.ProtectedResource.path}`;
 }
 
-/** Creates the function that returns this metadata, which contains the issuer of tokens for {base_url} (RFC 9728 section 2). */
+/** Creates the function that returns the protected resource metadata, with the issuer of tokens (RFC 9728 section 2). */
 export function makeProtectedResource({
   issuer,
   audience,

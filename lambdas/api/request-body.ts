@@ -1,7 +1,7 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
 import type { Refuse } from './problem.ts';
 
-/** @throws {Problem} 413 if the body is too long. */
+/** Checks the size of a body. @throws {Problem} 413 if the body is too long. */
 export function assertBodySize(bytes: Buffer, refuse: Refuse<'payload_too_large'>): void {
   if (bytes.length > maximumBodyBytes) throw refuse('payload_too_large');
 }

@@ -20,7 +20,7 @@ export interface RequestContext<Refusal extends string> extends AuthorizedReques
 
 export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> = RequestContext<RefusalOf<Table, Id>>;
 
-/** The refusals of an operation's handler: those of its route and, if it takes a body, those of every body. */
+/** The refusals of an operation's handler, which its route lists. An operation that reads a body also has the refusals of every body. */
 export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
   ?
       | OperationOf<Table, Id>['refusals'][number]
@@ -52,7 +52,7 @@ export type Endpoint =
       readonly access: RequiredScope;
       /** True if the handler reads the body. If not, a small body is ignored. */
       readonly takesBody: boolean;
-      /** @throws {Problem} to refuse the request. */
+      /** @throws {Problem} to reject the request. */
       readonly handle: (request: AuthorizedRequest) => Promise<HttpResponse>;
     };
 
@@ -115,5 +115,5 @@ export function jsonResponse<Schema extends z.ZodMiniType = never>(
 
 export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-control': 'no-store' } };
 
-/** Handles the requests of an operation. @throws {Problem} to refuse a request. */
+/** Handles the requests of an operation. @throws {Problem} to reject a request. */
 type RouteHandler<Refusal extends string> = (context: RequestContext<Refusal>) => Promise<HttpResponse>;

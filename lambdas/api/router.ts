@@ -12,8 +12,8 @@ import { assertBodySize } from './request-body.ts';
 import { type AuthorizedRequest, allowedMethods, type Endpoint, matchPath, type Resource } from './route.ts';
 
 /**
- * Creates an API of {base_url}. The order of checks is the same for every endpoint: path, method, token, role and scope; then in the
- * handler media type, size, JSON, values, existence, conflicts and limits. A limit on the cost of a check comes before it.
+ * Creates an API of {base_url}. Every endpoint checks path, method, token, role and scope, in this order. The handler then checks media
+ * type, size, JSON, values, existence, conflicts and limits. A limit on the cost of a check comes before that check.
  *
  * @param parts - `environment.docsUrl`: the page that explains the codes of refusals, if the stage has one.
  */
@@ -77,7 +77,7 @@ interface Route {
   readonly path: AuthorizedRequest['path'];
 }
 
-/** @throws {Problem} 404 for an unknown path. */
+/** Returns the route of a request. @throws {Problem} 404 for an unknown path. */
 function findRoute(resources: readonly Resource[], { rawPath }: HttpRequest): Route {
   for (const resource of resources) {
     const path = matchPath(resource.path, rawPath); // the gateway decodes paths
@@ -86,7 +86,7 @@ function findRoute(resources: readonly Resource[], { rawPath }: HttpRequest): Ro
   throw pathProblem('not_found');
 }
 
-/** @throws {Problem} 405 for a method that the resource does not support. */
+/** Returns the endpoint of a method. @throws {Problem} 405 for a method that the resource does not support. */
 function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Endpoint {
   const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway drops the body
   const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;

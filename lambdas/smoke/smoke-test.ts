@@ -43,7 +43,7 @@ export class SmokeError extends Error {
   override readonly name = 'SmokeError';
 }
 
-/** Maximum milliseconds for all steps, and again for the deletion of the webhook. */
+/** Maximum time for all steps in milliseconds, and separately for deleting the webhook. */
 export const maxStepsMs = 120_000;
 export const maxDeletionMs = 30_000;
 
@@ -51,7 +51,7 @@ export const maxDeletionMs = 30_000;
  * Runs a smoke test: logs in, registers a webhook, publishes an event and waits until its delivery is recorded. Always deletes the
  * webhook. Never throws. All tests use the same event, so the later of two concurrent tests may fail.
  *
- * @param signal - ends the test early; its reason contains the cause.
+ * @param signal - ends the test early. Its reason contains the cause.
  */
 export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): Promise<SmokeResult> {
   const { elapsed, after, describeError, onStep } = effects;
@@ -60,7 +60,7 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
   let failure: SmokeResult['failure'];
   let deliveryId: string | undefined;
   let removeWebhook: ((signal: AbortSignal) => Promise<unknown>) | undefined;
-  await takeSteps().catch(() => undefined); // `failure` has the reason
+  await takeSteps().catch(() => undefined); // `failure` contains the reason
   if (removeWebhook) {
     const work = withDeadline(after, maxDeletionMs, removeWebhook);
     await take('delete webhook', () => work).catch(() => undefined);
@@ -159,7 +159,7 @@ function makeCallApi(effects: SmokeEffects, token: string): CallApi {
     });
 }
 
-/** @throws {SmokeError} if the delivery can no longer succeed, or the test ends first. */
+/** Waits for the delivery. @throws {SmokeError} if the delivery can no longer succeed, or the test ends first. */
 async function untilDelivered(
   readDelivery: () => Promise<Answer>,
   { pause }: SmokeEffects,
@@ -200,7 +200,7 @@ interface Answer {
 /**
  * Sends a request. A 404 for a webhook or delivery is a valid response.
  *
- * @throws {SmokeError} for other failures. It quotes only the service's codes: the rest of a response may repeat a secret.
+ * @throws {SmokeError} for other failures. It quotes only the service's codes, because the rest of a response may repeat a secret.
  */
 async function send(
   { fetch }: SmokeEffects,
@@ -275,7 +275,7 @@ const deliverySchema = z.object({
 
 const word = z.string().check(z.regex(/^[\w./-]{1,100}$/));
 
-/** The codes of a failure: OAuth's `error`, or those of problem details. */
+/** The codes of a failure: OAuth's `error`, or the codes of problem details. */
 const refusalSchema = z.object({
   error: z.optional(word),
   code: z.optional(word),

@@ -21,7 +21,7 @@ export type Announcement = Readonly<z.infer<typeof announcement>>;
 /** A webhook's item with an announcement to publish. */
 export type AnnouncedItem = Readonly<z.infer<typeof announcedItem>>;
 
-/** Parses the announcement of an item; returns `undefined` if it has no announcement. */
+/** Parses the announcement of an item. Returns `undefined` if the item has no announcement. */
 export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | undefined {
   return announcedItem.safeParse(item).data;
 }
@@ -39,7 +39,7 @@ export function announcing(unannounced: Announcement, { accountId, eventName }: 
 
 const announcement = z.object({
   type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated', 'webhook.recovered']),
-  /** The start of the state in `type`, or of the state that `webhook.recovered` ended; milliseconds since the epoch. */
+  /** The start of the state in `type`, or of the state that `webhook.recovered` ended, in milliseconds since the epoch. */
   since: z.int(),
   /** The reason for the suspension. */
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
@@ -52,7 +52,7 @@ const announcement = z.object({
 const announcedItem = z.object({
   accountId: z.string(),
   eventName: z.string(),
-  /** Absent if no webhook is registered; the announcement is then not published. */
+  /** Absent if no webhook is registered. The announcement is then not published. */
   webhookId: z.optional(z.string()),
   unannounced: announcement,
 });

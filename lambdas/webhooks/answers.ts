@@ -3,8 +3,8 @@ import { webhookRecord } from './representation.ts';
 import { eventNameSchema } from './webhook.ts';
 
 /*
- * The responses of the webhooks API, in addition to a webhook's record. Functions import only the types: the schemas are for readers
- * of responses and for the OpenAPI document.
+ * The responses of the webhooks API, in addition to a webhook's record. Functions import only the types, because the schemas are for
+ * readers of responses and for the OpenAPI document.
  */
 
 /** An event without a webhook, and the time of its last occurrence, accurate to the hour. */

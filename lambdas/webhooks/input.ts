@@ -3,10 +3,10 @@ import { message } from '../api/findings.ts';
 import { webhookFindings } from './findings.ts';
 import { eventNameSchema } from './webhook.ts';
 
-/** Visible ASCII and inner spaces (RFC 9110 section 5.5 allows more; receivers do not). */
+/** Matches visible ASCII and inner spaces. RFC 9110 section 5.5 allows more, but receivers do not. */
 const authorization = /^[\x21-\x7e](?:[\x20-\x7e]{0,2046}[\x21-\x7e])?$/;
 
-/** A header line instead of its value. Without this check, responses would never show the mistake. */
+/** Matches a header line instead of its value. Without this check, responses would never show the mistake. */
 const headerName = /^\s*authorization\s*:/i;
 
 /** The Authorization header of deliveries. `null` is treated as absent. */

@@ -26,7 +26,7 @@ export const webhookRecord = z.object({
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
   /** The time since which every attempt has failed. */
   falhando_desde: z.nullable(z.iso.datetime()),
-  /** The time since which the event uses the slow lane. It outlives the registration. */
+  /** The time since which the event uses the slow lane. This time outlives the registration. */
   lento_desde: z.nullable(z.iso.datetime()),
   /** The replaced signing secrets that still sign, newest first. */
   segredos_anteriores: z.array(replacedSecret),

@@ -10,7 +10,7 @@ export function makeSigningSecrets({ bytes }: Pick<Random, 'bytes'>): MakeSignin
   };
 }
 
-/** Returns the time until which a secret signs deliveries, in milliseconds since the epoch; `Infinity` for the current one. */
+/** Returns the time until which a secret signs deliveries, in milliseconds since the epoch, or `Infinity` for the current secret. */
 export function signsUntil({ replacedAt }: SigningSecret): number {
   return replacedAt === undefined ? Number.POSITIVE_INFINITY : replacedAt + secretOverlapMs;
 }

@@ -46,8 +46,8 @@ export function makeUrlValidation(dependencies: {
   }
 }
 
-/** Maximum time to resolve a host, in milliseconds: the request occupies a Lambda execution meanwhile. */
+/** Maximum time to resolve a host, in milliseconds. Meanwhile, the request occupies a Lambda execution. */
 const resolutionTimeoutMs = 2_000;
 
-/** The DNS timeouts of a registration. If the first query is lost, the second one must still get a response in time. */
+/** The DNS timeouts of a registration. If the first query is lost, the response to the second query must still arrive in time. */
 export const registrationNameServerOptions = { timeout: 500, maxTimeout: 1_000, tries: 3 } as const;

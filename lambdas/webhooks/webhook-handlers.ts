@@ -29,14 +29,14 @@ import { authorizationBinding, type EventName, secretBinding, type Webhook } fro
 import type { WebhookStore } from './webhook-store.ts';
 
 /**
- * Returns the times since which events use the slow lane, in milliseconds since the epoch; `undefined` for events that do not. Accepts
+ * Returns the times since which events use the slow lane, in milliseconds since the epoch, with `undefined` for other events. Accepts
  * at most 100 owners and returns the times in their order.
  */
 export type ReadSlowSince = (
   owners: readonly { readonly accountId: string; readonly eventName: EventName }[],
 ) => Promise<readonly (number | undefined)[]>;
 
-/** Returns the last time each event of an account had no webhook, by name, for 30 days, in milliseconds since the epoch. */
+/** Returns the time at which each event of an account last had no webhook in the past 30 days, by name, in milliseconds since the epoch. */
 export type ReadWithoutWebhook = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 export function makeWebhookHandlers(dependencies: {

@@ -48,8 +48,8 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Sets the URL and authorization of the webhook read. A different URL also resets its health and ends a suspension, unless an operator
-   * caused it. Returns `undefined` if its registration, URL or state has changed since.
+   * Sets the URL and authorization of a webhook that was read. A different URL also resets its health and ends a suspension, unless an
+   * operator caused it. Returns `undefined` if its registration, URL or state has changed since.
    */
   async function replace(
     read: Webhook,
@@ -72,7 +72,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Removes the registration that it reads, but not a later one. An operator's suspension remains for the next registration. An
+   * Removes the registration that it reads, but not a later registration. An operator's suspension remains for the next registration. An
    * unpublished announcement is deleted.
    *
    * @param only - the id of the registration, if an earlier try has read it
@@ -93,7 +93,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return (await isWritten(removal, isGone)) ? 'removed' : { contended: String(webhookId) };
   }
 
-  /** Sets the secrets of the webhook read. Returns false if its registration or secrets have changed since. */
+  /** Sets the secrets of a webhook that was read. Returns false if its registration or secrets have changed since. */
   async function replaceSecrets(
     { accountId, eventName, webhookId, secrets: [current] }: Webhook,
     secrets: readonly SigningSecret[],
@@ -144,7 +144,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return Item;
   }
 
-  /** Returns the updated webhook; `undefined` if the condition does not hold. */
+  /** Returns the updated webhook, or `undefined` if the condition does not hold. */
   async function update(
     accountId: string,
     eventName: EventName,
@@ -190,12 +190,12 @@ function resetHealth(resetAt: number): Item {
 /** The new values of a replacement. Times are in milliseconds since the epoch. */
 interface Replacement {
   readonly url: string;
-  /** If absent, the stored one is removed, so that a new host never receives an old credential. */
+  /** If absent, the stored authorization is removed, so that a new host never receives an old credential. */
   readonly encryptedAuthorization: string | undefined;
   readonly updatedAt: number;
 }
 
-/** The outcome of a removal. `contended`: the id of a registration not removed, because another change came first. */
+/** The outcome of a removal. `contended` is the id of a registration that remains, because another change came first. */
 type Removal = 'removed' | 'not_registered' | { readonly contended: string };
 
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */

@@ -25,7 +25,7 @@ export function isEventName(text: string): text is EventName {
 /** A signing secret of a webhook. Times are in milliseconds since the epoch. */
 export type SigningSecret = Readonly<z.infer<typeof signingSecret>>;
 
-/** The reason for a webhook's suspension; `null` if it is not suspended. */
+/** The reason for a webhook's suspension, or `null` if it is not suspended. */
 export type SuspensionReason = Webhook['suspensionReason'];
 
 /** A stored webhook. Times are in milliseconds since the epoch. */
@@ -78,7 +78,7 @@ const signingSecret = z.object({
 const webhook = z.object({
   accountId: z.string(),
   eventName: eventNameSchema,
-  /** Unique per registration, so that a registration never receives the events of an earlier one. */
+  /** Unique per registration, so that a registration never receives the events of an earlier registration. */
   webhookId: z.string(),
   /** The registered URL. It is validated at registration and at every attempt. */
   url: z.string(),
@@ -94,7 +94,7 @@ const webhook = z.object({
   failingSince: z.optional(milliseconds),
   /** The failure duration at its last announcement, in milliseconds. */
   failingMark: z.optional(milliseconds),
-  /** The start of the last announced failure. Kept until a success, whose recovery is announced. */
+  /** The start of the last announced failure. It remains until a success, which is announced as a recovery. */
   announcedSince: z.optional(milliseconds),
   /** The time of the last requested test. */
   testedAt: z.optional(milliseconds),
